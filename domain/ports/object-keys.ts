@@ -1,0 +1,87 @@
+import type { Brand } from '../kernel/brand.ts';
+
+/** Keys of the object store: specification, "Object store layout".
+ *
+ *  scripts/{script_id}/blobs/{sha256}    every version of every file, by content, immutable
+ *  runs/{run_id}/artifacts/{path}        what a run gave to keep
+ *  runs/{run_id}/blobs/{sha256}          parameters and webhook bodies, by content
+ *  backups/{backup_id}/{path}, templates/{template_id}/{path}, system/{path}
+ *
+ *  Stored forever in events and manifests: a key that was once valid must stay valid. */
+
+/** A key that `parseObjectKey` or `objectKey` has checked. */
+export type ObjectKey = Brand<string, 'ObjectKey'>;
+
+export const MAX_OBJECT_KEY_BYTES = 1024;
+// The name of a file on any usual file system, so that a folder can be the store.
+const MAX_PART_BYTES = 255;
+const ROOTS: readonly string[] = ['scripts', 'runs', 'backups', 'templates', 'system'];
+// Control characters would be a danger in listings and headers; a backslash is a separator elsewhere.
+// oxlint-disable-next-line no-control-regex
+const FORBIDDEN = /[\u0000-\u001f\u007f\\]/;
+const SHA256 = /^[0-9a-f]{64}$/;
+
+/** A key that breaks a rule: a fault of the caller, whose input should have been refused earlier. */
+export class InvalidObjectKey extends Error {
+  override readonly name = 'InvalidObjectKey';
+}
+
+function problemWith(text: string): string | undefined {
+  const encoder = new TextEncoder();
+  if (encoder.encode(text).length > MAX_OBJECT_KEY_BYTES) return 'is over 1024 bytes';
+  if (!text.isWellFormed()) return 'is not well-formed Unicode';
+  if (FORBIDDEN.test(text)) return 'has a control character or a backslash';
+  const parts = text.split('/');
+  if (!ROOTS.includes(parts[0] ?? '')) return `does not start with one of ${ROOTS.join(', ')}`;
+  if (parts.length < 2) return 'names no object';
+  for (const part of parts) {
+    if (part === '' || part === '.' || part === '..') return 'has an empty, "." or ".." part';
+    if (encoder.encode(part).length > MAX_PART_BYTES) return 'has a part over 255 bytes';
+  }
+  return undefined;
+}
+
+/** The key that `text` spells, or undefined when it breaks a rule of the layout. */
+export function parseObjectKey(text: string): ObjectKey | undefined {
+  return problemWith(text) === undefined ? (text as ObjectKey) : undefined;
+}
+
+function build(...parts: readonly string[]): ObjectKey {
+  const text = parts.join('/');
+  const problem = problemWith(text);
+  if (problem !== undefined) throw new InvalidObjectKey(`${JSON.stringify(text)} ${problem}`);
+  return text as ObjectKey;
+}
+
+// One part, so that an id can never reach into the folder of another.
+function id(text: string): string {
+  if (text.includes('/')) throw new InvalidObjectKey(`${JSON.stringify(text)} is not an id`);
+  return text;
+}
+
+function hash(text: string): string {
+  if (!SHA256.test(text)) throw new InvalidObjectKey(`${JSON.stringify(text)} is not a SHA-256`);
+  return text;
+}
+
+/** Builders of every key that the platform uses.
+ *  @throws InvalidObjectKey when the parts do not make a valid key */
+export const objectKey = {
+  scriptBlob: (scriptId: string, sha256: string): ObjectKey =>
+    build('scripts', id(scriptId), 'blobs', hash(sha256)),
+  runBlob: (runId: string, sha256: string): ObjectKey =>
+    build('runs', id(runId), 'blobs', hash(sha256)),
+  runArtifact: (runId: string, path: string): ObjectKey =>
+    build('runs', id(runId), 'artifacts', path),
+  backup: (backupId: string, path: string): ObjectKey => build('backups', id(backupId), path),
+  template: (templateId: string, path: string): ObjectKey =>
+    build('templates', id(templateId), path),
+  system: (path: string): ObjectKey => build('system', path),
+};
+
+/** The SHA-256 (hex) that the content of a blob must have; undefined for keys that are no blob. */
+export function contentHashOf(key: ObjectKey): string | undefined {
+  const [root, , folder, name, ...rest] = key.split('/');
+  const isBlob = (root === 'scripts' || root === 'runs') && folder === 'blobs' && rest.length === 0;
+  return isBlob && name !== undefined && SHA256.test(name) ? name : undefined;
+}

@@ -1,0 +1,243 @@
+/** What every adapter of the object store must do; each adapter's test calls this suite. */
+import { createHash, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { objectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
+import { ObjectCorrupt, type ListOptions, type ObjectStore } from '#domain/ports/objects.ts';
+
+export interface ObjectStoreFixture {
+  readonly store: ObjectStore;
+  /** Replaces the stored bytes behind the store's back, as a failing disk would. */
+  damage(key: ObjectKey, bytes: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+}
+
+const text = (value: string): Uint8Array => new TextEncoder().encode(value);
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const LARGE_BYTES = 3 * 1024 * 1024 + 17;
+
+// Not random, so that a failure can be seen again.
+function largeBytes(seed: number): Uint8Array {
+  return Uint8Array.from({ length: LARGE_BYTES }, (_, index) => (index * 31 + seed) % 251);
+}
+
+async function* piecesOf(bytes: Uint8Array, sizeBytes: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += sizeBytes) yield bytes.subarray(at, at + sizeBytes);
+}
+
+async function joined(pieces: AsyncIterable<Uint8Array> | undefined): Promise<Uint8Array> {
+  return Buffer.concat(await Array.fromAsync(pieces ?? []));
+}
+
+function same(actual: Uint8Array | undefined, expected: Uint8Array): void {
+  expect(actual === undefined ? undefined : sha256(actual)).toBe(sha256(expected));
+}
+
+export function describeObjectStore(name: string, open: () => Promise<ObjectStoreFixture>): void {
+  describe(`object store: ${name}`, () => {
+    let fixture: ObjectStoreFixture;
+    let store: ObjectStore;
+    // Each test has a run of its own, so that none sees the objects of another.
+    const ownRun = () => {
+      const runId = randomUUID();
+      return {
+        key: (path: string) => objectKey.runArtifact(runId, path),
+        prefix: `runs/${runId}/`,
+        blob: (bytes: Uint8Array) => objectKey.runBlob(runId, sha256(bytes)),
+      };
+    };
+    const keys = async (prefix: string, options?: ListOptions) =>
+      (await Array.fromAsync(store.list(prefix, options))).map((info) => info.key);
+
+    beforeAll(async () => {
+      fixture = await open();
+      store = fixture.store;
+    });
+    afterAll(() => fixture.close());
+
+    describe('reading and writing', () => {
+      test('what was put is read again, also when it is empty', async () => {
+        const { key } = ownRun();
+        await store.put(key('a.txt'), text('hello'));
+        await store.put(key('empty'), new Uint8Array());
+        same(await store.get(key('a.txt')), text('hello'));
+        same(await store.get(key('empty')), new Uint8Array());
+      });
+
+      test('an object that is not there is undefined', async () => {
+        const { key } = ownRun();
+        expect(await store.get(key('a'))).toBeUndefined();
+        expect(await store.getStream(key('a'))).toBeUndefined();
+        expect(await store.head(key('a'))).toBeUndefined();
+      });
+
+      test('the last put wins', async () => {
+        const { key } = ownRun();
+        await store.put(key('a'), text('a longer first version'));
+        await store.put(key('a'), text('second'));
+        same(await store.get(key('a')), text('second'));
+      });
+
+      test('names with any allowed character are kept apart', async () => {
+        const { key, prefix } = ownRun();
+        const names = ['ä ö', 'a%2Fb', 'a+b', 'a?b#c', '日本語', '-rf', '~', "it's", 'a:b'];
+        for (const each of names) await store.put(key(each), text(each));
+        for (const each of names) same(await store.get(key(each)), text(each));
+        expect((await keys(prefix)).toSorted()).toEqual(names.map(key).toSorted());
+      });
+
+      test('a reader meanwhile sees one version whole, never a mixture', async () => {
+        const { key } = ownRun();
+        const versions = [largeBytes(1), largeBytes(2)] as const;
+        const hashes = versions.map(sha256);
+        await store.put(key('a'), versions[0]);
+        const writes = Promise.all([1, 0, 1, 0].map((n) => store.put(key('a'), versions[n]!)));
+        for (let reads = 0; reads < 10; reads += 1) {
+          const bytes = await store.get(key('a'));
+          expect(hashes).toContain(bytes && sha256(bytes));
+        }
+        await writes;
+      });
+
+      test('head tells the size and the time', async () => {
+        const { key } = ownRun();
+        await store.put(key('a'), text('hello'));
+        const info = await store.head(key('a'));
+        expect(info).toMatchObject({ key: key('a'), sizeBytes: 5 });
+        expect(Math.abs(Date.now() - (info?.modifiedAtMs ?? 0))).toBeLessThan(60_000);
+      });
+
+      test('a hundred writes at once all arrive', async () => {
+        const { key, prefix } = ownRun();
+        const names = Array.from({ length: 100 }, (_, n) => `many/${n % 10}/${n}`);
+        await Promise.all(names.map((each) => store.put(key(each), text(each))));
+        expect(await keys(prefix)).toHaveLength(100);
+      });
+    });
+
+    describe('streams', () => {
+      test('a large object goes in and out in pieces', async () => {
+        const { key } = ownRun();
+        const bytes = largeBytes(3);
+        expect(await store.putStream(key('big'), piecesOf(bytes, 70_000))).toBe(LARGE_BYTES);
+        same(await joined(await store.getStream(key('big'))), bytes);
+        same(await store.get(key('big')), bytes);
+      });
+
+      test('a stream that fails leaves what was there before', async () => {
+        const { key, prefix } = ownRun();
+        const failure = new Error('the source failed');
+        const failing = async function* () {
+          yield text('half');
+          throw failure;
+        };
+        await store.put(key('a'), text('before'));
+        await expect(store.putStream(key('a'), failing())).rejects.toBe(failure);
+        await expect(store.putStream(key('b'), failing())).rejects.toBe(failure);
+        same(await store.get(key('a')), text('before'));
+        expect(await keys(prefix)).toEqual([key('a')]);
+      });
+
+      test('a reader may leave before the end', async () => {
+        const { key } = ownRun();
+        await store.put(key('big'), largeBytes(4));
+        const pieces = await store.getStream(key('big'));
+        for await (const piece of pieces ?? []) {
+          expect(piece.byteLength).toBeGreaterThan(0);
+          break;
+        }
+      });
+    });
+
+    describe('blobs', () => {
+      test('putting one twice, also at once, is harmless', async () => {
+        const { blob } = ownRun();
+        const bytes = text('print("hello")');
+        await Promise.all([store.put(blob(bytes), bytes), store.put(blob(bytes), bytes)]);
+        await store.put(blob(bytes), bytes);
+        same(await store.get(blob(bytes)), bytes);
+      });
+
+      test('content that is not what the key says is refused', async () => {
+        const { blob, prefix } = ownRun();
+        const key = blob(text('one'));
+        await expect(store.put(key, text('two'))).rejects.toThrow(ObjectCorrupt);
+        await expect(store.putStream(key, piecesOf(text('two'), 1))).rejects.toThrow(ObjectCorrupt);
+        expect(await keys(prefix)).toEqual([]);
+      });
+
+      test('damage is found on reading, names the key, and is healed by putting it again', async () => {
+        const { blob } = ownRun();
+        const bytes = text('print("hello")');
+        const key = blob(bytes);
+        await store.put(key, bytes);
+        await fixture.damage(key, text('print("hellO")'));
+        await expect(store.get(key)).rejects.toThrow(key);
+        await expect(store.getStream(key).then(joined)).rejects.toThrow(ObjectCorrupt);
+        await store.put(key, bytes);
+        same(await store.get(key), bytes);
+      });
+    });
+
+    describe('listing', () => {
+      test('is in the order of the bytes of the keys, with their sizes', async () => {
+        const { key, prefix } = ownRun();
+        const names = ['a/b', 'a-b', 'a.b', 'b', 'a/a/c', 'Z', 'é', 'a0', '\u{1f600}', '\uffee'];
+        for (const each of names) await store.put(key(each), text(each));
+        const found = await Array.fromAsync(store.list(prefix));
+        const expected = names.map(key).toSorted((a, b) => Buffer.from(a).compare(Buffer.from(b)));
+        expect(found.map((info) => info.key)).toEqual(expected);
+        expect(found[0]).toMatchObject({ sizeBytes: 1 });
+      });
+
+      test('a prefix may end within a part', async () => {
+        const { key, prefix } = ownRun();
+        for (const each of ['aa/x', 'ab', 'b', 'abc']) {
+          await store.put(key(each), text(each));
+        }
+        expect(await keys(`${prefix}artifacts/a`)).toEqual([key('aa/x'), key('ab'), key('abc')]);
+        expect(await keys(`${prefix}artifacts/ab`)).toEqual([key('ab'), key('abc')]);
+        expect(await keys(`${prefix}artifacts/aa/`)).toEqual([key('aa/x')]);
+        expect(await keys(`${prefix}artifacts/zz`)).toEqual([]);
+      });
+
+      test('continues after any key, whether it still exists or not', async () => {
+        const { key, prefix } = ownRun();
+        const names = ['a', 'b-c', 'b/a', 'b/b', 'c'];
+        for (const each of names) await store.put(key(each), text(each));
+        expect(await keys(prefix, { after: key('b/a') })).toEqual([key('b/b'), key('c')]);
+        expect(await keys(prefix, { after: key('b/aa') })).toEqual([key('b/b'), key('c')]);
+        expect(await keys(prefix, { after: key('b') })).toEqual(names.slice(1).map(key));
+        expect(await keys(prefix, { after: key('c') })).toEqual([]);
+      });
+
+      test('never leaves the store', async () => {
+        for (const prefix of ['../', '/', './', 'runs/../../', '//', '\u0000', 'other/']) {
+          expect(await keys(prefix)).toEqual([]);
+        }
+      });
+    });
+
+    describe('deleting', () => {
+      test('removes one object, and is harmless twice', async () => {
+        const { key, prefix } = ownRun();
+        await store.put(key('a'), text('a'));
+        await store.put(key('b/c'), text('c'));
+        await store.delete(key('b/c'));
+        await store.delete(key('b/c'));
+        await store.delete(key('b'));
+        expect(await keys(prefix)).toEqual([key('a')]);
+        expect(await store.get(key('b/c'))).toBeUndefined();
+      });
+
+      test('does not disturb a put beside it', async () => {
+        const { key } = ownRun();
+        for (let round = 0; round < 20; round += 1) {
+          await store.put(key('x/old'), text('old'));
+          await Promise.all([store.delete(key('x/old')), store.put(key('x/new'), text('new'))]);
+          same(await store.get(key('x/new')), text('new'));
+          await store.delete(key('x/new'));
+        }
+      });
+    });
+  });
+}

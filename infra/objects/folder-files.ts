@@ -1,0 +1,116 @@
+/** The files under the object store's folder: where a key lies, and how one is read and written. */
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ObjectKey } from '#domain/ports/object-keys.ts';
+import { ObjectConflict, ObjectStoreFull, ObjectStoreUnavailable } from '#domain/ports/objects.ts';
+import { errorCode, inside, NotPlain, openFolder } from './beneath.ts';
+
+// No key starts like this. One folder for all unfinished files makes cleaning up after a crash cheap.
+const INCOMING = '.incoming';
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+// How often a folder may vanish, emptied by a delete, on the way to it.
+const PUBLISH_ATTEMPTS = 10;
+
+export interface Place {
+  readonly folders: readonly string[];
+  readonly name: string;
+}
+
+export function placeOf(key: ObjectKey): Place {
+  const parts = key.split('/');
+  return { folders: parts.slice(0, -1), name: parts.at(-1) ?? '' };
+}
+
+/** The port's error for what the file system said. */
+export function storeError(key: ObjectKey, error: unknown): Error {
+  const code = errorCode(error);
+  if (code === 'ENOSPC' || code === 'EDQUOT') return new ObjectStoreFull(key, { cause: error });
+  if (code === 'ENOTDIR' || code === 'EISDIR') return new ObjectConflict(key, { cause: error });
+  return new ObjectStoreUnavailable(`object ${key} cannot be reached`, { cause: error });
+}
+
+/** The open file of an object, or undefined where there is none; the caller closes it.
+ *  @throws NotPlain when a link or a device lies there */
+export async function openObject(root: string, key: ObjectKey): Promise<FileHandle | undefined> {
+  const { folders, name } = placeOf(key);
+  const folder = await openFolder(root, folders, false).catch(missing);
+  if (folder === undefined) return undefined;
+  try {
+    const file = await open(inside(folder, name), READ).catch(missing);
+    if (file === undefined) return undefined;
+    const stats = await file.stat();
+    if (stats.isFile()) return file;
+    await file.close();
+    if (stats.isDirectory()) return undefined;
+    throw new NotPlain(`${key} is not a plain file`);
+  } finally {
+    await folder.close();
+  }
+}
+
+function missing(error: unknown): undefined {
+  const code = errorCode(error);
+  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+}
+
+export interface Incoming {
+  readonly path: string;
+  readonly file: FileHandle;
+}
+
+/** A new, empty file that is nobody's object yet. */
+export async function openIncoming(root: string): Promise<Incoming> {
+  const path = join(root, INCOMING, randomUUID());
+  return { path, file: await open(path, WRITE, 0o600) };
+}
+
+/** Gives up an unfinished file; never throws. */
+export async function discard(incoming: Incoming): Promise<void> {
+  await incoming.file.close().catch(() => undefined);
+  await unlink(incoming.path).catch(() => undefined);
+}
+
+/** Makes a finished file the object `key`, durably: content, then name, then folder. */
+export async function publish(root: string, key: ObjectKey, incoming: Incoming): Promise<void> {
+  await incoming.file.sync();
+  const { folders, name } = placeOf(key);
+  for (let attempt = 1; ; attempt += 1) {
+    let folder: FileHandle | undefined;
+    try {
+      folder = await openFolder(root, folders, true);
+      await rename(incoming.path, inside(folder, name));
+      await folder.sync();
+      break;
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT' || attempt === PUBLISH_ATTEMPTS) throw error;
+    } finally {
+      await folder?.close();
+    }
+  }
+  await incoming.file.close();
+}
+
+/** Makes sure that the name of an object that is already there survives a crash. */
+export async function settle(root: string, key: ObjectKey): Promise<void> {
+  const folder = await openFolder(root, placeOf(key).folders, false);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Makes the folder of unfinished files, and removes those that a crash left there.
+ *  @param olderThanMs a file that another process wrote to since is left alone */
+export async function prepareIncoming(root: string, olderThanMs: number): Promise<void> {
+  const folder = join(root, INCOMING);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(missing);
+    if (found !== undefined && found.mtimeMs < olderThanMs) await unlink(path).catch(missing);
+  }
+}

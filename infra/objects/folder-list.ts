@@ -1,0 +1,74 @@
+/** Walks a folder of objects in the order of their keys. */
+import { lstat, readdir, type FileHandle } from 'node:fs/promises';
+import { parseObjectKey } from '#domain/ports/object-keys.ts';
+import type { ObjectInfo } from '#domain/ports/objects.ts';
+import { errorCode, inside, openFolder } from './beneath.ts';
+
+interface Walk {
+  readonly root: string;
+  readonly prefix: string;
+  readonly after: string;
+}
+
+interface Entry {
+  readonly name: string;
+  /** The key of an object, or the common start of the keys in a folder (ends in `/`). */
+  readonly text: string;
+  readonly isFolder: boolean;
+}
+
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+function isWanted(walk: Walk, entry: Entry): boolean {
+  const { text, isFolder } = entry;
+  if (!isFolder) return text.startsWith(walk.prefix) && compareBytes(text, walk.after) > 0;
+  const mayMatch = text.startsWith(walk.prefix) || walk.prefix.startsWith(text);
+  return mayMatch && (walk.after.startsWith(text) || compareBytes(text, walk.after) > 0);
+}
+
+/** A folder sorts as its name with the slash, since that is how the keys in it begin. */
+async function entriesOf(walk: Walk, folder: FileHandle, start: string): Promise<Entry[]> {
+  const found = await readdir(inside(folder, '.'), { withFileTypes: true });
+  return found
+    .filter((item) => item.isFile() || item.isDirectory())
+    .map((item) => {
+      const isFolder = item.isDirectory();
+      return { name: item.name, text: `${start}${item.name}${isFolder ? '/' : ''}`, isFolder };
+    })
+    .filter((entry) => isWanted(walk, entry))
+    .toSorted((a, b) => compareBytes(a.text, b.text));
+}
+
+async function infoOf(folder: FileHandle, entry: Entry): Promise<ObjectInfo | undefined> {
+  const key = parseObjectKey(entry.text);
+  if (key === undefined) return undefined;
+  const stats = await lstat(inside(folder, entry.name)).catch(ignoreMissing);
+  return stats && { key, sizeBytes: stats.size, modifiedAtMs: stats.mtimeMs };
+}
+
+// What was deleted during the walk is simply not in the list.
+function ignoreMissing(error: unknown): undefined {
+  const code = errorCode(error);
+  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+}
+
+/** Every object of the walk; `start` is the key so far, ending in `/` or empty. */
+export async function* walkObjects(walk: Walk, start = ''): AsyncGenerator<ObjectInfo> {
+  const parts = start.split('/').filter((part) => part !== '');
+  const folder = await openFolder(walk.root, parts, false).catch(ignoreMissing);
+  if (folder === undefined) return;
+  try {
+    for (const entry of await entriesOf(walk, folder, start)) {
+      if (entry.isFolder) {
+        yield* walkObjects(walk, entry.text);
+        continue;
+      }
+      const info = await infoOf(folder, entry);
+      if (info !== undefined) yield info;
+    }
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,18 @@
+/** Lets at most `width` tasks run at once; the others wait in order. */
+export function createGate(width: number): <T>(task: () => Promise<T>) => Promise<T> {
+  let free = width;
+  const waiting: (() => void)[] = [];
+
+  return async (task) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await task();
+    } finally {
+      // The place goes straight to the next in line, so that a newcomer cannot take it first.
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}
