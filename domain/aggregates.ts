@@ -1,0 +1,105 @@
+/** Every aggregate, its commands and its events: the one list that a new aggregate joins. */
+import type { Aggregate, World } from './kernel/aggregate.ts';
+import type { Decision } from './kernel/decision.ts';
+import type { RecordedEvent, StreamId } from './kernel/event.ts';
+import type { GroupCommand } from './group/commands.ts';
+import { groupAggregate } from './group/decide.ts';
+import type { GroupEvent } from './group/events.ts';
+import type { RefusalCommand } from './refusal/commands.ts';
+import { refusalAggregate } from './refusal/decide.ts';
+import type { RefusalEvent } from './refusal/events.ts';
+import type { RunCommand } from './run/commands.ts';
+import { runAggregate } from './run/decide.ts';
+import type { RunEvent } from './run/events.ts';
+import type { ScriptCommand } from './script/commands.ts';
+import { scriptAggregate } from './script/decide.ts';
+import type { ScriptEvent } from './script/events.ts';
+import type { SessionCommand } from './session/commands.ts';
+import { sessionAggregate } from './session/decide.ts';
+import type { SessionEvent } from './session/events.ts';
+import type { UserCommand } from './user/commands.ts';
+import { userAggregate } from './user/decide.ts';
+import type { UserEvent } from './user/events.ts';
+
+export type Command =
+  | ScriptCommand
+  | RunCommand
+  | UserCommand
+  | SessionCommand
+  | GroupCommand
+  | RefusalCommand;
+
+export type PlatformEvent =
+  | ScriptEvent
+  | RunEvent
+  | UserEvent
+  | SessionEvent
+  | GroupEvent
+  | RefusalEvent;
+
+export type EventType = PlatformEvent['type'];
+
+/** A recorded event of a known type. */
+export type Recorded<Event extends PlatformEvent = PlatformEvent> = Event extends PlatformEvent
+  ? RecordedEvent<Event> & Event
+  : never;
+
+/** One command, bound to the aggregate that decides it. */
+export interface Handling {
+  readonly streamId: StreamId;
+  readonly streamType: string;
+  readonly guards: readonly StreamId[];
+  /** Folds the stream so far, gathers facts and decides. */
+  readonly decide: (
+    history: readonly RecordedEvent[],
+    world: World,
+  ) => Promise<Decision<PlatformEvent>>;
+}
+
+/** Finds the aggregate of a command. */
+export function handlingOf(command: Command): Handling {
+  switch (command.type) {
+    case 'CreateScript':
+    case 'ChangeScript':
+    case 'SaveFile':
+    case 'EnableScript':
+    case 'DisableScript':
+    case 'DeleteScript':
+      return bind(scriptAggregate, command);
+    case 'RunScript':
+    case 'StartRun':
+    case 'StopRun':
+    case 'FinishRun':
+    case 'AbandonRun':
+      return bind(runAggregate, command);
+    case 'CreateUser':
+      return bind(userAggregate, command);
+    case 'OpenSession':
+    case 'RefreshSession':
+    case 'CloseSession':
+      return bind(sessionAggregate, command);
+    case 'CreateGroup':
+      return bind(groupAggregate, command);
+    case 'RecordRefusal':
+      return bind(refusalAggregate, command);
+  }
+}
+
+function bind<State, C extends { readonly type: string }, Event extends PlatformEvent, Facts>(
+  aggregate: Aggregate<State, C, Event, Facts>,
+  command: C,
+): Handling {
+  return {
+    streamId: aggregate.streamOf(command),
+    streamType: aggregate.streamType,
+    guards: aggregate.guards(command),
+    decide: async (history, world) => {
+      const state = history.reduce(
+        // The stream's prefix says whose events these are.
+        (folded, event) => aggregate.evolve(folded, event as unknown as Event, event.version),
+        aggregate.initial,
+      );
+      return aggregate.decide(state, command, await aggregate.gather(command, world));
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/** The shape that every aggregate of the domain has. */
+import type { Decision } from './decision.ts';
+import type { DomainEvent, StreamId } from './event.ts';
+
+/** One kind of stream: how its state is folded and how its commands are decided.
+ *  `Facts` is what a decision needs to know of other streams; it is read under the same locks. */
+export interface Aggregate<
+  State,
+  Command extends { readonly type: string },
+  Event extends DomainEvent,
+  Facts = undefined,
+> {
+  /** Prefix of the stream ids. */
+  readonly streamType: string;
+  readonly initial: State;
+  readonly evolve: (state: State, event: Event, version: number) => State;
+  readonly decide: (state: State, command: Command, facts: Facts) => Decision<Event>;
+  /** The stream a command writes to. */
+  readonly streamOf: (command: Command) => StreamId;
+  /** Other streams that must not move while the command is decided. */
+  readonly guards: (command: Command) => readonly StreamId[];
+  /** Collects the facts of one command; runs inside the append's transaction. */
+  readonly gather: (command: Command, world: World) => Promise<Facts>;
+}
+
+/** What deciders may ask about the rest of the world. Answers are current and, for guarded
+ *  streams, cannot change before the decision is recorded. */
+export interface World {
+  readonly script: (scriptId: string) => Promise<ScriptFacts | undefined>;
+  readonly groupExists: (groupId: string) => Promise<boolean>;
+  readonly emailTaken: (email: string) => Promise<boolean>;
+}
+
+/** A script as the admission of a run sees it. */
+export interface ScriptFacts {
+  readonly name: string;
+  readonly groupId: string;
+  readonly version: number;
+  readonly enabled: boolean;
+  readonly deleted: boolean;
+  readonly maxConcurrentRuns: number;
+  readonly entrypoint: string;
+  readonly limits: { readonly [name: string]: number | null };
+  /** Runs of the script that are queued or running. */
+  readonly activeRuns: number;
+}

@@ -1,0 +1,40 @@
+/** What a decider answers: events to record, or a refusal. Deciders never throw. */
+
+/** Stable codes on the wire; the HTTP edge maps each to its status. */
+export const refusalCodes = [
+  'already_exists',
+  'concurrency_limit_reached',
+  'forbidden',
+  'group_in_use',
+  'invalid_path',
+  'last_file',
+  'not_found',
+  'payload_too_large',
+  'run_fenced',
+  'run_not_active',
+  'script_disabled',
+  'session_closed',
+  'storage_quota_exceeded',
+  'user_disabled',
+  'validation_failed',
+  'version_mismatch',
+] as const;
+export type RefusalCode = (typeof refusalCodes)[number];
+
+export interface Refusal {
+  readonly code: RefusalCode;
+  /** One sentence for the person who asked. */
+  readonly detail: string;
+}
+
+export type Decision<Event> =
+  | { readonly kind: 'accepted'; readonly events: readonly Event[] }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+export function accept<Event>(...events: Event[]): Decision<Event> {
+  return { kind: 'accepted', events };
+}
+
+export function refuse(code: RefusalCode, detail: string): Decision<never> {
+  return { kind: 'refused', refusal: { code, detail } };
+}

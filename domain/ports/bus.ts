@@ -1,0 +1,31 @@
+/** Wake-ups and live data between processes. Everything on the bus is a hint: a message may be lost,
+ *  repeated or late, and may lose its `items` when it is large. Whoever listens reads the truth from
+ *  storage and polls as the guarantee. */
+
+export type BusMessage =
+  | { readonly topic: 'events' }
+  | { readonly topic: 'queue' }
+  | { readonly topic: 'stop'; readonly runId: string }
+  | { readonly topic: 'status'; readonly runId: string }
+  | {
+      readonly topic: 'log';
+      readonly runId: string;
+      readonly firstSeq: number;
+      readonly lastSeq: number;
+      /** JSON array text of the chunk's items, where it was small enough to travel. */
+      readonly items?: string;
+    };
+
+export type Topic = BusMessage['topic'];
+
+export interface Bus {
+  /** Sends without waiting; a failure is logged by the adapter and costs only latency. */
+  publish(...messages: readonly BusMessage[]): void;
+  /** Calls `listener` for every message of `topic`, own ones included. @returns the unsubscriber */
+  subscribe<T extends Topic>(
+    topic: T,
+    listener: (message: Extract<BusMessage, { topic: T }>) => void,
+  ): () => void;
+  /** Settles everything under way and disconnects; safe twice. */
+  close(): Promise<void>;
+}

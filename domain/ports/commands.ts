@@ -1,0 +1,36 @@
+/** The one way in for every change: a command goes in, events come out. */
+import type { Command, Recorded } from '#domain/aggregates.ts';
+import type { Refusal } from '#domain/kernel/decision.ts';
+import type { EventMetadata, Position } from '#domain/kernel/event.ts';
+
+/** Who asks, and as part of what. */
+export interface CommandContext extends EventMetadata {
+  /** Where set, `commandId` was chosen by the caller (a client's key, a reaction): the command is
+   *  carried out once, and a repeated one must carry the same fingerprint. */
+  readonly fingerprint?: string;
+}
+
+export type Outcome =
+  | {
+      readonly kind: 'accepted';
+      /** Empty where there was nothing to do. */
+      readonly events: readonly Recorded[];
+      /** The stream that was written, and its version now. */
+      readonly streamId: string;
+      readonly version: number;
+      /** Where a reader must have got to in order to see the effect. */
+      readonly position: Position;
+      /** The command had been carried out before; this is that answer. */
+      readonly repeated: boolean;
+    }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  /** The command id was used before with another fingerprint. */
+  | { readonly kind: 'mismatched' };
+
+export interface Commands {
+  /** Decides and records, all or nothing. Read models of the core are current when it resolves. */
+  execute(command: Command, context: CommandContext): Promise<Outcome>;
+
+  /** What `execute` would refuse right now; records nothing. */
+  check(command: Command): Promise<Refusal | undefined>;
+}

@@ -1,0 +1,5 @@
+import type { RequestRefused } from './events.ts';
+
+export type RecordRefusal = RequestRefused['data'] & { readonly type: 'RecordRefusal' };
+
+export type RefusalCommand = RecordRefusal;

@@ -1,0 +1,48 @@
+import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { RunFinished } from './events.ts';
+import type { Failure, RunTotals, Trigger } from './run.ts';
+
+export interface RunScript {
+  readonly type: 'RunScript';
+  readonly runId: RunId;
+  readonly scriptId: ScriptId;
+  readonly trigger: Trigger;
+  readonly paramsSha256: string | null;
+  /** Overrides the script's wall-clock limit for this run. */
+  readonly timeoutSeconds: number | null;
+}
+
+/** Asked by the runtime that holds the lease, just before it lets the process go. */
+export interface StartRun {
+  readonly type: 'StartRun';
+  readonly runId: RunId;
+  readonly runtimeId: string;
+  readonly layers: readonly string[];
+}
+
+export interface StopRun {
+  readonly type: 'StopRun';
+  readonly runId: RunId;
+}
+
+/** The report of the runtime that started the run, or of whoever found it lost. */
+export interface FinishRun {
+  readonly type: 'FinishRun';
+  readonly runId: RunId;
+  /** Stream version at the start; another one is a report of a runtime that lost its run. */
+  readonly fence: number;
+  readonly outcome: RunFinished['data']['outcome'];
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly totals: RunTotals;
+}
+
+/** Ends a run whose process never started. */
+export interface AbandonRun {
+  readonly type: 'AbandonRun';
+  readonly runId: RunId;
+  readonly failure: Extract<Failure, 'environment_error' | 'sandbox_error' | 'expired'>;
+  readonly totals: RunTotals;
+}
+
+export type RunCommand = RunScript | StartRun | StopRun | FinishRun | AbandonRun;

@@ -1,0 +1,148 @@
+import type { Aggregate, ScriptFacts } from '#domain/kernel/aggregate.ts';
+import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import { known, parseGroupId } from '#domain/kernel/ids.ts';
+import { defaultLimits, type RunLimits } from '#domain/script/settings.ts';
+import type {
+  AbandonRun,
+  FinishRun,
+  RunCommand,
+  RunScript,
+  StartRun,
+  StopRun,
+} from './commands.ts';
+import type { RunEvent } from './events.ts';
+import { noTotals } from './run.ts';
+import { evolveRun, initialRun, type RunState } from './state.ts';
+
+/** The script of a run that is asked for; `undefined` for every other command. */
+export type RunDecisionFacts = ScriptFacts | undefined;
+
+export function decideRun(
+  state: RunState,
+  command: RunCommand,
+  script: RunDecisionFacts,
+): Decision<RunEvent> {
+  switch (command.type) {
+    case 'RunScript':
+      return queue(state, command, script);
+    case 'StartRun':
+      return start(state, command);
+    case 'StopRun':
+      return stop(state, command);
+    case 'FinishRun':
+      return finish(state, command);
+    case 'AbandonRun':
+      return abandon(state, command);
+  }
+}
+
+function queue(state: RunState, command: RunScript, script: RunDecisionFacts): Decision<RunEvent> {
+  if (state.status !== 'absent') return accept();
+  if (script === undefined || script.deleted)
+    return refuse('not_found', 'There is no such script.');
+  if (!script.enabled) return refuse('script_disabled', 'The script is disabled.');
+  if (script.activeRuns >= script.maxConcurrentRuns) {
+    return refuse(
+      'concurrency_limit_reached',
+      `${script.activeRuns} of ${script.maxConcurrentRuns} runs are queued or running already.`,
+    );
+  }
+  const limits: RunLimits = { ...defaultLimits, ...script.limits };
+  return accept({
+    type: 'RunQueued',
+    data: {
+      runId: command.runId,
+      scriptId: command.scriptId,
+      scriptName: script.name,
+      groupId: known(parseGroupId, script.groupId),
+      scriptVersion: script.version,
+      entrypoint: script.entrypoint,
+      limits:
+        command.timeoutSeconds === null
+          ? limits
+          : { ...limits, wall_clock_seconds: command.timeoutSeconds },
+      trigger: command.trigger,
+      paramsSha256: command.paramsSha256,
+      attempt: 1,
+      parentRunId: null,
+    },
+  });
+}
+
+function start(state: RunState, command: StartRun): Decision<RunEvent> {
+  if (state.status === 'absent') return refuse('not_found', 'There is no such run.');
+  if (state.status !== 'queued')
+    return refuse('run_fenced', 'The run was started or ended already.');
+  const { runId, runtimeId, layers } = command;
+  return accept({
+    type: 'RunStarted',
+    data: { runId, scriptId: state.scriptId, runtimeId, layers },
+  });
+}
+
+function stop(state: RunState, command: StopRun): Decision<RunEvent> {
+  const { runId } = command;
+  switch (state.status) {
+    case 'absent':
+      return refuse('not_found', 'There is no such run.');
+    case 'finished':
+      return refuse('run_not_active', 'The run has ended already.');
+    case 'queued':
+      return accept({
+        type: 'RunFinished',
+        data: {
+          runId,
+          scriptId: state.scriptId,
+          outcome: 'stopped',
+          exitCode: null,
+          signal: null,
+          totals: noTotals,
+        },
+      });
+    case 'running':
+      return state.stopRequested
+        ? accept()
+        : accept({ type: 'RunStopRequested', data: { runId, scriptId: state.scriptId } });
+  }
+}
+
+function finish(state: RunState, command: FinishRun): Decision<RunEvent> {
+  if (state.status === 'absent') return refuse('not_found', 'There is no such run.');
+  if (state.status === 'finished') return accept();
+  if (state.status === 'queued' || state.fence !== command.fence) {
+    return refuse('run_fenced', 'The report is not of the runtime that holds the run.');
+  }
+  const { runId, outcome, exitCode, signal, totals } = command;
+  return accept({
+    type: 'RunFinished',
+    data: { runId, scriptId: state.scriptId, outcome, exitCode, signal, totals },
+  });
+}
+
+function abandon(state: RunState, command: AbandonRun): Decision<RunEvent> {
+  if (state.status === 'absent') return refuse('not_found', 'There is no such run.');
+  if (state.status === 'finished') return accept();
+  if (state.status === 'running') return refuse('run_fenced', 'The run was started meanwhile.');
+  return accept({
+    type: 'RunFinished',
+    data: {
+      runId: command.runId,
+      scriptId: state.scriptId,
+      outcome: command.failure,
+      exitCode: null,
+      signal: null,
+      totals: command.totals,
+    },
+  });
+}
+
+export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecisionFacts> = {
+  streamType: 'run',
+  initial: initialRun,
+  evolve: evolveRun,
+  decide: decideRun,
+  streamOf: (command) => `run-${command.runId}`,
+  guards: (command) => (command.type === 'RunScript' ? [`script-${command.scriptId}`] : []),
+  gather: async (command, world) =>
+    command.type === 'RunScript' ? await world.script(command.scriptId) : undefined,
+};

@@ -1,0 +1,57 @@
+/** Facts of a run, in streams `run-<id>`. Stored for good: a type is never renamed and a field never
+ *  changes its meaning. Logs, samples and parameters are not here, only totals and hashes. */
+import type { DomainEvent } from '#domain/kernel/event.ts';
+import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { RunLimits } from '#domain/script/settings.ts';
+import type { Failure, RunTotals, Trigger } from './run.ts';
+
+export type RunQueued = DomainEvent<
+  'RunQueued',
+  {
+    readonly runId: RunId;
+    readonly scriptId: ScriptId;
+    readonly scriptName: string;
+    readonly groupId: GroupId;
+    /** The run executes exactly the files of this version, whatever is saved meanwhile. */
+    readonly scriptVersion: number;
+    readonly entrypoint: string;
+    readonly limits: RunLimits;
+    readonly trigger: Trigger;
+    /** SHA-256 of the parameters' JSON, which is kept apart. */
+    readonly paramsSha256: string | null;
+    readonly attempt: number;
+    readonly parentRunId: RunId | null;
+  }
+>;
+
+/** The process is about to be let go. */
+export type RunStarted = DomainEvent<
+  'RunStarted',
+  {
+    readonly runId: RunId;
+    readonly scriptId: ScriptId;
+    readonly runtimeId: string;
+    /** Sandbox layers that were in force. */
+    readonly layers: readonly string[];
+  }
+>;
+
+export type RunStopRequested = DomainEvent<
+  'RunStopRequested',
+  { readonly runId: RunId; readonly scriptId: ScriptId }
+>;
+
+export type RunFinished = DomainEvent<
+  'RunFinished',
+  {
+    readonly runId: RunId;
+    readonly scriptId: ScriptId;
+    readonly outcome: 'success' | 'stopped' | Failure;
+    readonly exitCode: number | null;
+    /** Name of the signal that ended the process, such as `SIGKILL`. */
+    readonly signal: string | null;
+    readonly totals: RunTotals;
+  }
+>;
+
+export type RunEvent = RunQueued | RunStarted | RunStopRequested | RunFinished;

@@ -1,0 +1,46 @@
+/** The vocabulary of runs (contract §3, "Run"). */
+
+export const failures = [
+  'exit_code',
+  'timeout',
+  'cpu_limit',
+  'memory_limit',
+  'environment_error',
+  'sandbox_error',
+  'runtime_lost',
+  'expired',
+] as const;
+export type Failure = (typeof failures)[number];
+
+export const runStatuses = ['queued', 'running', 'success', 'failed', 'stopped'] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+/** What made the run. */
+export type Trigger = { readonly type: 'manual' };
+
+/** What a finished run amounted to; zero where it never started. */
+export interface RunTotals {
+  /** From the start of the process to its end, on a monotonic clock. */
+  readonly durationMs: number | null;
+  readonly cpuSeconds: number | null;
+  readonly maxMemoryBytes: number | null;
+  readonly maxThreads: number | null;
+  readonly logLines: number;
+  readonly logBytes: number;
+  readonly logTruncated: boolean;
+}
+
+export const noTotals: RunTotals = {
+  durationMs: null,
+  cpuSeconds: null,
+  maxMemoryBytes: null,
+  maxThreads: null,
+  logLines: 0,
+  logBytes: 0,
+  logTruncated: false,
+};
+
+/** The status that an outcome means on the wire. */
+export function statusOf(outcome: 'success' | 'stopped' | Failure): RunStatus {
+  return outcome === 'success' || outcome === 'stopped' ? outcome : 'failed';
+}

@@ -1,0 +1,37 @@
+import type { ScriptId } from '#domain/kernel/ids.ts';
+import type { RunEvent } from './events.ts';
+import type { Failure } from './run.ts';
+
+export type RunState =
+  | { readonly status: 'absent' }
+  | { readonly status: 'queued'; readonly scriptId: ScriptId }
+  | {
+      readonly status: 'running';
+      readonly scriptId: ScriptId;
+      readonly runtimeId: string;
+      /** Version of the stream at the start: the fence that every later report must show. */
+      readonly fence: number;
+      readonly stopRequested: boolean;
+    }
+  | { readonly status: 'finished'; readonly outcome: 'success' | 'stopped' | Failure };
+
+export const initialRun: RunState = { status: 'absent' };
+
+export function evolveRun(state: RunState, event: RunEvent, version: number): RunState {
+  switch (event.type) {
+    case 'RunQueued':
+      return { status: 'queued', scriptId: event.data.scriptId };
+    case 'RunStarted':
+      return {
+        status: 'running',
+        scriptId: event.data.scriptId,
+        runtimeId: event.data.runtimeId,
+        fence: version,
+        stopRequested: false,
+      };
+    case 'RunStopRequested':
+      return state.status === 'running' ? { ...state, stopRequested: true } : state;
+    case 'RunFinished':
+      return { status: 'finished', outcome: event.data.outcome };
+  }
+}

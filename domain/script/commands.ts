@@ -1,0 +1,57 @@
+import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
+import type { FileVersion } from './events.ts';
+import type { ScriptSettings } from './settings.ts';
+
+export interface CreateScript {
+  readonly type: 'CreateScript';
+  readonly scriptId: ScriptId;
+  readonly name: string;
+  readonly description: string;
+  readonly groupId: GroupId;
+  readonly settings: ScriptSettings;
+  readonly files: readonly FileVersion[];
+}
+
+/** Changes what is named and leaves the rest. */
+export interface ChangeScript {
+  readonly type: 'ChangeScript';
+  readonly scriptId: ScriptId;
+  readonly name?: string;
+  readonly description?: string;
+  readonly groupId?: GroupId;
+  readonly settings?: Partial<ScriptSettings>;
+  /** Version that the author saw (`If-Match`); left out, nothing is checked. */
+  readonly expectedVersion?: number;
+}
+
+export interface SaveFile extends FileVersion {
+  readonly type: 'SaveFile';
+  readonly scriptId: ScriptId;
+  readonly expectedVersion?: number;
+  /** Hash of the file that the author saw; left out, nothing is checked. */
+  readonly expectedSha256?: string;
+}
+
+export interface EnableScript {
+  readonly type: 'EnableScript';
+  readonly scriptId: ScriptId;
+}
+
+export interface DisableScript {
+  readonly type: 'DisableScript';
+  readonly scriptId: ScriptId;
+}
+
+export interface DeleteScript {
+  readonly type: 'DeleteScript';
+  readonly scriptId: ScriptId;
+  readonly expectedVersion?: number;
+}
+
+export type ScriptCommand =
+  | CreateScript
+  | ChangeScript
+  | SaveFile
+  | EnableScript
+  | DisableScript
+  | DeleteScript;

@@ -1,0 +1,50 @@
+/** Facts of a script, in streams `script-<id>`. Stored for good: a type is never renamed and a field
+ *  never changes its meaning. File bodies are not here, only their hashes. */
+import type { DomainEvent } from '#domain/kernel/event.ts';
+import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
+import type { ScriptSettings } from './settings.ts';
+
+/** One file as it was saved. The bytes are in the object store under the hash. */
+export interface FileVersion {
+  readonly path: string;
+  /** Lower-case hex of the content's SHA-256. */
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
+
+export type ScriptCreated = DomainEvent<
+  'ScriptCreated',
+  {
+    readonly scriptId: ScriptId;
+    readonly name: string;
+    readonly description: string;
+    readonly groupId: GroupId;
+    readonly settings: ScriptSettings;
+    readonly files: readonly FileVersion[];
+  }
+>;
+
+/** Only what changed is there. */
+export type ScriptChanged = DomainEvent<
+  'ScriptChanged',
+  {
+    readonly scriptId: ScriptId;
+    readonly name?: string;
+    readonly description?: string;
+    readonly groupId?: GroupId;
+    readonly settings?: Partial<ScriptSettings>;
+  }
+>;
+
+export type FileSaved = DomainEvent<'FileSaved', FileVersion & { readonly scriptId: ScriptId }>;
+export type ScriptEnabled = DomainEvent<'ScriptEnabled', { readonly scriptId: ScriptId }>;
+export type ScriptDisabled = DomainEvent<'ScriptDisabled', { readonly scriptId: ScriptId }>;
+export type ScriptDeleted = DomainEvent<'ScriptDeleted', { readonly scriptId: ScriptId }>;
+
+export type ScriptEvent =
+  | ScriptCreated
+  | ScriptChanged
+  | FileSaved
+  | ScriptEnabled
+  | ScriptDisabled
+  | ScriptDeleted;

@@ -1,0 +1,36 @@
+/** Paths of a script's files (contract §3, "Files"). */
+
+const maxPathBytes = 255;
+
+/** Why `path` cannot name a file, or `undefined` when it can: relative, at most 255 bytes, and no
+ *  part that is empty, `.`, `..`, or holds a NUL, a control character or a backslash. */
+export function pathProblem(path: string): string | undefined {
+  if (path === '') return 'the path is empty';
+  if (new TextEncoder().encode(path).length > maxPathBytes) {
+    return `the path is longer than ${maxPathBytes} bytes`;
+  }
+  if (path.startsWith('/')) return 'the path is absolute';
+  if (path.includes('\\')) return 'the path holds a backslash';
+  if (hasControlCharacter(path)) return 'the path holds a control character';
+  if (!path.isWellFormed()) return 'the path is not valid Unicode';
+  for (const part of path.split('/')) {
+    if (part === '') return 'the path has an empty part';
+    if (part === '.' || part === '..') return `the path has a part "${part}"`;
+  }
+  return reservedProblem(path);
+}
+
+// `data/` is what runs keep for themselves: a file of the script there would be hidden by it.
+function reservedProblem(path: string): string | undefined {
+  return path === 'data' || path.startsWith('data/')
+    ? 'the folder "data" belongs to the runs of the script'
+    : undefined;
+}
+
+function hasControlCharacter(path: string): boolean {
+  for (let index = 0; index < path.length; index += 1) {
+    const code = path.charCodeAt(index);
+    if (code < 0x20 || code === 0x7f) return true;
+  }
+  return false;
+}

@@ -1,0 +1,70 @@
+import type { GroupId } from '#domain/kernel/ids.ts';
+import type { FileVersion, ScriptEvent } from './events.ts';
+import { defaultSettings, type ScriptSettings } from './settings.ts';
+
+interface Script {
+  readonly name: string;
+  readonly description: string;
+  readonly groupId: GroupId;
+  readonly settings: ScriptSettings;
+  readonly enabled: boolean;
+  /** Counts every change of files and settings; what an `ETag` shows. */
+  readonly version: number;
+  readonly files: ReadonlyMap<string, FileVersion>;
+}
+
+export type ScriptState =
+  | { readonly status: 'absent' }
+  | ({ readonly status: 'present' } & Script)
+  | ({ readonly status: 'deleted' } & Script);
+
+export const initialScript: ScriptState = { status: 'absent' };
+
+export function evolveScript(state: ScriptState, event: ScriptEvent): ScriptState {
+  if (event.type === 'ScriptCreated') return created(event.data);
+  if (state.status === 'absent') return state;
+  switch (event.type) {
+    case 'ScriptChanged': {
+      const { name, description, groupId, settings } = event.data;
+      return {
+        ...state,
+        name: name ?? state.name,
+        description: description ?? state.description,
+        groupId: groupId ?? state.groupId,
+        settings: { ...state.settings, ...settings },
+        version: state.version + 1,
+      };
+    }
+    case 'FileSaved': {
+      const { path, sha256, sizeBytes } = event.data;
+      const files = new Map(state.files).set(path, { path, sha256, sizeBytes });
+      return { ...state, files, version: state.version + 1 };
+    }
+    case 'ScriptEnabled':
+      return { ...state, enabled: true };
+    case 'ScriptDisabled':
+      return { ...state, enabled: false };
+    case 'ScriptDeleted':
+      return { ...state, status: 'deleted' };
+  }
+}
+
+function created(data: Extract<ScriptEvent, { type: 'ScriptCreated' }>['data']): ScriptState {
+  return {
+    status: 'present',
+    name: data.name,
+    description: data.description,
+    groupId: data.groupId,
+    settings: { ...defaultSettings, ...data.settings },
+    enabled: true,
+    version: 1,
+    files: new Map(data.files.map((file) => [file.path, file])),
+  };
+}
+
+/** Bytes that the files of the present version take. */
+export function storageUsedBytes(files: ReadonlyMap<string, FileVersion>): number {
+  let total = 0;
+  for (const file of files.values()) total += file.sizeBytes;
+  return total;
+}

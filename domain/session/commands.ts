@@ -1,0 +1,23 @@
+import type { SessionId, UserId } from '#domain/kernel/ids.ts';
+
+export interface OpenSession {
+  readonly type: 'OpenSession';
+  readonly sessionId: SessionId;
+  readonly userId: UserId;
+  readonly refreshHash: string;
+}
+
+/** Trades a refresh token for the next one. */
+export interface RefreshSession {
+  readonly type: 'RefreshSession';
+  readonly sessionId: SessionId;
+  readonly presentedHash: string;
+  readonly nextHash: string;
+}
+
+export interface CloseSession {
+  readonly type: 'CloseSession';
+  readonly sessionId: SessionId;
+}
+
+export type SessionCommand = OpenSession | RefreshSession | CloseSession;
