@@ -1,0 +1,33 @@
+# The project's commands. Each makes the folder ready first (Node, packages; see scripts/bootstrap.sh).
+.DEFAULT_GOAL := help
+.PHONY: help install run test check format bench sbom clean
+
+# `make test ARGS=domain` passes ARGS on to the command.
+ready := scripts/bootstrap.sh
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: ## get Node 24, the packages and the dashboard's build, where they are missing
+	@$(ready) --web
+
+run: ## start the whole service on this machine, without Docker or root
+	@$(ready) --web node services/minimal/main.ts $(ARGS)
+
+test: ## run every test; ARGS selects files (make test ARGS=domain/run)
+	@$(ready) --web node scripts/test.ts $(ARGS)
+
+check: ## check format, lint, types, architecture and unused code
+	@$(ready) node scripts/check.ts
+
+format: ## format the source
+	@$(ready) node_modules/.bin/oxfmt
+
+bench: ## measure the speed against the stated bars
+	@$(ready) --web node scripts/bench/main.ts $(ARGS)
+
+sbom: ## write the bill of materials to sbom.cdx.json
+	@$(ready) npm sbom --sbom-format cyclonedx --omit dev > sbom.cdx.json
+
+clean: ## remove what these commands installed and built, never data
+	@rm -rf node_modules web/node_modules .toolchain web/build web/.svelte-kit .test sbom.cdx.json
