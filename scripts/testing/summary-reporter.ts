@@ -1,0 +1,80 @@
+import type { SerializedError } from 'vitest';
+import type { Reporter, TestModule, TestRunEndReason, TestSuite } from 'vitest/node';
+import { parseSkippedName } from './optional-service.ts';
+import type { SkippedSuite } from './optional-service.ts';
+
+/** What one run of the tests came to. */
+export interface TestSummary {
+  readonly passed: number;
+  /** Failed tests, and whatever failed outside of any test: see `failedOutside`. */
+  readonly failed: number;
+  readonly skipped: number;
+  /** Files and suites that failed outside of their tests, and errors nobody caught. */
+  readonly failedOutside: readonly string[];
+  /** Suites whose real service this machine does not have. */
+  readonly withoutService: readonly SkippedSuite[];
+  /** Names of skipped tests that no absent service explains. */
+  readonly skippedForNoService: readonly string[];
+  readonly interrupted: boolean;
+}
+
+/** Collects the exact numbers of a vitest run. `summary` is there once the run has ended. */
+export class SummaryReporter implements Reporter {
+  summary: TestSummary | undefined;
+
+  onTestRunEnd(
+    modules: readonly TestModule[],
+    unhandled: readonly SerializedError[],
+    reason: TestRunEndReason,
+  ): void {
+    this.summary = summarize(modules, unhandled, reason);
+  }
+}
+
+/** Counts the results of `modules`. Each file or suite that failed outside of its tests, and each
+ *  error that nobody caught, counts as one failure, so that a failed run never says `0 failed`. */
+export function summarize(
+  modules: readonly TestModule[],
+  unhandled: readonly SerializedError[],
+  reason: TestRunEndReason,
+): TestSummary {
+  const tests = modules.flatMap((module) => [...module.children.allTests()]);
+  const skipped = tests.filter((test) => isSkipped(test.result().state));
+  const failedOutside = [
+    ...modules.flatMap(failuresOutsideTests),
+    ...unhandled.map((error) => `unhandled error: ${error.message}`),
+  ];
+  const withoutService = modules.flatMap((module) =>
+    [...module.children.allSuites()].flatMap((suite) => parseSkippedName(suite.name) ?? []),
+  );
+  return {
+    passed: tests.filter((test) => test.result().state === 'passed').length,
+    failed: tests.filter((test) => test.result().state === 'failed').length + failedOutside.length,
+    skipped: skipped.length,
+    failedOutside,
+    withoutService,
+    skippedForNoService: skipped
+      .filter((test) => !hasAbsentService(test.parent))
+      .map((test) => `${test.module.relativeModuleId} > ${test.fullName}`),
+    interrupted: reason === 'interrupted',
+  };
+}
+
+// A test that never ran (its file crashed, the run was interrupted) stays `pending`.
+function isSkipped(state: string): boolean {
+  return state === 'skipped' || state === 'pending';
+}
+
+function failuresOutsideTests(module: TestModule): string[] {
+  return [module, ...module.children.allSuites()]
+    .filter((unit) => unit.errors().length > 0)
+    .map((unit) => {
+      const name = unit.type === 'module' ? '' : ` > ${unit.fullName}`;
+      return `${module.relativeModuleId}${name}: ${unit.errors()[0]?.message ?? ''}`;
+    });
+}
+
+function hasAbsentService(parent: TestSuite | TestModule): boolean {
+  if (parent.type === 'module') return false;
+  return parseSkippedName(parent.name) !== undefined || hasAbsentService(parent.parent);
+}
