@@ -1,0 +1,161 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { edgesOf, edgesOfSvelte } from './architecture/imports.ts';
+import { sourceFiles } from './architecture/repository.ts';
+import { lengthViolation, MAX_LINES, violationsOf } from './architecture/rules.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+function violations(path: string, source: string): string[] {
+  const edges = path.endsWith('.svelte') ? edgesOfSvelte(source) : edgesOf(source);
+  return violationsOf({ path, edges });
+}
+
+describe('this repository', () => {
+  const files = sourceFiles(root);
+
+  test('is read', () => {
+    const here = files.find(({ path }) => path === 'scripts/architecture.test.ts');
+    expect(edgesOf(here?.source ?? '').specifiers).toContain('./architecture/rules.ts');
+  });
+
+  test('keeps the import table, has no barrels and no default exports', () => {
+    expect(files.flatMap(({ path, source }) => violations(path, source))).toEqual([]);
+  });
+
+  test('has no long file that does not say why', () => {
+    expect(files.flatMap(({ path, source }) => lengthViolation(path, source) ?? [])).toEqual([]);
+  });
+});
+
+describe('a planted violation is found', () => {
+  test.each([
+    ['domain/run/decide.ts', '#infra/postgres/pool.ts'],
+    ['domain/run/decide.ts', '#projections/projection.ts'],
+    ['domain/run/decide.ts', '../../infra/postgres/pool.ts'],
+    ['domain/run/decide.ts', 'node:crypto'],
+    ['domain/run/decide.ts', 'crypto'],
+    ['domain/run/decide.ts', 'kysely'],
+    ['domain/run/decide.ts', 'typebox-extra'],
+    ['domain/run/decide.test.ts', '#infra/objects/folder.ts'],
+    ['domain/run/decide.test.ts', 'node:fs'],
+    ['projections/runs/apply.ts', '#infra/postgres/pool.ts'],
+    ['projections/runs/apply.ts', 'pg'],
+    ['projections/runs/apply.ts', 'node:crypto'],
+    ['infra/postgres/projector.ts', '#projections/runs/apply.ts'],
+    ['infra/postgres/projector.ts', '#services/shared/logger.ts'],
+    ['infra/postgres/projector.ts', '../../services/shared/logger.ts'],
+    ['services/backend/main.ts', '#services/scheduler/loop.ts'],
+    ['services/backend/main.ts', '../scheduler/loop.ts'],
+    ['services/backend/main.ts', '../shared/../scheduler/loop.ts'],
+    ['services/backend/main.ts', '#services/backend-2/main.ts'],
+    ['services/backend/main.ts', '../../scripts/check.ts'],
+    ['services/backend/main.ts', '../../web/src/lib/api/schema.d.ts'],
+    ['services/shared/config.ts', '#services/backend/config.ts'],
+    ['web/src/lib/runs.ts', '../../../domain/run/events.ts'],
+    ['web/src/lib/runs.ts', '#domain/run/events.ts'],
+    ['web/src/lib/runs.ts', 'node:fs'],
+    ['elsewhere/file.ts', './other.ts'],
+  ])('%s importing %s', (path, specifier) => {
+    expect(violations(path, `import { x } from '${specifier}';`)).toHaveLength(1);
+  });
+
+  test.each([
+    "import '#infra/a.ts';",
+    "import type { A } from '#infra/a.ts';",
+    "import a from '#infra/a.ts';",
+    "import * as a from '#infra/a.ts';",
+    "import b, { type A, default as c } from '#infra/a.ts';",
+    "import {\n  a, // import 'x'\n  b,\n} from\n  '#infra/a.ts';",
+    "export * from '#infra/a.ts';",
+    "export * as a from '#infra/a.ts';",
+    "export { a } from '#infra/a.ts';",
+    "export type { A } from '#infra/a.ts';",
+    "const a = await import('#infra/a.ts');",
+    'const a = await import(`#infra/a.ts`);',
+    "type A = import('#infra/a.ts').A;",
+    "const text = `${(await import('#infra/a.ts')).a}`;",
+    "const ratio = a / b; const c = import('#infra/a.ts'); // a / b",
+    "const quote = /'/; import { a } from '#infra/a.ts'; const other = /'/;",
+    "const a = require('#infra/a.ts');",
+    "import data from '#infra/a.ts' with { type: 'json' };",
+    'const a = import(path);',
+    "const a = import('#infra/' + name);",
+  ])('in the form %s', (source) => {
+    expect(violations('domain/run/decide.ts', source)).toHaveLength(1);
+  });
+
+  test.each([
+    `<script lang="ts">import { x } from '#domain/run/events.ts';</script><p>don't</p>`,
+    `<script module>let a;</script><script lang="ts">\nimport '../../../infra/a.ts';\n</script>`,
+    `<p>don't</p>{#await import('../../../domain/a.ts') then a}{a}{/await}`,
+  ])('in the component %s', (source) => {
+    expect(violations('web/src/lib/Run.svelte', source)).toHaveLength(1);
+  });
+
+  test.each([
+    ['domain/run/a.ts', 'export default function a() {}'],
+    ['domain/run/a.ts', 'const a = 1; export { a as default };'],
+    ['domain/run/a.ts', "export { default } from './b.ts';"],
+    ['domain/run/index.ts', 'export const a = 1;'],
+    ['web/src/lib/ui/index.ts', 'export const a = 1;'],
+  ])('in %s: %s', (path, source) => {
+    expect(violations(path, source)).toHaveLength(1);
+  });
+
+  test('a long file without a reason', () => {
+    const long = 'a();\n'.repeat(MAX_LINES);
+    expect(lengthViolation('domain/run/a.ts', long)).toBeUndefined();
+    expect(lengthViolation('domain/run/a.ts', `b();\n${long}`)).toContain('321 lines');
+    expect(lengthViolation('domain/run/a.ts', `// What it does.\n${long}`)).toContain('321 lines');
+    expect(lengthViolation('domain/run/a.ts', `// Long because …\n${long}`)).toBeUndefined();
+  });
+});
+
+describe('what is allowed passes', () => {
+  test.each([
+    ['domain/run/decide.ts', '#domain/kernel/ids.ts'],
+    ['domain/run/decide.ts', '../kernel/ids.ts'],
+    ['domain/run/events.ts', 'typebox'],
+    ['domain/run/events.ts', 'typebox/value'],
+    ['domain/run/decide.test.ts', 'fast-check'],
+    ['projections/runs/apply.ts', '#domain/run/events.ts'],
+    ['projections/runs/apply.ts', 'kysely'],
+    ['projections/runs/apply.test.ts', '#infra/testing/postgres.ts'],
+    ['infra/postgres/projector.ts', '#projections/projection.ts'],
+    ['infra/postgres/projector.ts', 'node:events'],
+    ['infra/postgres/projector.ts', 'pg'],
+    ['infra/testing/postgres-server.ts', '#projections/runs/table.ts'],
+    ['infra/conformance/bus.ts', 'vitest'],
+    ['services/backend/main.ts', '#services/shared/config.ts'],
+    ['services/backend/main.ts', '#services/backend/routes/runs.ts'],
+    ['services/backend/main.ts', './routes/runs.ts'],
+    ['services/backend/main.ts', '#projections/runs/queries.ts'],
+    ['services/backend/main.test.ts', '#services/runtime/main.ts'],
+    ['web/src/lib/Run.ts', '$lib/api/schema.d.ts'],
+    ['web/src/lib/Run.ts', '$app/state'],
+    ['web/vite.config.ts', 'node:path'],
+    ['scripts/bench/main.ts', '#services/backend/main.ts'],
+  ])('%s importing %s', (path, specifier) => {
+    expect(violations(path, `import { x } from '${specifier}';`)).toEqual([]);
+  });
+
+  test.each([
+    "// import '#infra/a.ts'",
+    "/* import '#infra/a.ts' */",
+    `const text = "import '#infra/a.ts'";`,
+    "const text = `import '#infra/a.ts' ${a} from '#infra/a.ts'`;",
+    "const pattern = /import '#infra\\/a.ts'/;",
+    "registry.import('#infra/a.ts');",
+    "const from = '#infra/a.ts'; export { from };",
+    "export type Place = '#infra/a.ts';",
+    'const options = { import: 1, default: 2 };',
+    'class Archive { import(path: string): void {} }',
+  ])('what only looks like an import: %s', (source) => {
+    expect(violations('domain/run/decide.ts', source)).toEqual([]);
+  });
+
+  test('a default export in a configuration file', () => {
+    expect(violations('web/vite.config.ts', 'export default {};')).toEqual([]);
+  });
+});

@@ -1,0 +1,99 @@
+// The table of who may import whom: docs/adr/0001-checks.md says why it is kept here.
+import { isBuiltin } from 'node:module';
+import { posix } from 'node:path';
+import type { ModuleEdges } from './imports.ts';
+
+/** One source file: `path` is relative to the repository's root and uses `/`. */
+export interface SourceModule {
+  readonly path: string;
+  readonly edges: ModuleEdges;
+}
+
+/** Where a specifier leads. `within` is a path of the repository, relative to its root. */
+type Target =
+  | { readonly kind: 'within'; readonly path: string }
+  | { readonly kind: 'node' }
+  | { readonly kind: 'package'; readonly name: string };
+
+type Rule = (target: Target, importer: string) => boolean;
+
+const TEST_FILE = /\.test\.ts$|(^|\/)(testing|conformance)\//u;
+const CONFIG_FILE = /(^|\/)[\w-]+\.config\.[cm]?[jt]s$/u;
+
+const under = (...folders: readonly string[]): Rule => {
+  return (target) =>
+    target.kind === 'within' &&
+    folders.some((folder) => target.path === folder || target.path.startsWith(`${folder}/`));
+};
+const packages = (...names: readonly string[]): Rule => {
+  return (target) => target.kind === 'package' && names.includes(target.name);
+};
+const anyPackage: Rule = (target) => target.kind === 'package';
+const node: Rule = (target) => target.kind === 'node';
+const ownService: Rule = (target, importer) => under(serviceOf(importer))(target, importer);
+
+const INFRA = [under('domain', 'projections/projection.ts', 'infra'), anyPackage, node];
+const ANYTHING: readonly Rule[] = [() => true];
+
+/** What a folder's code may import; the first line whose `where` fits a path counts. */
+const TABLE: readonly { readonly where: RegExp; readonly may: readonly Rule[] }[] = [
+  {
+    where: /^domain\/(.*\.test\.ts$|(.*\/)?testing\/)/u,
+    may: [under('domain'), packages('typebox', 'vitest', 'fast-check')],
+  },
+  { where: /^domain\//u, may: [under('domain'), packages('typebox')] },
+  { where: /^web\/src\//u, may: [under('web'), anyPackage] },
+  { where: /^web\//u, may: [under('web'), anyPackage, node] },
+  { where: TEST_FILE, may: ANYTHING },
+  { where: /^projections\//u, may: [under('domain', 'projections'), packages('kysely')] },
+  { where: /^infra\//u, may: INFRA },
+  { where: /^services\//u, may: [...INFRA, under('projections', 'services/shared'), ownService] },
+  { where: /^scripts\//u, may: ANYTHING },
+  { where: /^[^/]+\.config\.ts$/u, may: ANYTHING },
+];
+
+/** The ways in which `module` breaks the rules, each as a sentence; none when it keeps them. */
+export function violationsOf({ path, edges }: SourceModule): string[] {
+  const found: string[] = [];
+  const rules = TABLE.find(({ where }) => where.test(path))?.may;
+  if (rules === undefined) return [`${path} is in no folder of the architecture`];
+  for (const specifier of edges.specifiers) {
+    const target = resolve(path, specifier);
+    if (!rules.some((rule) => rule(target, path)))
+      found.push(`${path} may not import ${specifier}`);
+  }
+  if (edges.hasComputedImport && rules !== ANYTHING) found.push(`${path} imports a computed path`);
+  if (edges.hasDefaultExport && !CONFIG_FILE.test(path)) found.push(`${path} has a default export`);
+  if (posix.basename(path) === 'index.ts') found.push(`${path} is a barrel`);
+  return found;
+}
+
+/** A sentence when a file is longer than a story should be and does not say why at its top. */
+export function lengthViolation(path: string, source: string): string | undefined {
+  const lines = source.trimEnd().split('\n');
+  if (lines.length <= MAX_LINES || path.endsWith('.d.ts')) return undefined;
+  const saysWhy = lines.slice(0, 3).some((line) => /^\s*(\/\/|\/\*|\*).*\blong\b/iu.test(line));
+  if (saysWhy) return undefined;
+  return `${path} has ${lines.length} lines; split it, or begin it with "// Long because …"`;
+}
+
+/** Longest file, in lines, that need not say why it is so long. */
+export const MAX_LINES = 320;
+
+function resolve(importer: string, specifier: string): Target {
+  if (isBuiltin(specifier)) return { kind: 'node' };
+  if (specifier.startsWith('#'))
+    return { kind: 'within', path: posix.normalize(specifier.slice(1)) };
+  if (specifier.startsWith('.')) {
+    return { kind: 'within', path: posix.join(posix.dirname(importer), specifier) };
+  }
+  // SvelteKit's own alias for web/src/lib.
+  if (specifier.startsWith('$lib'))
+    return { kind: 'within', path: `web/src/lib${specifier.slice(4)}` };
+  const parts = specifier.split('/');
+  return { kind: 'package', name: parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/') };
+}
+
+function serviceOf(path: string): string {
+  return path.split('/').slice(0, 2).join('/');
+}
