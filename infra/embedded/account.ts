@@ -1,0 +1,50 @@
+/** Whom the database server runs as: PostgreSQL refuses to run as root. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+export interface Account {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The account for the server: undefined means the one of this process, which is not root.
+ *  As root it is `postgres` where that exists, else `nobody`.
+ *  @throws Error when root has neither */
+export function serverAccount(): Account | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const accounts = readFileSync('/etc/passwd', 'utf8').split('\n').map(parseAccount);
+  for (const name of ['postgres', 'nobody']) {
+    const found = accounts.find((account) => account?.name === name && account.uid !== 0);
+    if (found !== undefined) return found;
+  }
+  throw new Error('PostgreSQL cannot run as root, and there is no user "postgres" or "nobody"');
+}
+
+function parseAccount(line: string): Account | undefined {
+  const [name, , uid, gid] = line.split(':');
+  if (name === undefined || uid === undefined || gid === undefined) return undefined;
+  return { name, uid: Number(uid), gid: Number(gid) };
+}
+
+/** Options that make a child process run as `account`, in a folder that everybody can enter and with
+ *  nothing of this process's environment. */
+export function runAs(account: Account | undefined): {
+  cwd: string;
+  env: Record<string, string>;
+  uid?: number;
+  gid?: number;
+} {
+  const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+  if (account === undefined) return { cwd: '/', env };
+  return { cwd: '/', env, uid: account.uid, gid: account.gid };
+}
+
+/** Whether a shell test succeeds with the rights of `account`; `$1` is `path`. */
+export function passesAs(account: Account | undefined, test: string, path: string): boolean {
+  const { status } = spawnSync('/bin/sh', ['-c', test, 'sh', path], {
+    ...runAs(account),
+    stdio: 'ignore',
+  });
+  return status === 0;
+}

@@ -1,0 +1,114 @@
+/** Where a cluster lives: in its owner's folder if the server's account can get there. A clone
+ *  beneath /root, say, is out of its reach. */
+import { createHash } from 'node:crypto';
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { passesAs, type Account } from './account.ts';
+
+/** A socket's path ends up in a fixed field of the kernel. */
+const MAX_SOCKET_PATH_BYTES = 107;
+const SOCKET_FILE = '.s.PGSQL.5432.lock';
+
+export interface Placement {
+  /** `.` where it is the owner's folder itself, which may be moved. */
+  readonly home: string;
+  readonly data: string;
+  readonly sockets: string;
+}
+
+export interface PlacementRequest {
+  /** The owner's folder, which exists. */
+  readonly directory: string;
+  readonly account: Account | undefined;
+  /** Holds what the account cannot reach in `directory`. */
+  readonly fallbackParent: string;
+  /** Where the cluster was at the last start. */
+  readonly knownHome: string | undefined;
+  readonly say: (line: string) => void;
+}
+
+/** Finds or makes the folders of a cluster, with the rights they need.
+ *  @throws Error when a folder is missing, in the way or another's */
+export function place(request: PlacementRequest): Placement {
+  const { directory, account, knownHome } = request;
+  chmodSync(directory, account === undefined ? 0o700 : 0o711);
+  if (knownHome !== undefined) checkKnownHome(request, knownHome);
+  const home = knownHome ?? chooseHome(request);
+  const place = home === '.' ? directory : home;
+  const data = join(place, 'data');
+  makeFolder(data, 0o700, account);
+  return { home, data, sockets: placeSockets(place, account) };
+}
+
+function chooseHome(request: PlacementRequest): string {
+  const { directory, account, fallbackParent, say } = request;
+  if (isReachable(account, directory)) return '.';
+  makeFolder(fallbackParent, 0o711);
+  if (!isReachable(account, fallbackParent)) {
+    throw new Error(
+      `the user "${account?.name}" can enter neither ${directory} nor ${fallbackParent}`,
+    );
+  }
+  const home = join(fallbackParent, shortHash(directory));
+  if (existsSync(home)) {
+    // Its passwords went with the folder that was deleted, so nobody can use it: keep it, aside.
+    const aside = `${home}-${Date.now()}`;
+    renameSync(home, aside);
+    say(`The database of an earlier ${directory} is kept in ${aside}`);
+  }
+  makeFolder(home, 0o711);
+  writeFileSync(ownerFile(home), directory);
+  say(`The user "${account?.name}" cannot enter ${directory}: the database is kept in ${home}`);
+  return home;
+}
+
+function checkKnownHome(request: PlacementRequest, home: string): void {
+  const { directory, account } = request;
+  if (home === '.') {
+    if (isReachable(account, directory)) return;
+    throw new Error(`${directory} was moved to where the user "${account?.name}" cannot enter`);
+  }
+  if (!existsSync(join(home, 'data'))) {
+    throw new Error(`${home}, the database of ${directory}, is missing; put it back`);
+  }
+  const owner = readFileSync(ownerFile(home), 'utf8');
+  if (owner !== directory && existsSync(owner)) {
+    throw new Error(`${directory} is a copy: its database ${home} belongs to ${owner}`);
+  }
+  writeFileSync(ownerFile(home), directory);
+}
+
+function ownerFile(home: string): string {
+  return join(home, 'belongs-to');
+}
+
+function isReachable(account: Account | undefined, folder: string): boolean {
+  return account === undefined || passesAs(account, 'test -x "$1"', folder);
+}
+
+function placeSockets(home: string, account: Account | undefined): string {
+  const beside = join(home, 'run');
+  const fits = Buffer.byteLength(join(beside, SOCKET_FILE)) <= MAX_SOCKET_PATH_BYTES;
+  const sockets = fits ? beside : join(tmpdir(), `orch-${shortHash(home)}`);
+  makeFolder(sockets, 0o700, account);
+  return sockets;
+}
+
+/** The last part of the path is `owner`'s, and no link that somebody planted in a shared folder. */
+function makeFolder(path: string, mode: number, owner?: Account): void {
+  mkdirSync(path, { recursive: true, mode: 0o711 });
+  const entry = lstatSync(path);
+  const here = process.getuid?.();
+  const wanted = owner?.uid ?? here;
+  if (!entry.isDirectory() || (entry.uid !== wanted && entry.uid !== here)) {
+    throw new Error(`${path} belongs to another user; start as that user, or remove it`);
+  }
+  if (owner !== undefined && entry.uid !== owner.uid) chownSync(path, owner.uid, owner.gid);
+  chmodSync(path, mode);
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

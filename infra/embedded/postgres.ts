@@ -1,0 +1,143 @@
+/** PostgreSQL for one machine: no Docker, no root, no network port. */
+import { mkdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { serverAccount } from './account.ts';
+import { findBinaries } from './binaries.ts';
+import * as cluster from './cluster.ts';
+import { place } from './placement.ts';
+import { preparePrincipals } from './principals.ts';
+import { startServer, type Exit, type ServerOptions, type ServerProcess } from './server.ts';
+import { stopLeftover } from './stop-server.ts';
+
+const FALLBACK_PARENT = '/var/lib/script-orchestration';
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
+/** After a SIGKILL the server's helpers take a moment to notice, and hold the cluster until then. */
+const START_ATTEMPTS = 5;
+const START_PAUSE_MS = 500;
+
+export interface EmbeddedPostgresOptions {
+  /** Folder for the cluster and its passwords; made if missing. */
+  readonly directory: string;
+  /** False for tests: nothing is flushed to the disk. Default true. */
+  readonly durable?: boolean;
+  /** Where things go that the server's account cannot reach in `directory`. */
+  readonly fallbackParent?: string;
+  /** Told what the user should know, one line each. */
+  readonly say?: (line: string) => void;
+}
+
+export interface EmbeddedPostgres {
+  /** Owner of the schema; for migrations. */
+  readonly adminUrl: string;
+  /** For the services: may do what the migrations grant to `orch_app`. */
+  readonly serviceUrl: string;
+  /** The server's process now. */
+  pid(): number;
+  /** Settles when the present process has ended, for whatever reason. */
+  exited(): Promise<Exit>;
+  /** Starts it again after its end, or stops it first. The addresses stay. */
+  restart(): Promise<void>;
+  /** Ends every session, then the server; safe twice. */
+  stop(): Promise<void>;
+}
+
+/** Makes the cluster at the first start, starts the server on it, and makes its database and users.
+ *  A server left over from a killed process is stopped first.
+ *  @throws Error with a line for the user when the server cannot run here */
+export async function startEmbeddedPostgres(
+  options: EmbeddedPostgresOptions,
+): Promise<EmbeddedPostgres> {
+  const { record, server } = await prepare(options);
+  let current = await startPatiently(server);
+  try {
+    await preparePrincipals(server.maintenanceUrl, record.servicePassword);
+  } catch (error) {
+    await current.stop();
+    throw error;
+  }
+  return {
+    ...addresses(record),
+    pid: () => current.pid,
+    exited: () => current.exited,
+    async restart() {
+      await current.stop();
+      current = await startPatiently(server);
+    },
+    stop: () => current.stop(),
+  };
+}
+
+async function prepare(
+  options: EmbeddedPostgresOptions,
+): Promise<{ record: cluster.ClusterRecord; server: ServerOptions }> {
+  const { durable = true, fallbackParent = FALLBACK_PARENT, say = () => undefined } = options;
+  mkdirSync(options.directory, { recursive: true, mode: 0o711 });
+  const directory = realpathSync(options.directory);
+  const account = serverAccount();
+  const binaries = findBinaries(account, fallbackParent);
+  const known = cluster.readRecord(directory);
+  const { home, data, sockets } = place({
+    ...{ directory, account, fallbackParent, say },
+    knownHome: known?.home,
+  });
+  const record = {
+    home,
+    sockets,
+    adminPassword: known?.adminPassword ?? cluster.newPassword(),
+    servicePassword: known?.servicePassword ?? cluster.newPassword(),
+  };
+  if (known === undefined) cluster.refuseForeign(data);
+  cluster.writeRecord(directory, record);
+  const maintenanceUrl = socketUrl(record, cluster.ADMIN_USER, 'postgres');
+  const logFile = join(directory, 'postgres.log');
+  const leftover = await stopLeftover(data);
+  if (leftover !== undefined) say(`Stopped a database server left over from before (${leftover})`);
+  const { adminPassword } = record;
+  await cluster.initialiseCluster({ binaries, data, account, adminPassword, durable });
+  return { record, server: { binaries, data, sockets, account, durable, logFile, maintenanceUrl } };
+}
+
+async function startPatiently(server: ServerOptions): Promise<ServerProcess> {
+  rotate(server.logFile);
+  for (let attempt = 1; ; attempt++) {
+    await stopLeftover(server.data);
+    try {
+      return await startServer(server);
+    } catch (error) {
+      if (attempt === START_ATTEMPTS) throw error;
+      await wait(START_PAUSE_MS);
+    }
+  }
+}
+
+function rotate(logFile: string): void {
+  const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
+  if (size < MAX_LOG_BYTES) return;
+  rmSync(`${logFile}.1`, { force: true });
+  renameSync(logFile, `${logFile}.1`);
+}
+
+/** The addresses of the cluster in `directory`, for commands that run beside the server; undefined
+ *  where there is none. */
+export function embeddedAddresses(
+  directory: string,
+): Pick<EmbeddedPostgres, 'adminUrl' | 'serviceUrl'> | undefined {
+  const record = cluster.readRecord(resolve(directory));
+  return record === undefined ? undefined : addresses(record);
+}
+
+function addresses(record: cluster.ClusterRecord): { adminUrl: string; serviceUrl: string } {
+  return {
+    adminUrl: socketUrl(record, cluster.ADMIN_USER, cluster.DATABASE),
+    serviceUrl: socketUrl(record, cluster.SERVICE_USER, cluster.DATABASE),
+  };
+}
+
+/** An address for `pg` and `psql` alike. The port is named because PGPORT would change it. */
+function socketUrl(record: cluster.ClusterRecord, user: string, database: string): string {
+  const { sockets, adminPassword, servicePassword } = record;
+  const password = user === cluster.ADMIN_USER ? adminPassword : servicePassword;
+  const host = encodeURIComponent(sockets);
+  return `postgres://${user}:${password}@/${database}?host=${host}&port=5432`;
+}

@@ -1,0 +1,33 @@
+/** The database of the service, and who may log in to it. */
+import pg from 'pg';
+import { DATABASE, SERVICE_USER } from './cluster.ts';
+
+/** Makes what is missing; changes nothing that is there.
+ *  @param maintenanceUrl an administrator's address of the database `postgres` */
+export async function preparePrincipals(
+  maintenanceUrl: string,
+  servicePassword: string,
+): Promise<void> {
+  const client = new pg.Client({ connectionString: maintenanceUrl });
+  await client.connect();
+  try {
+    const role = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVICE_USER]);
+    if (role.rowCount === 0) await createService(client, servicePassword);
+    const database = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
+    if (database.rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+    await client.query(`REVOKE ALL ON DATABASE ${DATABASE} FROM PUBLIC;
+      GRANT CONNECT ON DATABASE ${DATABASE} TO orch_app`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The rights of the group come from the migrations. */
+async function createService(client: pg.Client, password: string): Promise<void> {
+  await client.query(`
+    DO $$ BEGIN
+      CREATE ROLE orch_app NOLOGIN;
+    EXCEPTION WHEN duplicate_object THEN NULL;
+    END $$;
+    CREATE ROLE ${SERVICE_USER} LOGIN PASSWORD ${client.escapeLiteral(password)} IN ROLE orch_app;`);
+}

@@ -1,0 +1,159 @@
+/** The server's process: what it is told at its start, and how one knows that it is ready. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { runAs, type Account } from './account.ts';
+import { stopServer } from './stop-server.ts';
+
+const START_PATIENCE_MS = 60_000;
+const POLL_MS = 15;
+/** Kills the server's process when this one is killed; part of util-linux. */
+const SETPRIV = '/usr/bin/setpriv';
+
+export interface ServerOptions {
+  readonly binaries: string;
+  readonly data: string;
+  readonly sockets: string;
+  readonly account: Account | undefined;
+  readonly durable: boolean;
+  readonly logFile: string;
+  /** An administrator's address, to see whether the server answers. */
+  readonly maintenanceUrl: string;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface ServerProcess {
+  readonly pid: number;
+  /** Settles when the process has ended, for whatever reason. */
+  readonly exited: Promise<Exit>;
+  /** Safe twice, and after the end. */
+  stop(): Promise<void>;
+}
+
+/** Starts the server and waits until it answers.
+ *  @throws Error when it ends instead */
+export async function startServer(options: ServerOptions): Promise<ServerProcess> {
+  const server = spawnServer(options);
+  let exit: Exit | undefined;
+  void server.exited.then((ended) => (exit = ended));
+  const deadline = performance.now() + START_PATIENCE_MS;
+  while (!saysReady(options.data, server.pid) || !(await answers(options.maintenanceUrl))) {
+    if (exit !== undefined)
+      throw new Error(`PostgreSQL ended at its start; see ${options.logFile}`);
+    if (performance.now() > deadline) {
+      await server.stop();
+      throw new Error(`PostgreSQL does not answer; see ${options.logFile}`);
+    }
+    await wait(POLL_MS);
+  }
+  return server;
+}
+
+function spawnServer(options: ServerOptions): ServerProcess {
+  const log = openSync(options.logFile, 'a', 0o600);
+  const [command, ...args] = commandLine(options);
+  const child = spawn(command, args, {
+    ...runAs(options.account),
+    stdio: ['ignore', log, log],
+    // Ctrl-C goes to every process of the terminal's group, and the database must end last.
+    detached: true,
+  });
+  closeSync(log);
+  let alive = true;
+  const exited = endOf(child).finally(() => (alive = false));
+  return {
+    pid: child.pid ?? -1,
+    exited,
+    async stop() {
+      if (alive && child.pid !== undefined) await stopServer(child.pid, () => alive);
+      await exited;
+    },
+  };
+}
+
+function endOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+    child.once('error', () => resolve({ code: null, signal: null }));
+  });
+}
+
+function commandLine(options: ServerOptions): [string, ...string[]] {
+  const server = [join(options.binaries, 'bin/postgres'), '-D', options.data];
+  for (const [name, value] of Object.entries(settings(options))) server.push(`--${name}=${value}`);
+  // SIGTERM lets the sessions end by themselves, SIGQUIT does not.
+  const farewell = options.durable ? 'TERM' : 'QUIT';
+  if (!existsSync(SETPRIV)) return server as [string, ...string[]];
+  return [SETPRIV, `--pdeathsig=${farewell}`, ...server];
+}
+
+/** For a small machine: little memory, few processes, and never a network port. */
+function settings(options: ServerOptions): Record<string, string> {
+  return {
+    listen_addresses: '',
+    unix_socket_directories: options.sockets,
+    unix_socket_permissions: '0700',
+    port: '5432',
+    max_connections: '60',
+    shared_buffers: '64MB',
+    maintenance_work_mem: '32MB',
+    io_method: 'sync', // no helper processes for reading
+    max_worker_processes: '4',
+    max_parallel_workers: '2',
+    wal_level: 'minimal',
+    max_wal_senders: '0',
+    max_logical_replication_workers: '0',
+    max_wal_size: '512MB',
+    checkpoint_timeout: '15min',
+    jit: 'off',
+    // A transaction that is left open would hold up every reader of the event store.
+    idle_in_transaction_session_timeout: '60s',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_line_prefix: '%m [%p] ',
+    log_checkpoints: 'off',
+    ...(options.durable ? {} : WITHOUT_DURABILITY),
+  };
+}
+
+const WITHOUT_DURABILITY = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  max_connections: '200',
+};
+
+/** The server writes its number and its state into a file: asking before it is ready would fill its
+ *  log with refusals. */
+function saysReady(data: string, pid: number): boolean {
+  try {
+    const lines = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
+    return lines[0] === String(pid) && lines[7]?.startsWith('ready') === true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** @throws Error when the server answers, but refuses us for good */
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined); // a cut connection also fails the calls below
+  try {
+    await client.connect();
+    return true;
+  } catch (error) {
+    const { code } = error as { code?: string };
+    const notYet = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03', '57P01'];
+    if (code !== undefined && !notYet.includes(code)) throw error;
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

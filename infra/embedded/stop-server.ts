@@ -1,0 +1,64 @@
+/** Ending a server, above all one that outlived whoever started it. */
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+const POLL_MS = 20;
+const FAST_STOP_MS = 15_000;
+const IMMEDIATE_STOP_MS = 5_000;
+
+/** Stops a server that still runs on `data`, and removes the mark of one that does not.
+ *  @returns the process that was stopped, if there was one */
+export async function stopLeftover(data: string): Promise<number | undefined> {
+  const file = join(data, 'postmaster.pid');
+  const pid = readPid(file);
+  if (pid === undefined || !isServerOf(pid, data)) {
+    // The number may belong to another program by now, and the server would be afraid of it.
+    rmSync(file, { force: true });
+    return undefined;
+  }
+  await stopServer(pid, () => isServerOf(pid, data));
+  return pid;
+}
+
+/** Ends a server: fast (sessions are cut, a checkpoint is written), then at once, then by force. */
+export async function stopServer(pid: number, isAlive: () => boolean): Promise<void> {
+  for (const [signal, patienceMs] of [
+    ['SIGINT', FAST_STOP_MS],
+    ['SIGQUIT', IMMEDIATE_STOP_MS],
+    ['SIGKILL', IMMEDIATE_STOP_MS],
+  ] as const) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return;
+      throw error;
+    }
+    const deadline = performance.now() + patienceMs;
+    while (performance.now() < deadline) {
+      if (!isAlive()) return;
+      await wait(POLL_MS);
+    }
+  }
+  throw new Error(`the database server (process ${pid}) does not end, not even by SIGKILL`);
+}
+
+function readPid(file: string): number | undefined {
+  try {
+    const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
+    return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Numbers are reused by other programs; the data folder among a program's arguments is not. */
+function isServerOf(pid: number, data: string): boolean {
+  try {
+    const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    return args[0]?.endsWith('postgres') === true && args.includes(data);
+  } catch {
+    return false;
+  }
+}

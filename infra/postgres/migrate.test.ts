@@ -1,0 +1,114 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { withClient } from '#infra/testing/client.ts';
+import { createEmptyDatabase, type TestDatabase } from '#infra/testing/database.ts';
+import { migrate } from './migrate.ts';
+
+let database: TestDatabase;
+let directory: string;
+
+beforeEach(async () => {
+  database = await createEmptyDatabase();
+  directory = mkdtempSync(join(tmpdir(), 'orch-migrations-'));
+});
+
+afterEach(async () => {
+  await database.drop();
+  rmSync(directory, { recursive: true });
+});
+
+function write(name: string, sql: string): void {
+  writeFileSync(join(directory, name), sql);
+}
+
+async function rowsOf(sql: string): Promise<unknown[]> {
+  return withClient(database.adminUrl, async (client) => (await client.query(sql)).rows);
+}
+
+const recorded = 'SELECT number, name FROM schema_migrations ORDER BY number';
+
+describe('given an empty database', () => {
+  test('when it is migrated, then every file is applied in order and recorded', async () => {
+    write('0002_b.sql', "INSERT INTO a VALUES (1); INSERT INTO a VALUES (2); SELECT ';';");
+    write('0001_a.sql', 'CREATE TABLE a (id integer);');
+    const outcome = await migrate(database.adminUrl, { directory });
+    expect(outcome).toEqual({ applied: ['0001_a.sql', '0002_b.sql'], ahead: [] });
+    expect(await rowsOf(recorded)).toEqual([
+      { number: 1, name: '0001_a.sql' },
+      { number: 2, name: '0002_b.sql' },
+    ]);
+    expect(await rowsOf('SELECT id FROM a ORDER BY id')).toEqual([{ id: 1 }, { id: 2 }]);
+  });
+
+  test('when several processes migrate it at once, then each file is applied once', async () => {
+    write('0001_a.sql', 'CREATE TABLE a (id integer); INSERT INTO a VALUES (1);');
+    write('0002_b.sql', 'SELECT pg_sleep(0.05); INSERT INTO a VALUES (2);');
+    const outcomes = await Promise.all(
+      Array.from({ length: 5 }, () => migrate(database.adminUrl, { directory })),
+    );
+    expect(outcomes.flatMap((outcome) => outcome.applied)).toEqual(['0001_a.sql', '0002_b.sql']);
+    expect(await rowsOf('SELECT id FROM a')).toHaveLength(2);
+  });
+
+  test('when a file fails, then it leaves nothing, is named, and can be mended', async () => {
+    write('0001_a.sql', 'CREATE TABLE a (id integer);');
+    write('0002_b.sql', 'CREATE TABLE b (id integer); SELECT 1 / 0;');
+    await expect(migrate(database.adminUrl, { directory })).rejects.toThrow(
+      /0002_b\.sql.*division by zero/,
+    );
+    expect(await rowsOf(recorded)).toEqual([{ number: 1, name: '0001_a.sql' }]);
+    write('0002_b.sql', 'CREATE TABLE b (id integer);');
+    expect((await migrate(database.adminUrl, { directory })).applied).toEqual(['0002_b.sql']);
+  });
+});
+
+describe('given a migrated database', () => {
+  beforeEach(async () => {
+    write('0001_a.sql', 'CREATE TABLE a (id integer);');
+    write('0002_b.sql', 'CREATE TABLE b (id integer);');
+    await migrate(database.adminUrl, { directory });
+  });
+
+  test('when nothing is new, then nothing happens', async () => {
+    expect(await migrate(database.adminUrl, { directory })).toEqual({ applied: [], ahead: [] });
+  });
+
+  test('when an applied file was changed, then it is named', async () => {
+    write('0001_a.sql', 'CREATE TABLE a (id bigint);');
+    await expect(migrate(database.adminUrl, { directory })).rejects.toThrow(
+      /0001_a\.sql was changed/,
+    );
+  });
+
+  test('when an older program meets it, then it is told what it does not know', async () => {
+    rmSync(join(directory, '0002_b.sql'));
+    expect(await migrate(database.adminUrl, { directory })).toEqual({
+      applied: [],
+      ahead: ['0002_b.sql'],
+    });
+  });
+});
+
+describe('given a folder that is numbered wrongly', () => {
+  test.each([
+    [['0001_a.sql', '0003_c.sql'], /no migration before 0003_c\.sql/],
+    [['0002_b.sql'], /no migration before 0002_b\.sql/],
+    [['0001_a.sql', '0001_b.sql'], /0001_a\.sql and 0001_b\.sql have the same number/],
+    [['1_a.sql'], /1_a\.sql is not named/],
+  ])('when it holds %j, then nothing is applied', async (names, message) => {
+    for (const name of names) write(name, 'SELECT 1;');
+    await expect(migrate(database.adminUrl, { directory })).rejects.toThrow(message);
+    expect(await rowsOf("SELECT to_regclass('schema_migrations')::text AS found")).toEqual([
+      { found: null },
+    ]);
+  });
+
+  test('when other things lie beside the files, then they do no harm', async () => {
+    write('README.md', 'About migrations');
+    mkdirSync(join(directory, 'drafts'));
+    write('0001_a.sql', 'SELECT 1;');
+    expect((await migrate(database.adminUrl, { directory })).applied).toEqual(['0001_a.sql']);
+  });
+});

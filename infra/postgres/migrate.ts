@@ -1,0 +1,111 @@
+/** Brings a database's schema to the present, by numbered plain SQL files that only go forward. */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+
+/** Any fixed number: everyone who migrates a database waits for the same lock. */
+const LOCK_KEY = 7_264_011_853;
+const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
+
+export interface Migration {
+  readonly number: number;
+  /** The file's name. */
+  readonly name: string;
+  readonly sql: string;
+  readonly sha256: string;
+}
+
+export interface MigrationOutcome {
+  /** Files that were carried out now. */
+  readonly applied: readonly string[];
+  /** Files that the database has seen and this version of the program does not know. */
+  readonly ahead: readonly string[];
+}
+
+export interface MigrateOptions {
+  /** Folder of files named `NNNN_name.sql`, numbered from 1 without a gap. */
+  readonly directory: string;
+}
+
+/** Applies what is missing, each file in a transaction of its own. Of several processes that do it at
+ *  once, one works and the others wait.
+ *  @param adminUrl the address of the schema's owner
+ *  @throws Error naming the file that failed, is numbered wrongly, or was changed after it was applied;
+ *  what came before it stays applied */
+export async function migrate(
+  adminUrl: string,
+  options: MigrateOptions,
+): Promise<MigrationOutcome> {
+  const migrations = readMigrations(options.directory);
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
+    await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
+      number integer PRIMARY KEY,
+      name text NOT NULL,
+      sha256 text NOT NULL,
+      applied_at timestamptz NOT NULL DEFAULT now())`);
+    return await catchUp(client, migrations);
+  } finally {
+    await client.end(); // which also frees the lock
+  }
+}
+
+/** Reads and checks a folder of migrations. @throws Error naming a wrong name, gap or double number */
+export function readMigrations(directory: string): readonly Migration[] {
+  const names = readdirSync(directory).filter((name) => name.endsWith('.sql'));
+  return names.toSorted().map((name, index, sorted) => {
+    const digits = FILE_NAME.exec(name)?.[1];
+    if (digits === undefined) throw new Error(`migration ${name} is not named NNNN_name.sql`);
+    const number = Number(digits);
+    if (number === index) {
+      throw new Error(`migrations ${sorted[index - 1]} and ${name} have the same number`);
+    }
+    if (number !== index + 1) throw new Error(`there is no migration before ${name}`);
+    const sql = readFileSync(join(directory, name), 'utf8');
+    return { number, name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
+  });
+}
+
+async function catchUp(
+  client: pg.Client,
+  migrations: readonly Migration[],
+): Promise<MigrationOutcome> {
+  const seen = await client.query<Pick<Migration, 'number' | 'name' | 'sha256'>>(
+    'SELECT number, name, sha256 FROM schema_migrations ORDER BY number',
+  );
+  for (const { number, name, sha256 } of seen.rows) {
+    const file = migrations[number - 1];
+    if (file !== undefined && file.sha256 !== sha256) throw new Error(changed(name, file.name));
+  }
+  const last = seen.rows.at(-1)?.number ?? 0;
+  const missing = migrations.filter((migration) => migration.number > last);
+  for (const migration of missing) await applyOne(client, migration);
+  return {
+    applied: missing.map((migration) => migration.name),
+    ahead: seen.rows.slice(migrations.length).map((row) => row.name),
+  };
+}
+
+function changed(applied: string, file: string): string {
+  if (applied !== file) return `migration ${file} was applied as ${applied}, with other content`;
+  return `migration ${file} was changed after it was applied: undo that, and add a new one`;
+}
+
+async function applyOne(client: pg.Client, migration: Migration): Promise<void> {
+  const { number, name, sql, sha256 } = migration;
+  try {
+    await client.query('BEGIN');
+    await client.query(sql);
+    await client.query('INSERT INTO schema_migrations (number, name, sha256) VALUES ($1, $2, $3)', [
+      number,
+      name,
+      sha256,
+    ]);
+    await client.query('COMMIT');
+  } catch (cause) {
+    throw new Error(`migration ${name} failed: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,30 @@
+/** Small things that the test server and the test databases need. */
+import pg from 'pg';
+
+/** Does something with a connection of its own. */
+export async function withClient<T>(
+  url: string,
+  use: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The address of another database on the same server, for the same user or for `login`. */
+export function databaseUrl(
+  url: string,
+  database: string,
+  login?: { readonly user: string; readonly password: string },
+): string {
+  // An address with an empty host, as sockets have it, is no URL for the URL class.
+  const parts = /^(postgres(?:ql)?:\/\/)(?:([^@/]*)@)?([^/?]*)(?:\/[^?]*)?(\?.*)?$/.exec(url);
+  if (parts === null) throw new Error('a database address starts with postgres://');
+  const [, scheme, own = '', host, query = ''] = parts;
+  const user = login === undefined ? own : `${login.user}:${login.password}`;
+  return `${scheme}${user}@${host}/${database}${query}`;
+}
