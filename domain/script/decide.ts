@@ -68,12 +68,13 @@ function change(
   const settings = changedSettings(state.settings, command.settings ?? {});
   const data: ScriptChanged['data'] = {
     scriptId: command.scriptId,
+    version: state.version + 1,
     ...(isNew(command.name, state.name) && { name: command.name }),
     ...(isNew(command.description, state.description) && { description: command.description }),
     ...(isNew(command.groupId, state.groupId) && { groupId: command.groupId }),
     ...(Object.keys(settings).length > 0 && { settings }),
   };
-  return Object.keys(data).length > 1 ? accept({ type: 'ScriptChanged', data }) : accept();
+  return Object.keys(data).length > 2 ? accept({ type: 'ScriptChanged', data }) : accept();
 }
 
 function isNew<T>(wanted: T | undefined, present: T): wanted is T {
@@ -113,7 +114,10 @@ function saveFile(state: Present, command: SaveFile): Decision<ScriptEvent> {
     );
   }
   const { scriptId, path, sha256, sizeBytes } = command;
-  return accept({ type: 'FileSaved', data: { scriptId, path, sha256, sizeBytes } });
+  return accept({
+    type: 'FileSaved',
+    data: { scriptId, version: state.version + 1, path, sha256, sizeBytes },
+  });
 }
 
 /** A file that would have to be a folder for `path` to exist, or a file beneath `path`. */

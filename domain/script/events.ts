@@ -24,11 +24,12 @@ export type ScriptCreated = DomainEvent<
   }
 >;
 
-/** Only what changed is there. */
+/** Only what changed is there. `version` is the script's from then on. */
 export type ScriptChanged = DomainEvent<
   'ScriptChanged',
   {
     readonly scriptId: ScriptId;
+    readonly version: number;
     readonly name?: string;
     readonly description?: string;
     readonly groupId?: GroupId;
@@ -36,7 +37,11 @@ export type ScriptChanged = DomainEvent<
   }
 >;
 
-export type FileSaved = DomainEvent<'FileSaved', FileVersion & { readonly scriptId: ScriptId }>;
+export type FileSaved = DomainEvent<
+  'FileSaved',
+  FileVersion & { readonly scriptId: ScriptId; readonly version: number }
+>;
+
 export type ScriptEnabled = DomainEvent<'ScriptEnabled', { readonly scriptId: ScriptId }>;
 export type ScriptDisabled = DomainEvent<'ScriptDisabled', { readonly scriptId: ScriptId }>;
 export type ScriptDeleted = DomainEvent<'ScriptDeleted', { readonly scriptId: ScriptId }>;

@@ -25,20 +25,20 @@ export function evolveScript(state: ScriptState, event: ScriptEvent): ScriptStat
   if (state.status === 'absent') return state;
   switch (event.type) {
     case 'ScriptChanged': {
-      const { name, description, groupId, settings } = event.data;
+      const { name, description, groupId, settings, version } = event.data;
       return {
         ...state,
         name: name ?? state.name,
         description: description ?? state.description,
         groupId: groupId ?? state.groupId,
         settings: { ...state.settings, ...settings },
-        version: state.version + 1,
+        version,
       };
     }
     case 'FileSaved': {
-      const { path, sha256, sizeBytes } = event.data;
+      const { path, sha256, sizeBytes, version } = event.data;
       const files = new Map(state.files).set(path, { path, sha256, sizeBytes });
-      return { ...state, files, version: state.version + 1 };
+      return { ...state, files, version };
     }
     case 'ScriptEnabled':
       return { ...state, enabled: true };

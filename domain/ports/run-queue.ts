@@ -1,0 +1,50 @@
+/** Who works on what: runs that wait or run, and the leases on them. A lease is no event; it keeps two
+ *  runtimes from preparing the same run, while the fence in the run's stream decides who may start. */
+import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { RunLimits } from '#domain/script/settings.ts';
+
+/** A run that the caller may prepare now. */
+export interface ClaimedRun {
+  readonly runId: RunId;
+  readonly scriptId: ScriptId;
+  readonly scriptVersion: number;
+  readonly entrypoint: string;
+  readonly limits: RunLimits;
+  readonly triggerType: string;
+  readonly paramsSha256: string | null;
+  readonly attempt: number;
+  readonly correlationId: string;
+}
+
+/** A lease as its renewal found it. */
+export interface RenewedLease {
+  readonly runId: RunId;
+  readonly stopRequested: boolean;
+}
+
+/** A run that was started and whose runtime no longer renews its lease. */
+export interface LostRun {
+  readonly runId: RunId;
+  /** Version of the run's stream at its start. */
+  readonly fence: number;
+}
+
+export interface RunQueue {
+  /** Leases at most `limit` waiting runs to `owner`, in the order of priority and time. A run whose
+   *  lease ended before it was started waits again. */
+  claim(owner: string, limit: number, leaseSeconds: number): Promise<readonly ClaimedRun[]>;
+
+  /** Extends the leases that `owner` still has on `runIds`; those that are not in the answer are
+   *  no longer its own. */
+  renew(
+    owner: string,
+    runIds: readonly RunId[],
+    leaseSeconds: number,
+  ): Promise<readonly RenewedLease[]>;
+
+  /** Gives back runs that `owner` claimed and did not start. */
+  release(owner: string, runIds: readonly RunId[]): Promise<void>;
+
+  /** Started runs whose lease has ended, at most `limit`. */
+  lost(limit: number): Promise<readonly LostRun[]>;
+}

@@ -1,0 +1,5 @@
+import type { Reaction } from './reaction.ts';
+import { whenScriptWithdrawnStopRuns } from './when-script-withdrawn-stop-runs.ts';
+
+/** Every reaction. */
+export const reactions: readonly Reaction[] = [whenScriptWithdrawnStopRuns];

@@ -1,0 +1,15 @@
+import type { Reaction } from './reaction.ts';
+
+/** Disabling ends what waits; deleting ends what runs as well (contract §3, "Script"). A run that was
+ *  admitted before the script was withdrawn is in the reads by now: admission guards the script. */
+export const whenScriptWithdrawnStopRuns: Reaction = {
+  name: 'when-script-withdrawn-stop-runs',
+  handles: ['ScriptDisabled', 'ScriptDeleted'],
+  react: async (event, reads) => {
+    if (event.type !== 'ScriptDisabled' && event.type !== 'ScriptDeleted') return [];
+    const active = await reads.activeRuns(event.data.scriptId);
+    return active
+      .filter((run) => event.type === 'ScriptDeleted' || run.status === 'queued')
+      .map((run) => ({ type: 'StopRun', runId: run.runId }));
+  },
+};

@@ -1,0 +1,134 @@
+/** The bus on Postgres notifications: one channel, one listening connection a process, and messages
+ *  gathered while the last notification is under way. Nothing is notified in an append's transaction,
+ *  whose commit would then wait for a lock that is shared by the whole cluster. */
+import type { Bus, BusMessage, Topic } from '#domain/ports/bus.ts';
+import pg from 'pg';
+import { Subscriptions } from './subscriptions.ts';
+
+const channel = 'orch_bus';
+// Postgres refuses payloads of 8000 bytes.
+const maxPayloadBytes = 7_900;
+const maxWaiting = 10_000;
+const reconnectMs = 250;
+
+const statements = {
+  notify: `SELECT pg_notify('${channel}', payload) FROM unnest($1::text[]) AS payload`,
+  listen: `LISTEN ${channel}`,
+};
+
+export interface PostgresBusOptions {
+  readonly url: string;
+  readonly pool: pg.Pool;
+  /** Told once per failure; the bus goes on by itself. */
+  readonly onError: (error: unknown) => void;
+}
+
+export class PostgresBus implements Bus {
+  readonly #options: PostgresBusOptions;
+  readonly #subscriptions = new Subscriptions();
+  #waiting = new Map<string, BusMessage>();
+  #sending: Promise<void> | undefined;
+  #listener: pg.Client | undefined;
+  #closed = false;
+  #retry: NodeJS.Timeout | undefined;
+
+  private constructor(options: PostgresBusOptions) {
+    this.#options = options;
+  }
+
+  /** Connects and listens. @throws when Postgres cannot be reached now */
+  static async open(options: PostgresBusOptions): Promise<PostgresBus> {
+    const bus = new PostgresBus(options);
+    await bus.#listen();
+    return bus;
+  }
+
+  publish(...messages: readonly BusMessage[]): void {
+    if (this.#closed) return;
+    for (const message of messages) this.#enqueue(message);
+    this.#sending ??= this.#send();
+  }
+
+  subscribe<T extends Topic>(
+    topic: T,
+    listener: (message: Extract<BusMessage, { topic: T }>) => void,
+  ): () => void {
+    return this.#subscriptions.add(topic, listener);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    this.#subscriptions.clear();
+    await this.#sending;
+    await this.#listener?.end().catch(this.#options.onError);
+  }
+
+  #enqueue(message: BusMessage): void {
+    // The same wake-up twice is one; a message dropped here costs a poll's delay.
+    if (this.#waiting.size >= maxWaiting) return;
+    this.#waiting.set(payloadOf(message), message);
+  }
+
+  async #send(): Promise<void> {
+    // One turn of the loop gathers what is published together.
+    await Promise.resolve();
+    while (this.#waiting.size > 0) {
+      const payloads = [...this.#waiting.keys()];
+      this.#waiting = new Map();
+      try {
+        await this.#options.pool.query(statements.notify, [payloads]);
+      } catch (error) {
+        this.#options.onError(error);
+      }
+    }
+    this.#sending = undefined;
+  }
+
+  async #listen(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#options.url,
+      application_name: 'bus',
+      keepAlive: true,
+    });
+    client.on('error', (error) => this.#reconnect(client, error));
+    client.on('end', () => this.#reconnect(client, undefined));
+    client.on('notification', ({ payload }) => this.#receive(payload));
+    await client.connect();
+    await client.query(statements.listen);
+    this.#listener = client;
+  }
+
+  #reconnect(client: pg.Client, error: unknown): void {
+    if (this.#closed || (this.#listener !== undefined && this.#listener !== client)) return;
+    this.#listener = undefined;
+    if (this.#retry !== undefined) return;
+    if (error !== undefined) this.#options.onError(error);
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.#listen().then(
+        () => this.#wakeAll(),
+        (cause: unknown) => this.#reconnect(client, cause),
+      );
+    }, reconnectMs);
+  }
+
+  // Whatever was said while nobody listened is made up for by looking.
+  #wakeAll(): void {
+    this.#subscriptions.deliver({ topic: 'events' });
+    this.#subscriptions.deliver({ topic: 'queue' });
+  }
+
+  #receive(payload: string | undefined): void {
+    if (payload === undefined) return;
+    this.#subscriptions.deliver(JSON.parse(payload) as BusMessage);
+  }
+}
+
+function payloadOf(message: BusMessage): string {
+  const whole = JSON.stringify(message);
+  if (message.topic !== 'log' || Buffer.byteLength(whole) <= maxPayloadBytes) return whole;
+  const { items: _, ...announced } = message;
+  return JSON.stringify(announced);
+}

@@ -1,0 +1,64 @@
+/** The event store in memory: for tests, and the plainest statement of what the port promises. */
+import type { Position, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import { VersionConflict, type EventStore, type StreamAppend } from '#domain/ports/event-store.ts';
+
+export class MemoryEventStore implements EventStore {
+  readonly #clock: Clock;
+  readonly #events: RecordedEvent[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  append(streams: readonly StreamAppend[]): Promise<readonly RecordedEvent[]> {
+    const writing = streams.filter((stream) => stream.events.length > 0);
+    const conflicts = writing
+      .map(({ streamId, expectedVersion }) => ({
+        streamId,
+        expectedVersion,
+        version: this.#versionOf(streamId),
+      }))
+      .filter(({ version, expectedVersion }) => version !== expectedVersion);
+    if (conflicts.length > 0) return Promise.reject(new VersionConflict(conflicts));
+    if (this.#holdsAny(writing)) return Promise.reject(new VersionConflict([]));
+    const transactionId = BigInt(this.#events.length + 1);
+    const recordedAt = this.#clock.now();
+    const added = writing.flatMap(({ streamId, expectedVersion, events }) =>
+      events.map((event, index) => ({ ...event, streamId, version: expectedVersion + index + 1 })),
+    );
+    const recorded = added.map((event, index) => ({
+      ...structuredClone(event),
+      recordedAt,
+      position: { transactionId, globalPosition: this.#events.length + index + 1 },
+    }));
+    this.#events.push(...recorded);
+    return Promise.resolve(recorded);
+  }
+
+  readStream(streamId: StreamId, fromVersion = 1): Promise<readonly RecordedEvent[]> {
+    return Promise.resolve(
+      this.#events.filter((event) => event.streamId === streamId && event.version >= fromVersion),
+    );
+  }
+
+  readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
+    const later = this.#events.filter((event) => isAfter(event.position, after));
+    return Promise.resolve(later.slice(0, limit));
+  }
+
+  #versionOf(streamId: StreamId): number {
+    return this.#events.findLast((event) => event.streamId === streamId)?.version ?? 0;
+  }
+
+  #holdsAny(streams: readonly StreamAppend[]): boolean {
+    const ids = new Set(this.#events.map((event) => event.eventId));
+    return streams.some((stream) => stream.events.some((event) => ids.has(event.eventId)));
+  }
+}
+
+function isAfter(one: Position, other: Position): boolean {
+  return one.transactionId === other.transactionId
+    ? one.globalPosition > other.globalPosition
+    : one.transactionId > other.transactionId;
+}

@@ -1,0 +1,88 @@
+/** How far each reader of the store has come. */
+import { startOfStore, type Position } from '#domain/kernel/event.ts';
+import type { Queryable } from './database.ts';
+
+const statements = {
+  make: `INSERT INTO checkpoints (name, version, transaction_id, global_position)
+    VALUES ($1, $2, '0', 0) ON CONFLICT DO NOTHING`,
+  lock: `SELECT version, transaction_id, global_position FROM checkpoints
+    WHERE name = $1 FOR UPDATE SKIP LOCKED`,
+  read: `SELECT version, transaction_id, global_position FROM checkpoints WHERE name = $1`,
+  move: `UPDATE checkpoints
+    SET transaction_id = $4, global_position = $5, updated_at = now()
+    WHERE name = $1 AND transaction_id = $2 AND global_position = $3`,
+  list: `SELECT name, version, transaction_id, global_position,
+      (SELECT count(*)::int FROM (SELECT 1 FROM events e
+        WHERE (e.transaction_id, e.global_position) > (c.transaction_id, c.global_position)
+        LIMIT 10000) behind) AS lag
+    FROM checkpoints c ORDER BY name`,
+};
+
+interface CheckpointRow {
+  readonly name: string;
+  readonly version: number;
+  readonly transaction_id: string;
+  readonly global_position: number;
+}
+
+/** The reader's place, locked until the transaction ends; `busy` while another holds it. */
+export async function lockCheckpoint(
+  db: Queryable,
+  name: string,
+  version: number,
+): Promise<Position | 'busy'> {
+  await db.query(statements.make, [name, version]);
+  const { rows } = await db.query<CheckpointRow>(statements.lock, [name]);
+  const [row] = rows;
+  if (row === undefined) return 'busy';
+  if (row.version !== version) {
+    throw new Error(`${name} has rows of version ${row.version}, not ${version}: rebuild it`);
+  }
+  return positionOf(row);
+}
+
+/** The reader's place, without a lock. */
+export async function readCheckpoint(db: Queryable, name: string): Promise<Position> {
+  const { rows } = await db.query<CheckpointRow>(statements.read, [name]);
+  const [row] = rows;
+  return row === undefined ? startOfStore : positionOf(row);
+}
+
+/** Moves the place. @returns false when it is not at `from` any more */
+export async function moveCheckpoint(
+  db: Queryable,
+  name: string,
+  from: Position,
+  to: Position,
+): Promise<boolean> {
+  const { rowCount } = await db.query(statements.move, [
+    name,
+    from.transactionId.toString(),
+    from.globalPosition,
+    to.transactionId.toString(),
+    to.globalPosition,
+  ]);
+  return rowCount === 1;
+}
+
+/** Makes the place of a new reader. */
+export async function makeCheckpoint(db: Queryable, name: string, version: number): Promise<void> {
+  await db.query(statements.make, [name, version]);
+}
+
+/** Every reader with its place and how many events it has yet to see (counted up to 10,000). */
+export async function listCheckpoints(
+  db: Queryable,
+): Promise<readonly { name: string; version: number; position: number; lag: number }[]> {
+  const { rows } = await db.query<CheckpointRow & { lag: number }>(statements.list, []);
+  return rows.map(({ name, version, global_position: position, lag }) => ({
+    name,
+    version,
+    position,
+    lag,
+  }));
+}
+
+function positionOf(row: CheckpointRow): Position {
+  return { transactionId: BigInt(row.transaction_id), globalPosition: row.global_position };
+}

@@ -1,0 +1,113 @@
+/** Connections to Postgres, shared by every adapter of a process. */
+import { createHash } from 'node:crypto';
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+
+// Positions and sizes stay far below 2^53; transaction ids do not have to and come as text.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+/** Whatever runs a statement: the pool, or the client of one transaction. */
+export interface Queryable {
+  query<Row extends pg.QueryResultRow>(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<pg.QueryResult<Row>>;
+}
+
+export interface Database {
+  readonly pool: pg.Pool;
+  /** Ends all connections; safe twice. */
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** Connections at most. */
+  readonly connections: number;
+  /** Shown by `pg_stat_activity`. */
+  readonly applicationName: string;
+  /** Told of connections that broke while idle; the pool replaces them by itself. */
+  readonly onIdleError: (error: Error) => void;
+}
+
+/** Every statement is prepared under a name made from its text: parsed and planned once a connection. */
+class PreparingClient extends pg.Client {
+  // The types of `query` have many forms; only text with values is given a name.
+  override query(...args: unknown[]): never {
+    const [text, values, ...rest] = args;
+    const prepared =
+      typeof text === 'string' && Array.isArray(values)
+        ? [{ name: statementName(text), text, values }, ...rest]
+        : args;
+    return (super.query as (...all: unknown[]) => never).apply(this, prepared);
+  }
+}
+
+const names = new Map<string, string>();
+
+function statementName(text: string): string {
+  let name = names.get(text);
+  if (name === undefined) {
+    name = createHash('sha256').update(text).digest('hex').slice(0, 32);
+    names.set(text, name);
+  }
+  return name;
+}
+
+/** Opens a pool. Connections are made when they are needed, so this works before Postgres is up. */
+export function openDatabase(url: string, options: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    Client: PreparingClient,
+    max: options.connections,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 60_000,
+  });
+  pool.on('error', options.onIdleError);
+  let closing: Promise<void> | undefined;
+  return { pool, close: () => (closing ??= pool.end()) };
+}
+
+/** The query builder over a pool, or over the client of one transaction. The caller ends the pool. */
+export function queryBuilder<Tables>(pool: pg.Pool): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+}
+
+/** The query builder inside a transaction that somebody else began on `client`. */
+export function queryBuilderOn<Tables>(client: pg.PoolClient): Kysely<Tables> {
+  const lent = {
+    query: client.query.bind(client),
+    release: () => undefined,
+  };
+  const pool = { connect: () => Promise.resolve(lent), end: () => Promise.resolve() };
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool as never }) });
+}
+
+/** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
+export async function inTransaction<Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch((cause: unknown) => {
+      broken = new Error('the connection could not be rolled back', { cause });
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** SQLSTATE of a Postgres error; `undefined` for anything else. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : undefined;
+}

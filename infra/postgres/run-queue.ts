@@ -1,0 +1,89 @@
+/** The run queue on Postgres. Leases are timed by the database's clock, the same for all runtimes. */
+import { known, parseRunId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
+import type { ClaimedRun, LostRun, RenewedLease, RunQueue } from '#domain/ports/run-queue.ts';
+import type { RunLimits } from '#domain/script/settings.ts';
+import type { Queryable } from './database.ts';
+
+const statements = {
+  claim: `WITH next AS (
+      SELECT run_id FROM run_queue
+      WHERE fence IS NULL AND available_at <= now()
+        AND (lease_until IS NULL OR lease_until < now())
+      ORDER BY priority DESC, available_at, run_id
+      LIMIT $2 FOR UPDATE SKIP LOCKED)
+    UPDATE run_queue q SET owner = $1, lease_until = now() + make_interval(secs => $3)
+    FROM next JOIN runs r ON r.run_id = next.run_id
+      JOIN events e ON e.stream_id = 'run-' || r.run_id AND e.version = 1
+    WHERE q.run_id = next.run_id
+    RETURNING q.run_id, q.script_id, q.attempt, r.script_version, r.entrypoint, r.limits,
+      r.trigger_type, r.params_sha256, e.metadata->>'correlationId' AS correlation_id`,
+  renew: `UPDATE run_queue SET lease_until = now() + make_interval(secs => $3)
+    WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND lease_until > now()
+    RETURNING run_id, stop_requested`,
+  release: `UPDATE run_queue SET owner = NULL, lease_until = NULL
+    WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND fence IS NULL`,
+  lost: `SELECT run_id, fence FROM run_queue
+    WHERE fence IS NOT NULL AND (lease_until IS NULL OR lease_until < now())
+    ORDER BY run_id LIMIT $1`,
+};
+
+interface ClaimRow {
+  readonly run_id: string;
+  readonly script_id: string;
+  readonly attempt: number;
+  readonly script_version: number;
+  readonly entrypoint: string;
+  readonly limits: RunLimits;
+  readonly trigger_type: string;
+  readonly params_sha256: string | null;
+  readonly correlation_id: string;
+}
+
+export class PostgresRunQueue implements RunQueue {
+  readonly #db: Queryable;
+
+  constructor(db: Queryable) {
+    this.#db = db;
+  }
+
+  async claim(owner: string, limit: number, leaseSeconds: number): Promise<readonly ClaimedRun[]> {
+    const { rows } = await this.#db.query<ClaimRow>(statements.claim, [owner, limit, leaseSeconds]);
+    return rows.map((row) => ({
+      runId: known(parseRunId, row.run_id),
+      scriptId: known(parseScriptId, row.script_id),
+      scriptVersion: row.script_version,
+      entrypoint: row.entrypoint,
+      limits: row.limits,
+      triggerType: row.trigger_type,
+      paramsSha256: row.params_sha256,
+      attempt: row.attempt,
+      correlationId: row.correlation_id,
+    }));
+  }
+
+  async renew(
+    owner: string,
+    runIds: readonly RunId[],
+    leaseSeconds: number,
+  ): Promise<readonly RenewedLease[]> {
+    const { rows } = await this.#db.query<{ run_id: string; stop_requested: boolean }>(
+      statements.renew,
+      [owner, runIds, leaseSeconds],
+    );
+    return rows.map((row) => ({
+      runId: known(parseRunId, row.run_id),
+      stopRequested: row.stop_requested,
+    }));
+  }
+
+  async release(owner: string, runIds: readonly RunId[]): Promise<void> {
+    await this.#db.query(statements.release, [owner, runIds]);
+  }
+
+  async lost(limit: number): Promise<readonly LostRun[]> {
+    const { rows } = await this.#db.query<{ run_id: string; fence: number }>(statements.lost, [
+      limit,
+    ]);
+    return rows.map((row) => ({ runId: known(parseRunId, row.run_id), fence: row.fence }));
+  }
+}

@@ -1,0 +1,11 @@
+import { v5, v7 } from 'uuid';
+import type { Ids } from '#domain/ports/ids.ts';
+
+// Names below a cause that is no UUID itself are derived in this namespace of the platform's own.
+const platformNamespace = 'a7f0b1f6-6a6c-5d1e-9a35-0f1b8a4f3c52';
+
+/** UUIDs of RFC 9562. */
+export const systemIds: Ids = {
+  next: () => v7(),
+  derived: (cause, name) => v5(`${cause}\n${name}`, platformNamespace),
+};

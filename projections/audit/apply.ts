@@ -1,0 +1,113 @@
+import type { EventType, Recorded } from '#domain/aggregates.ts';
+import { sql } from 'kysely';
+import { actorName } from '../actors.ts';
+import type { Projection, ReadModels } from '../projection.ts';
+import { unnested } from '../rows.ts';
+import type { AuditTable } from './table.ts';
+
+const actions = {
+  ScriptCreated: 'script_created',
+  ScriptChanged: 'script_changed',
+  FileSaved: 'file_saved',
+  ScriptEnabled: 'script_enabled',
+  ScriptDisabled: 'script_disabled',
+  ScriptDeleted: 'script_deleted',
+  RunQueued: 'run_queued',
+  RunStarted: 'run_started',
+  RunStopRequested: 'run_stop_requested',
+  RunFinished: 'run_finished',
+  UserCreated: 'user_created',
+  SessionOpened: 'session_opened',
+  SessionRefreshed: 'session_refreshed',
+  SessionClosed: 'session_closed',
+  GroupCreated: 'group_created',
+  RequestRefused: 'request_refused',
+} as const satisfies Record<EventType, string>;
+
+/** Who did what or tried to: one dense number for every event. Its single writer is the projector,
+ *  which holds the checkpoint's row while it numbers. */
+export const auditProjection: Projection = {
+  name: 'audit',
+  version: 1,
+  handles: Object.keys(actions) as EventType[],
+  tables: ['audit'],
+  apply: async (db, events) => {
+    const last = await lastSeq(db);
+    const known = await alreadyThere(db, events);
+    const fresh = events.filter((event) => !known.has(event.eventId));
+    await insertEntries(
+      db,
+      fresh.map((event, index) => entry(event, last + index + 1)),
+    );
+  },
+};
+
+async function lastSeq(db: ReadModels): Promise<number> {
+  const row = await db
+    .selectFrom('audit')
+    .select('audit_seq')
+    .orderBy('audit_seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.audit_seq ?? 0;
+}
+
+async function alreadyThere(
+  db: ReadModels,
+  events: readonly Recorded[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('audit')
+    .select('event_id')
+    .where(sql<boolean>`event_id = ANY(${events.map((event) => event.eventId)}::uuid[])`)
+    .execute();
+  return new Set(rows.map((row) => row.event_id));
+}
+
+function entry(event: Recorded, auditSeq: number): AuditTable {
+  const refused = event.type === 'RequestRefused';
+  return {
+    audit_seq: auditSeq,
+    event_id: event.eventId,
+    event_position: event.position.globalPosition,
+    time: event.recordedAt,
+    actor: actorName(event.metadata.actor),
+    action: refused ? event.data.operation : actions[event.type],
+    resource: refused ? (event.data.resource ?? event.streamId) : event.streamId,
+    outcome: refused ? 'refused' : 'accepted',
+    detail: refused ? refusalDetail(event.data) : null,
+    ip: event.metadata.ip,
+    correlation_id: event.metadata.correlationId,
+    causation_id: event.metadata.causationId,
+  };
+}
+
+function refusalDetail(data: { readonly code: string; readonly count: number }): string {
+  return data.count === 1 ? data.code : `${data.code} (${data.count} times)`;
+}
+
+async function insertEntries(db: ReadModels, entries: readonly AuditTable[]): Promise<void> {
+  if (entries.length === 0) return;
+  const column = (type: string, name: keyof AuditTable) =>
+    unnested(
+      type,
+      entries.map((one) => one[name]),
+    );
+  await sql`
+    INSERT INTO audit (audit_seq, event_id, event_position, time, actor, action, resource, outcome,
+      detail, ip, correlation_id, causation_id)
+    SELECT * FROM unnest(${sql.join([
+      column('bigint', 'audit_seq'),
+      column('uuid', 'event_id'),
+      column('bigint', 'event_position'),
+      column('timestamptz', 'time'),
+      column('text', 'actor'),
+      column('text', 'action'),
+      column('text', 'resource'),
+      column('text', 'outcome'),
+      column('text', 'detail'),
+      column('text', 'ip'),
+      column('text', 'correlation_id'),
+      column('uuid', 'causation_id'),
+    ])})`.execute(db);
+}

@@ -1,0 +1,24 @@
+/** Every projection, by when it is written: the list that a new one joins. */
+import { auditProjection } from './audit/apply.ts';
+import { groupsProjection } from './groups/apply.ts';
+import type { Projection } from './projection.ts';
+import { runQueueProjection } from './run-queue/apply.ts';
+import { runsProjection } from './runs/apply.ts';
+import { scriptFilesProjection, scriptsProjection } from './scripts/apply.ts';
+import { sessionsProjection } from './sessions/apply.ts';
+import { usersProjection } from './users/apply.ts';
+
+/** Written in the append's transaction, always in this order, so that two appends never wait for each
+ *  other's rows in a ring. */
+export const inlineProjections: readonly Projection[] = [
+  groupsProjection,
+  usersProjection,
+  sessionsProjection,
+  scriptsProjection,
+  scriptFilesProjection,
+  runsProjection,
+  runQueueProjection,
+];
+
+/** Written behind the append by the projector. */
+export const asyncProjections: readonly Projection[] = [auditProjection];

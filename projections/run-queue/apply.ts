@@ -1,0 +1,38 @@
+import type { Recorded } from '#domain/aggregates.ts';
+import type { RunEvent } from '#domain/run/events.ts';
+import type { Projection } from '../projection.ts';
+import { rowProjection } from '../rows.ts';
+import { runQueueColumns, type RunQueueTable } from './table.ts';
+
+/** Runs that wait or run; a row goes when its run has ended. */
+export const runQueueProjection: Projection = rowProjection<RunQueueTable, Recorded<RunEvent>>({
+  name: 'run_queue',
+  version: 1,
+  table: 'run_queue',
+  key: 'run_id',
+  columns: runQueueColumns,
+  handles: ['RunQueued', 'RunStarted', 'RunStopRequested', 'RunFinished'],
+  keyOf: (event) => event.data.runId,
+  step: (row, event) => {
+    if (event.type === 'RunQueued') {
+      return {
+        run_id: event.data.runId,
+        script_id: event.data.scriptId,
+        priority: 0,
+        available_at: event.recordedAt,
+        attempt: event.data.attempt,
+        fence: null,
+        stop_requested: false,
+      };
+    }
+    if (row === undefined) return undefined;
+    switch (event.type) {
+      case 'RunStarted':
+        return { ...row, fence: event.version };
+      case 'RunStopRequested':
+        return { ...row, stop_requested: true };
+      case 'RunFinished':
+        return undefined;
+    }
+  },
+});

@@ -1,0 +1,25 @@
+import type { Columns } from '../rows.ts';
+
+/** What a run's events say of its place in the queue. The columns `owner` and `lease_until` belong to
+ *  whoever claims and are never written here. */
+export interface RunQueueTable {
+  readonly run_id: string;
+  readonly stream_version: number;
+  readonly script_id: string;
+  readonly priority: number;
+  readonly available_at: Date;
+  readonly attempt: number;
+  readonly fence: number | null;
+  readonly stop_requested: boolean;
+}
+
+export const runQueueColumns: Columns<RunQueueTable> = {
+  run_id: 'uuid',
+  stream_version: 'bigint',
+  script_id: 'uuid',
+  priority: 'integer',
+  available_at: 'timestamptz',
+  attempt: 'integer',
+  fence: 'bigint',
+  stop_requested: 'boolean',
+};

@@ -1,0 +1,154 @@
+import type { Recorded } from '#domain/aggregates.ts';
+import type { FileVersion, ScriptEvent } from '#domain/script/events.ts';
+import { defaultSettings, type ScriptSettings } from '#domain/script/settings.ts';
+import { sql } from 'kysely';
+import { actorName } from '../actors.ts';
+import type { Projection, ReadModels } from '../projection.ts';
+import { rowProjection, unnested } from '../rows.ts';
+import { scriptColumns, type ScriptsTable } from './table.ts';
+
+type ScriptRecorded = Recorded<ScriptEvent>;
+
+/** Scripts as lists and admissions see them; deleted ones stay, marked. */
+export const scriptsProjection: Projection = rowProjection<ScriptsTable, ScriptRecorded>({
+  name: 'scripts',
+  version: 1,
+  table: 'scripts',
+  key: 'script_id',
+  columns: scriptColumns,
+  handles: [
+    'ScriptCreated',
+    'ScriptChanged',
+    'FileSaved',
+    'ScriptEnabled',
+    'ScriptDisabled',
+    'ScriptDeleted',
+  ],
+  keyOf: (event) => event.data.scriptId,
+  step,
+});
+
+function step(row: ScriptsTable | undefined, event: ScriptRecorded): ScriptsTable | undefined {
+  if (event.type === 'ScriptCreated') return created(event);
+  if (row === undefined) return undefined;
+  const touched = {
+    ...row,
+    updated_at: event.recordedAt,
+    updated_by: actorName(event.metadata.actor),
+  };
+  switch (event.type) {
+    case 'ScriptChanged':
+      return {
+        ...touched,
+        name: event.data.name ?? row.name,
+        description: event.data.description ?? row.description,
+        group_id: event.data.groupId ?? row.group_id,
+        ...settingColumns({ ...settingsOf(row), ...event.data.settings }),
+        version: event.data.version,
+      };
+    case 'FileSaved':
+      return { ...touched, version: event.data.version };
+    case 'ScriptEnabled':
+      return { ...touched, enabled: true };
+    case 'ScriptDisabled':
+      return { ...touched, enabled: false };
+    case 'ScriptDeleted':
+      return { ...touched, deleted: true };
+  }
+}
+
+function created(event: Extract<ScriptRecorded, { type: 'ScriptCreated' }>): ScriptsTable {
+  const actor = actorName(event.metadata.actor);
+  return {
+    script_id: event.data.scriptId,
+    stream_version: event.version,
+    name: event.data.name,
+    description: event.data.description,
+    group_id: event.data.groupId,
+    enabled: true,
+    deleted: false,
+    ...settingColumns({ ...defaultSettings, ...event.data.settings }),
+    version: 1,
+    created_at: event.recordedAt,
+    created_by: actor,
+    updated_at: event.recordedAt,
+    updated_by: actor,
+  };
+}
+
+function settingColumns(settings: ScriptSettings) {
+  return {
+    max_concurrent_runs: settings.maxConcurrentRuns,
+    storage_quota_bytes: settings.storageQuotaBytes,
+    entrypoint: settings.entrypoint,
+    limits: settings.limits,
+    tags: settings.tags,
+  };
+}
+
+function settingsOf(row: ScriptsTable): ScriptSettings {
+  return {
+    maxConcurrentRuns: row.max_concurrent_runs,
+    storageQuotaBytes: row.storage_quota_bytes,
+    entrypoint: row.entrypoint,
+    limits: row.limits,
+    tags: row.tags,
+  };
+}
+
+/** Every version of every file. */
+export const scriptFilesProjection: Projection = {
+  name: 'script_files',
+  version: 1,
+  handles: ['ScriptCreated', 'FileSaved'],
+  tables: ['script_files'],
+  apply: (db, events) => insertFiles(db, (events as readonly ScriptRecorded[]).flatMap(savedFiles)),
+};
+
+interface SavedFile extends FileVersion {
+  readonly scriptId: string;
+  readonly version: number;
+  readonly savedAt: Date;
+}
+
+function savedFiles(event: ScriptRecorded): readonly SavedFile[] {
+  const { scriptId } = event.data;
+  const savedAt = event.recordedAt;
+  if (event.type === 'ScriptCreated') {
+    return event.data.files.map((file) => ({ ...file, scriptId, version: 1, savedAt }));
+  }
+  return event.type === 'FileSaved' ? [{ ...event.data, savedAt }] : [];
+}
+
+async function insertFiles(db: ReadModels, files: readonly SavedFile[]): Promise<void> {
+  if (files.length === 0) return;
+  const columns = [
+    unnested(
+      'uuid',
+      files.map((file) => file.scriptId),
+    ),
+    unnested(
+      'text',
+      files.map((file) => file.path),
+    ),
+    unnested(
+      'integer',
+      files.map((file) => file.version),
+    ),
+    unnested(
+      'text',
+      files.map((file) => file.sha256),
+    ),
+    unnested(
+      'bigint',
+      files.map((file) => file.sizeBytes),
+    ),
+    unnested(
+      'timestamptz',
+      files.map((file) => file.savedAt),
+    ),
+  ];
+  await sql`
+    INSERT INTO script_files (script_id, path, version, sha256, size_bytes, saved_at)
+    SELECT * FROM unnest(${sql.join(columns)}) ON CONFLICT DO NOTHING`.execute(db);
+}

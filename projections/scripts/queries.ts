@@ -1,0 +1,123 @@
+import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
+import { sql } from 'kysely';
+import type { ReadModels } from '../projection.ts';
+import type { ScriptsTable } from './table.ts';
+
+/** The last run of a script that has ended. */
+export interface LastRun {
+  readonly run_id: string;
+  readonly status: string;
+  readonly finished_at: Date;
+}
+
+export interface ScriptView extends ScriptsTable {
+  readonly group: string;
+  readonly storage_used_bytes: number;
+  readonly last_run: LastRun | null;
+}
+
+export interface ScriptFileView {
+  readonly path: string;
+  readonly sha256: string;
+  readonly size_bytes: number;
+  readonly saved_at: Date;
+}
+
+export interface ScriptListFilter {
+  /** Groups to look in; `null` for all. */
+  readonly groupIds: readonly GroupId[] | null;
+  /** Part of the name, any case. */
+  readonly text?: string;
+  readonly enabled?: boolean;
+}
+
+function scriptViews(db: ReadModels) {
+  return db
+    .selectFrom('scripts')
+    .innerJoin('groups', 'groups.group_id', 'scripts.group_id')
+    .selectAll('scripts')
+    .select('groups.name as group')
+    .select(
+      sql<number>`(SELECT coalesce(sum(size_bytes), 0)::bigint FROM (
+        SELECT DISTINCT ON (path) size_bytes FROM script_files f
+        WHERE f.script_id = scripts.script_id ORDER BY path, version DESC) present)`.as(
+        'storage_used_bytes',
+      ),
+    )
+    .select(
+      sql<LastRun | null>`(SELECT json_build_object(
+        'run_id', r.run_id, 'status', r.status, 'finished_at', r.finished_at)
+        FROM runs r WHERE r.script_id = scripts.script_id AND r.finished_at IS NOT NULL
+        ORDER BY r.run_id DESC LIMIT 1)`.as('last_run'),
+    )
+    .where('scripts.deleted', '=', false);
+}
+
+/** One script that is not deleted; `undefined` where there is none. */
+export async function findScript(
+  db: ReadModels,
+  scriptId: ScriptId,
+): Promise<ScriptView | undefined> {
+  const view = await scriptViews(db).where('scripts.script_id', '=', scriptId).executeTakeFirst();
+  return view === undefined ? undefined : withDates(view);
+}
+
+/** Newest first, from behind `after`; at most `limit` rows. */
+export async function listScripts(
+  db: ReadModels,
+  filter: ScriptListFilter,
+  after: ScriptId | undefined,
+  limit: number,
+): Promise<readonly ScriptView[]> {
+  let query = scriptViews(db).orderBy('scripts.script_id', 'desc').limit(limit);
+  if (after !== undefined) query = query.where('scripts.script_id', '<', after);
+  if (filter.groupIds !== null) {
+    query = query.where(sql<boolean>`scripts.group_id = ANY(${filter.groupIds}::uuid[])`);
+  }
+  if (filter.enabled !== undefined) query = query.where('scripts.enabled', '=', filter.enabled);
+  if (filter.text !== undefined) {
+    query = query.where(sql<boolean>`strpos(lower(scripts.name), lower(${filter.text})) > 0`);
+  }
+  return (await query.execute()).map(withDates);
+}
+
+/** The files of the script as of `version` (its present one by default), by path from behind
+ *  `after`; at most `limit` rows. */
+export async function listFiles(
+  db: ReadModels,
+  scriptId: ScriptId,
+  options: { readonly version?: number; readonly after?: string; readonly limit?: number } = {},
+): Promise<readonly ScriptFileView[]> {
+  const { rows } = await sql<ScriptFileView>`
+    SELECT DISTINCT ON (path) path, sha256, size_bytes, saved_at FROM script_files
+    WHERE script_id = ${scriptId} AND version <= ${options.version ?? 2147483647}
+      AND path > ${options.after ?? ''}
+    ORDER BY path, version DESC LIMIT ${options.limit ?? null}`.execute(db);
+  return rows;
+}
+
+/** One file of the script as of `version`; `undefined` where there was none. */
+export async function findFile(
+  db: ReadModels,
+  scriptId: ScriptId,
+  path: string,
+  version = 2147483647,
+): Promise<ScriptFileView | undefined> {
+  return await db
+    .selectFrom('script_files')
+    .select(['path', 'sha256', 'size_bytes', 'saved_at'])
+    .where('script_id', '=', scriptId)
+    .where('path', '=', path)
+    .where('version', '<=', version)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+// JSON carries times as text.
+function withDates(view: ScriptView): ScriptView {
+  const { last_run: last } = view;
+  return last === null
+    ? view
+    : { ...view, last_run: { ...last, finished_at: new Date(last.finished_at) } };
+}

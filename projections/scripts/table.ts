@@ -1,0 +1,52 @@
+import type { RunLimits } from '#domain/script/settings.ts';
+import type { Columns } from '../rows.ts';
+
+export interface ScriptsTable {
+  readonly script_id: string;
+  readonly stream_version: number;
+  readonly name: string;
+  readonly description: string;
+  readonly group_id: string;
+  readonly enabled: boolean;
+  readonly deleted: boolean;
+  readonly max_concurrent_runs: number;
+  readonly storage_quota_bytes: number;
+  readonly entrypoint: string;
+  readonly limits: RunLimits;
+  readonly tags: readonly string[];
+  readonly version: number;
+  readonly created_at: Date;
+  readonly created_by: string;
+  readonly updated_at: Date;
+  readonly updated_by: string;
+}
+
+export const scriptColumns: Columns<ScriptsTable> = {
+  script_id: 'uuid',
+  stream_version: 'bigint',
+  name: 'text',
+  description: 'text',
+  group_id: 'uuid',
+  enabled: 'boolean',
+  deleted: 'boolean',
+  max_concurrent_runs: 'integer',
+  storage_quota_bytes: 'bigint',
+  entrypoint: 'text',
+  limits: 'jsonb',
+  tags: 'jsonb',
+  version: 'integer',
+  created_at: 'timestamptz',
+  created_by: 'text',
+  updated_at: 'timestamptz',
+  updated_by: 'text',
+};
+
+/** One version of one file; `version` is the script's when it was saved. */
+export interface ScriptFilesTable {
+  readonly script_id: string;
+  readonly path: string;
+  readonly version: number;
+  readonly sha256: string;
+  readonly size_bytes: number;
+  readonly saved_at: Date;
+}

@@ -1,0 +1,19 @@
+/** Every read model's table, as the query builder knows it. */
+import type { AuditTable } from './audit/table.ts';
+import type { GroupsTable } from './groups/table.ts';
+import type { RunQueueTable } from './run-queue/table.ts';
+import type { RunsTable } from './runs/table.ts';
+import type { ScriptFilesTable, ScriptsTable } from './scripts/table.ts';
+import type { SessionsTable } from './sessions/table.ts';
+import type { UsersTable } from './users/table.ts';
+
+export interface Tables {
+  readonly audit: AuditTable;
+  readonly groups: GroupsTable;
+  readonly run_queue: RunQueueTable;
+  readonly runs: RunsTable;
+  readonly script_files: ScriptFilesTable;
+  readonly scripts: ScriptsTable;
+  readonly sessions: SessionsTable;
+  readonly users: UsersTable;
+}

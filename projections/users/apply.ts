@@ -1,0 +1,32 @@
+import type { Recorded } from '#domain/aggregates.ts';
+import type { UserEvent } from '#domain/user/events.ts';
+import type { Projection } from '../projection.ts';
+import { rowProjection } from '../rows.ts';
+import { userColumns, type UsersTable } from './table.ts';
+
+/** People's accounts. */
+export const usersProjection: Projection = rowProjection<UsersTable, Recorded<UserEvent>>({
+  name: 'users',
+  version: 1,
+  table: 'users',
+  key: 'user_id',
+  columns: userColumns,
+  handles: ['UserCreated'],
+  keyOf: (event) => event.data.userId,
+  step: (_row, event) => {
+    switch (event.type) {
+      case 'UserCreated':
+        return {
+          user_id: event.data.userId,
+          email: event.data.email,
+          name: event.data.name,
+          role: event.data.role,
+          group_ids: event.data.groupIds,
+          can_audit: event.data.canAudit,
+          disabled: false,
+          credential_id: event.data.credentialId,
+          created_at: event.recordedAt,
+        };
+    }
+  },
+});

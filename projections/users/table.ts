@@ -1,0 +1,28 @@
+import type { Role } from '#domain/kernel/actor.ts';
+import type { Columns } from '../rows.ts';
+
+export interface UsersTable {
+  readonly user_id: string;
+  readonly stream_version: number;
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly group_ids: readonly string[];
+  readonly can_audit: boolean;
+  readonly disabled: boolean;
+  readonly credential_id: string;
+  readonly created_at: Date;
+}
+
+export const userColumns: Columns<UsersTable> = {
+  user_id: 'uuid',
+  stream_version: 'bigint',
+  email: 'text',
+  name: 'text',
+  role: 'text',
+  group_ids: 'jsonb',
+  can_audit: 'boolean',
+  disabled: 'boolean',
+  credential_id: 'uuid',
+  created_at: 'timestamptz',
+};

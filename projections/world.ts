@@ -1,0 +1,37 @@
+/** What deciders may ask, answered from the read models inside the append's transaction. */
+import type { ScriptFacts, World } from '#domain/kernel/aggregate.ts';
+import { sql } from 'kysely';
+import type { ReadModels } from './projection.ts';
+
+/** The world as `db` sees it. */
+export function worldOf(db: ReadModels): World {
+  return {
+    script: (scriptId) => scriptFacts(db, scriptId),
+    groupExists: async (groupId) =>
+      (await db
+        .selectFrom('groups')
+        .select('group_id')
+        .where('group_id', '=', groupId)
+        .executeTakeFirst()) !== undefined,
+    emailTaken: async (email) =>
+      (await db
+        .selectFrom('users')
+        .select('user_id')
+        .where('email', '=', email)
+        .executeTakeFirst()) !== undefined,
+  };
+}
+
+async function scriptFacts(db: ReadModels, scriptId: string): Promise<ScriptFacts | undefined> {
+  return await db
+    .selectFrom('scripts')
+    .select(['name', 'group_id as groupId', 'version', 'enabled', 'deleted', 'entrypoint'])
+    .select((expression) => [
+      'max_concurrent_runs as maxConcurrentRuns',
+      expression.ref('limits').$castTo<ScriptFacts['limits']>().as('limits'),
+      sql<number>`(SELECT count(*) FROM runs r
+        WHERE r.script_id = scripts.script_id AND r.finished_at IS NULL)`.as('activeRuns'),
+    ])
+    .where('script_id', '=', scriptId)
+    .executeTakeFirst();
+}
