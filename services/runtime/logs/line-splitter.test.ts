@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createLineSplitter, MAX_LINE_BYTES } from './line-splitter.ts';
+
+const utf8 = (text: string) => Buffer.from(text, 'utf8');
+
+/** The lines of `bytes` when they arrive in pieces that end at `cuts`. */
+function linesOf(bytes: Uint8Array, cuts: readonly number[] = []): string[] {
+  const splitter = createLineSplitter();
+  const lines: string[] = [];
+  let start = 0;
+  for (const cut of [...cuts.toSorted((a, b) => a - b), bytes.length]) {
+    // A copy that is wiped afterwards, as a reader that reuses its buffer would.
+    const piece = Uint8Array.from(bytes.subarray(start, cut));
+    lines.push(...splitter.push('stdout', piece).map((line) => line.text));
+    piece.fill(0x21);
+    start = cut;
+  }
+  return [...lines, ...splitter.flush(true).map((line) => line.text)];
+}
+
+/** What the rules say, written down as simply as possible. */
+function expectedLines(bytes: Buffer): string[] {
+  const lines: string[] = [];
+  for (let rest = bytes; rest.length > 0;) {
+    const at = rest.indexOf(0x0a);
+    const raw = at === -1 ? rest : rest.subarray(0, at);
+    rest = at === -1 ? rest.subarray(rest.length) : rest.subarray(at + 1);
+    const content = at > 0 && raw.at(-1) === 0x0d ? raw.subarray(0, -1) : raw;
+    for (let start = 0; ; start += MAX_LINE_BYTES) {
+      lines.push(content.subarray(start, start + MAX_LINE_BYTES).toString('utf8'));
+      if (start + MAX_LINE_BYTES >= content.length) break;
+    }
+  }
+  return lines.map((line) => line.replaceAll('\0', '\u2400'));
+}
+
+// Bytes in which everything that matters is frequent: line ends, broken and whole characters, NUL.
+const interesting = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom('\n', '\r\n', '\r', '\0', 'é', '€', '\u{1f600}', '\ufeff', 'text').map(utf8),
+      fc.uint8Array({ maxLength: 4 }).map((bytes) => Buffer.from(bytes)),
+      fc
+        .nat(3)
+        .map((extra) => Buffer.alloc(MAX_LINE_BYTES - 1 + extra, 'a'))
+        .filter((bytes) => bytes.length > 0),
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => Buffer.concat(parts));
+
+describe('splitting bytes into lines', () => {
+  test('any way of cutting the bytes gives the same lines', () => {
+    fc.assert(
+      fc.property(
+        interesting,
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true })),
+        (bytes, at) => {
+          const cuts = at.map((fraction) => Math.floor(fraction * bytes.length));
+          expect(linesOf(bytes, cuts)).toEqual(linesOf(bytes));
+        },
+      ),
+    );
+  });
+
+  test('lines are what lies between line ends, for any bytes of short lines', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        expect(linesOf(bytes)).toEqual(expectedLines(Buffer.from(bytes)));
+      }),
+    );
+  });
+
+  test.each([0, 1, 2, 3])('a line of %d bytes over the limit is split at the limit', (extra) => {
+    const bytes = Buffer.alloc(MAX_LINE_BYTES + extra, 'a');
+    for (const end of ['', '\n', '\r\n']) {
+      const whole = Buffer.concat([bytes, utf8(end)]);
+      const sizes = expectedLines(whole).map((line) => line.length);
+      expect(linesOf(whole).map((line) => line.length)).toEqual(sizes);
+      const cuts = [MAX_LINE_BYTES, MAX_LINE_BYTES + 1];
+      expect(linesOf(whole, cuts).map((line) => line.length)).toEqual(sizes);
+    }
+  });
+
+  test('a split never cuts a character in two', () => {
+    const text = `a${'€'.repeat(50_000)}`;
+    const lines = linesOf(utf8(text));
+    expect(lines.length).toBeGreaterThan(1);
+    expect(lines.join('')).toBe(text);
+    for (const line of lines) expect(utf8(line).length).toBeLessThanOrEqual(MAX_LINE_BYTES);
+  });
+
+  test('a line without end takes no more memory than the limit', () => {
+    const splitter = createLineSplitter();
+    let bytes = 0;
+    for (let n = 0; n < 300; n += 1) {
+      for (const line of splitter.push('stdout', Buffer.alloc(10_000, 'a'))) {
+        expect(line.text.length).toBe(MAX_LINE_BYTES);
+        bytes += line.text.length;
+      }
+    }
+    expect(3_000_000 - bytes).toBeLessThanOrEqual(MAX_LINE_BYTES + 1);
+  });
+
+  test('what Postgres and JSON cannot hold is replaced', () => {
+    expect(linesOf(Buffer.from([0x61, 0x00, 0x62, 0xff, 0xed, 0xa0, 0x80, 0x0a]))).toEqual([
+      'a\u2400b\ufffd\ufffd\ufffd\ufffd',
+    ]);
+  });
+
+  test('lines of both streams come in the order in which they were completed', () => {
+    const splitter = createLineSplitter();
+    const lines = [
+      ...splitter.push('stdout', utf8('out ')),
+      ...splitter.push('stderr', utf8('err 1\nerr')),
+      ...splitter.push('stdout', utf8('1\nout 2\n')),
+      ...splitter.push('stderr', utf8(' 2\n')),
+    ];
+    expect(lines.map((line) => `${line.stream}: ${line.text}`)).toEqual([
+      'stderr: err 1',
+      'stdout: out 1',
+      'stdout: out 2',
+      'stderr: err 2',
+    ]);
+  });
+});
+
+describe('a partial line that is flushed', () => {
+  test('is a line, and its end alone is none', () => {
+    const splitter = createLineSplitter();
+    expect(splitter.push('stdout', utf8('name? '))).toEqual([]);
+    expect(splitter.hasPartial()).toBe(true);
+    expect(splitter.flush(false)).toEqual([{ stream: 'stdout', text: 'name? ' }]);
+    expect(splitter.hasPartial()).toBe(false);
+    expect(splitter.push('stdout', utf8('\n\nnext\n')).map((line) => line.text)).toEqual([
+      '',
+      'next',
+    ]);
+  });
+
+  test('keeps back half a character and half a line end', () => {
+    const splitter = createLineSplitter();
+    const euro = utf8('€');
+    splitter.push('stdout', Buffer.concat([utf8('a'), euro.subarray(0, 2)]));
+    expect(splitter.flush(false)).toEqual([{ stream: 'stdout', text: 'a' }]);
+    expect(splitter.flush(false)).toEqual([]);
+    splitter.push('stdout', Buffer.concat([euro.subarray(2), utf8('\r')]));
+    expect(splitter.flush(false)).toEqual([{ stream: 'stdout', text: '€' }]);
+    expect(splitter.push('stdout', utf8('\nb\n'))).toEqual([{ stream: 'stdout', text: 'b' }]);
+  });
+
+  test('comes in the order in which the partial lines began', () => {
+    const splitter = createLineSplitter();
+    splitter.push('stderr', utf8('first'));
+    splitter.push('stdout', utf8('second'));
+    splitter.push('stderr', utf8(' line'));
+    expect(splitter.flush(true).map((line) => line.text)).toEqual(['first line', 'second']);
+  });
+
+  test('loses and doubles nothing, whenever the flushes come', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 8 })), (texts) => {
+        const splitter = createLineSplitter();
+        const seen = texts.flatMap((text) => [
+          ...splitter.push('stdout', utf8(text)),
+          ...splitter.flush(false),
+        ]);
+        const all = [...seen, ...splitter.flush(true)].map((line) => line.text).join('');
+        expect(all).toBe(texts.join('').replaceAll(/\r?\n/g, '').replaceAll('\0', '\u2400'));
+      }),
+    );
+  });
+});
