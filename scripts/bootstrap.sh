@@ -73,9 +73,14 @@ use_node() {
   PATH=$local_node:$PATH
 }
 
-# Prints one hash over the contents and names of files and folders that exist.
+# Prints one hash over the names and contents of the files that find selects with these arguments.
 hash_of() {
-  find "$@" -type f -print0 2>/dev/null | LC_ALL=C sort -z | xargs -0r sha256sum | sha256sum | cut -c1-64
+  find "$@" -type f -print0 | LC_ALL=C sort -z | xargs -0r sha256sum | sha256sum | cut -c1-64
+}
+
+hash_of_web() {
+  hash_of package-lock.json web -type d \( -name node_modules -o -name '.*' -o -path web/build \) -prune \
+    -o ! -name '*.test.ts'
 }
 
 # is <stamp file> <hash>: whether the stamp says so
@@ -99,7 +104,7 @@ install_packages() {
 build_web() {
   local wanted stamp=$tools/web.sha256 log=$tools/web-build.log
   grep -q '"build" *:' web/package.json 2>/dev/null || return 0
-  wanted=$(hash_of package-lock.json web/src web/static web/package.json web/tsconfig.json web/vite.config.*)
+  wanted=$(hash_of_web)
   is "$stamp" "$wanted" && [ -d web/build ] && return
   lock
   is "$stamp" "$wanted" && [ -d web/build ] && return

@@ -20,8 +20,8 @@ export function edgesOf(source: string): ModuleEdges {
     if (token.kind !== 'word' || isMember(tokens, at)) return;
     if (token.text === 'import' || token.text === 'require') {
       const called = calledWith(tokens, at);
-      if (called === 'computed') hasComputedImport = true;
-      else if (called !== undefined) specifiers.push(called);
+      if (called?.path !== undefined) specifiers.push(called.path);
+      else if (called !== undefined) hasComputedImport = true;
     }
     if (token.text !== 'import' && token.text !== 'export') return;
     const from = specifierOf(tokens, at);
@@ -48,14 +48,17 @@ function isMember(tokens: readonly Token[], at: number): boolean {
   return tokens[at - 1]?.text === '.' && tokens[at - 2]?.text !== '.';
 }
 
-// import('x'), import(`x`), require('x')
-function calledWith(tokens: readonly Token[], at: number): string | 'computed' | undefined {
+// import('x'), import(`x`), require('x'); a computed path is `{ path: undefined }`
+function calledWith(
+  tokens: readonly Token[],
+  at: number,
+): { readonly path: string | undefined } | undefined {
   const [open, path, close] = tokens.slice(at + 1, at + 4);
   if (open?.kind !== 'punctuation' || open.text !== '(') return undefined;
   if (tokens[at - 1]?.text === 'function' || isMethod(tokens, at)) return undefined;
   const literal = path?.kind === 'string' || path?.kind === 'template';
-  if (!literal || (close?.text !== ')' && close?.text !== ',')) return 'computed';
-  return path.text;
+  const whole = close?.text === ')' || close?.text === ',';
+  return { path: literal && whole ? path.text : undefined };
 }
 
 // `{ import(file) { … } }`: a parameter list with a body or a type behind it.

@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const OLD_NODE = '#!/bin/sh\necho v20.1.0\n';
+const LOCK = JSON.stringify({
+  lockfileVersion: 3,
+  packages: { 'node_modules/a': { version: '1.0.0' } },
+});
+
+// Stands for npm: notes its calls, then does what an installation leaves behind.
+const NPM = `#!/bin/sh
+[ "$1 $2" = "config get" ] && echo "$NPM_CACHE" && exit
+echo "$*" >> "$ROOT/npm-calls"
+[ -n "$NPM_FAILS" ] && echo "npm error $NPM_FAILS" && exit 1
+case "$1" in
+  ci) mkdir -p node_modules/a && cp package-lock.json node_modules/.package-lock.json ;;
+  install) mkdir -p .toolchain/node_modules/node/bin && cp "$NODE_STUB" .toolchain/node_modules/node/bin/node ;;
+  run) mkdir -p web/build && echo built > web/build/index.html ;;
+esac
+`;
+
+describe('the bootstrap', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'bootstrap-'));
+    for (const folder of ['scripts/bootstrap', 'bin', 'cache', 'web/src']) {
+      mkdirSync(join(root, folder), { recursive: true });
+    }
+    for (const file of ['bootstrap.sh', 'bootstrap/is-installed.ts']) {
+      copyFileSync(join(here, file), join(root, 'scripts', file));
+    }
+    writeFileSync(join(root, 'package-lock.json'), LOCK);
+    program('npm', NPM);
+    symlinkSync(process.execPath, join(root, 'bin/node'));
+  });
+
+  afterEach(() => {
+    rmSync(root, { recursive: true });
+  });
+
+  function program(name: string, source: string): void {
+    rmSync(join(root, 'bin', name), { force: true });
+    writeFileSync(join(root, 'bin', name), source);
+    chmodSync(join(root, 'bin', name), 0o755);
+  }
+
+  function boot(args: readonly string[] = [], env: Record<string, string> = {}) {
+    const path = [join(root, 'bin'), '/usr/bin', '/bin'].join(delimiter);
+    const settings = { PATH: path, ROOT: root, NPM_CACHE: join(root, 'cache'), HOME: root, ...env };
+    return new Promise<{ code: number; out: string; err: string }>((resolve) => {
+      execFile(join(root, 'scripts/bootstrap.sh'), args, { env: settings }, (error, out, err) => {
+        resolve({ code: Number(error?.code ?? 0), out, err });
+      });
+    });
+  }
+
+  function npmCalls(): string[] {
+    const path = join(root, 'npm-calls');
+    return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
+  }
+
+  test('installs packages once, then is silent and runs the command', async () => {
+    expect(await boot()).toEqual({
+      code: 0,
+      out: '',
+      err: 'bootstrap: installing packages (npm ci)\n',
+    });
+    expect(await boot(['node', '-p', '1 + 1'])).toEqual({ code: 0, out: '2\n', err: '' });
+    expect(npmCalls()).toHaveLength(1);
+  });
+
+  test('installs packages again when the lock has changed', async () => {
+    await boot();
+    writeFileSync(join(root, 'package-lock.json'), LOCK.replace('1.0.0', '1.0.1'));
+    await boot();
+    expect(npmCalls()).toHaveLength(2);
+  });
+
+  test('accepts what a developer has installed', async () => {
+    mkdirSync(join(root, 'node_modules/a'), { recursive: true });
+    writeFileSync(join(root, 'node_modules/.package-lock.json'), LOCK);
+    expect((await boot()).err).toBe('');
+    expect(npmCalls()).toEqual([]);
+  });
+
+  test('works twice at once and installs once', async () => {
+    const both = await Promise.all([boot(), boot(), boot()]);
+    expect(both.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(npmCalls()).toHaveLength(1);
+  });
+
+  test('passes on the exit code of the command', async () => {
+    expect((await boot(['node', '-e', 'process.exit(7)'])).code).toBe(7);
+  });
+
+  test('builds the dashboard when its source has changed', async () => {
+    writeFileSync(join(root, 'web/package.json'), '{ "scripts": { "build": "vite build" } }');
+    await boot(['--web']);
+    await boot(['--web']);
+    expect(npmCalls()).toHaveLength(2);
+    writeFileSync(join(root, 'web/src/app.css'), 'p {}');
+    expect((await boot(['--web'])).err).toBe('bootstrap: building the dashboard\n');
+    expect(npmCalls()).toHaveLength(3);
+  });
+
+  test('brings its own Node when the one on the PATH is too old', async () => {
+    program('node', OLD_NODE);
+    const version = /node_version=(\S+)/u.exec(
+      readFileSync(join(here, 'bootstrap.sh'), 'utf8'),
+    )?.[1];
+    const stub = join(root, 'new-node');
+    writeFileSync(stub, `#!/bin/sh\n[ "$1" = --version ] && echo v${version}\n`);
+    chmodSync(stub, 0o755);
+    const { out, err } = await boot(['node', '--version'], { NODE_STUB: stub });
+    expect(out).toBe(`v${version}\n`);
+    expect(err.split('\n')[0]).toBe(
+      `bootstrap: installing Node ${version} into .toolchain (the one on the PATH is v20.1.0)`,
+    );
+    expect(npmCalls()[0]).toContain(`node@${version}`);
+  });
+
+  test.each([
+    ['ENOTFOUND', 'npm ci failed: the package registry cannot be reached'],
+    ['EACCES', 'npm ci failed: a file is not writable by'],
+    ['ENOSPC', 'npm ci failed: no space left on the disk'],
+    ['EUSAGE', 'npm ci failed: package-lock.json does not fit package.json'],
+  ])('says what is wrong when npm fails with %s', async (NPM_FAILS, message) => {
+    const { code, err } = await boot([], { NPM_FAILS });
+    expect(code).toBe(1);
+    expect(err).toContain(`bootstrap: ${message}`);
+  });
+
+  test("goes on with a cache of its own when npm's cannot be written", async () => {
+    const { code, err } = await boot([], { NPM_CACHE: '/dev/null/cache' });
+    expect(code).toBe(0);
+    expect(err).toContain("bootstrap: npm's cache /dev/null/cache is not writable");
+  });
+});

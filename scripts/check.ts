@@ -1,0 +1,50 @@
+// Runs every check to its end, so that one failure does not hide another: node scripts/check.ts.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+interface Check {
+  readonly name: string;
+  readonly command: readonly string[];
+}
+
+const CHECKS: readonly Check[] = [
+  { name: 'format', command: ['oxfmt', '--check'] },
+  { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings'] },
+  { name: 'types', command: ['tsc', '-p', '.'] },
+  { name: 'architecture', command: ['vitest', 'run', 'scripts/architecture.test.ts'] },
+  { name: 'unused code', command: ['knip'] },
+];
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+function checksOfWeb(): Check[] {
+  const path = `${root}web/package.json`;
+  if (!existsSync(path)) return [];
+  const { scripts } = JSON.parse(readFileSync(path, 'utf8')) as {
+    readonly scripts?: Record<string, string>;
+  };
+  if (scripts?.['check'] === undefined) return [];
+  return [{ name: 'dashboard', command: ['npm', 'run', '--silent', '-w', 'web', 'check'] }];
+}
+
+// Output goes straight through: what a tool prints is what a person reads.
+function passes({ name, command: [program = '', ...args] }: Check): boolean {
+  console.log(`── ${name}: ${[program, ...args].join(' ')}`);
+  const path = `${root}node_modules/.bin:${process.env['PATH'] ?? ''}`;
+  const { status, error } = spawnSync(program, args, {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, PATH: path },
+  });
+  if (error !== undefined) console.log(`${program} could not be started: ${error.message}`);
+  return status === 0;
+}
+
+const results = [...CHECKS, ...checksOfWeb()].map((check) => ({
+  name: check.name,
+  passed: passes(check),
+}));
+console.log('──');
+for (const { name, passed } of results) console.log(`${passed ? 'ok    ' : 'FAILED'} ${name}`);
+process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;
