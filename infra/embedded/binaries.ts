@@ -1,6 +1,16 @@
 /** The server's programs, from the npm package of this platform. */
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { passesAs, type Account } from './account.ts';

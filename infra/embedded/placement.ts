@@ -1,8 +1,16 @@
 /** Where a cluster lives: in its owner's folder if the server's account can get there. A clone
  *  beneath /root, say, is out of its reach. */
 import { createHash } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
-import { renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { passesAs, type Account } from './account.ts';

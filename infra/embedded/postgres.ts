@@ -78,8 +78,11 @@ async function prepare(
   const binaries = findBinaries(account, fallbackParent);
   const known = cluster.readRecord(directory);
   const { home, data, sockets } = place({
-    ...{ directory, account, fallbackParent, say },
+    directory,
+    account,
+    fallbackParent,
     knownHome: known?.home,
+    say,
   });
   const record = {
     home,

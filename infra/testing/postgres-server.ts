@@ -1,6 +1,7 @@
 /** One database server for a whole run of the tests. It is started by the first test that asks for
  *  it, so that a run of pure tests costs nothing. */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -50,7 +51,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     );
   });
   const path = join(folder, 'ask');
-  await new Promise<void>((resolve) => listener.listen(path, resolve));
+  await once(listener.listen(path), 'listening');
   listener.unref();
   project.provide('testServerSocket', path);
   return async () => {

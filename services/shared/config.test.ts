@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ConfigError, readConfig, unknownVariables, type SettingName } from './config.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'orch-config-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function problemsOf(names: readonly SettingName[], environment: Record<string, string>): string[] {
+  try {
+    readConfig(names, environment);
+    return [];
+  } catch (error) {
+    return [...(error as ConfigError).problems];
+  }
+}
+
+describe('given no variables', () => {
+  test('when settings are read, then defaults answer, and the result cannot be changed', () => {
+    const config = readConfig(['httpPort', 'bind', 'dataDir', 'objectsDir', 'adminPassword'], {});
+    expect(config).toEqual({
+      httpPort: 8080,
+      bind: '127.0.0.1',
+      dataDir: join(process.cwd(), '.orchestrator'),
+      objectsDir: join(process.cwd(), '.orchestrator/objects'),
+      adminPassword: undefined,
+    });
+    expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  test('when required ones are read, then each is named', () => {
+    expect(problemsOf(['databaseUrl', 'tokenKey'], {})).toEqual([
+      'ORCH_DATABASE_URL is missing: expected an address like postgres://user:password@host:5432/database',
+      'ORCH_TOKEN_KEY is missing: expected 32 bytes in base64 or hex',
+    ]);
+  });
+});
+
+describe('given variables', () => {
+  test('when they are good, then they are parsed', () => {
+    const hex = '0f'.repeat(32);
+    const config = readConfig(
+      ['httpPort', 'logRuns', 'dataDir', 'workDir', 'secretMasterKey', 'tokenKey'],
+      {
+        ORCH_HTTP_PORT: '8081',
+        ORCH_LOG_RUNS: 'true',
+        ORCH_DATA_DIR: '/srv/orch',
+        SECRET_MASTER_KEY: hex,
+        ORCH_TOKEN_KEY: Buffer.from(hex, 'hex').toString('base64'),
+      },
+    );
+    expect(config).toMatchObject({
+      httpPort: 8081,
+      logRuns: true,
+      dataDir: '/srv/orch',
+      workDir: '/srv/orch/runtime',
+    });
+    expect(config.secretMasterKey.toString('hex')).toBe(hex);
+    expect(config.tokenKey.equals(config.secretMasterKey)).toBe(true);
+  });
+
+  test('when several are bad, then all are listed, and no secret is shown', () => {
+    const problems = problemsOf(['httpPort', 'secretMasterKey', 'logRuns', 'edition'], {
+      ORCH_HTTP_PORT: '80800',
+      SECRET_MASTER_KEY: 'hunter2',
+      ORCH_LOG_RUNS: 'maybe',
+      ORCH_LOG_LEVEL: 'loud',
+    });
+    expect(problems).toEqual([
+      'ORCH_HTTP_PORT is "80800": expected a whole number from 1 to 65535',
+      'SECRET_MASTER_KEY is a value that is not shown here: expected 32 bytes in base64 or hex',
+      'ORCH_LOG_RUNS is "maybe": expected true or false',
+      'ORCH_LOG_LEVEL is "loud": expected one of trace, debug, info, warn, error, fatal',
+    ]);
+  });
+
+  test('when one is empty, then its default answers', () => {
+    expect(readConfig(['httpPort'], { ORCH_HTTP_PORT: '' })).toEqual({ httpPort: 8080 });
+  });
+});
+
+describe('given a variable that names a file', () => {
+  test('when the file can be read, then its text is the value, without the last newline', () => {
+    const file = join(folder, 'password');
+    writeFileSync(file, 'a long password\n');
+    const config = readConfig(['adminPassword'], { ORCH_ADMIN_PASSWORD_FILE: file });
+    expect(config.adminPassword).toBe('a long password');
+  });
+
+  test('when it cannot, or the variable is set as well, then that is the error', () => {
+    const missing = join(folder, 'missing');
+    expect(problemsOf(['tokenKey'], { ORCH_TOKEN_KEY_FILE: missing })).toEqual([
+      `ORCH_TOKEN_KEY_FILE is "${missing}": expected a file that can be read (ENOENT)`,
+    ]);
+    expect(
+      problemsOf(['adminPassword'], { ORCH_ADMIN_PASSWORD: 'x', ORCH_ADMIN_PASSWORD_FILE: 'y' }),
+    ).toEqual(['ORCH_ADMIN_PASSWORD and ORCH_ADMIN_PASSWORD_FILE are both set: expected one']);
+  });
+});
+
+describe('given variables that no process knows', () => {
+  test('when they are looked for, then the nearest known one is named', () => {
+    const environment = {
+      ORCH_HTP_PORT: '1',
+      ORCH_DATA_DIR_FLIE: 'x',
+      ORCH_HTTP_PORT: '2',
+      ORCH_TOKEN_KEY_FILE: 'y',
+      HOME: '/',
+    };
+    expect(unknownVariables(environment)).toEqual([
+      'ORCH_DATA_DIR_FLIE is not known; did you mean ORCH_DATA_DIR_FILE?',
+      'ORCH_HTP_PORT is not known; did you mean ORCH_HTTP_PORT?',
+    ]);
+  });
+});

@@ -1,0 +1,99 @@
+/** Reads a process's settings from its environment: each named in `settings.ts`, all errors at once,
+ *  the result frozen. */
+import { readFileSync } from 'node:fs';
+import { nearest } from './nearest.ts';
+import { invalid, type Others, type Setting } from './setting.ts';
+import { settings } from './settings.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type SettingName = keyof typeof settings;
+export type Settings = {
+  readonly [K in SettingName]: (typeof settings)[K] extends Setting<infer T> ? T : never;
+};
+
+/** Checked for every process, so that their errors are listed with the others. */
+const EVERYWHERE = ['logLevel', 'supervised'] as const satisfies readonly SettingName[];
+
+/** Every error of a configuration, one line each. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`the configuration is not valid:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/** The settings that a process names. `NAME_FILE` gives a value by the path of a file that holds it.
+ *  @throws ConfigError with every problem of every named setting */
+export function readConfig<K extends SettingName>(
+  names: readonly K[],
+  environment: Environment = process.env,
+): Readonly<Pick<Settings, K>> {
+  const results = [...new Set([...names, ...EVERYWHERE])].map((name) => ({
+    name,
+    ...readOne(settings[name], environment),
+  }));
+  const problems = results.flatMap(({ problem }) => problem ?? []);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const entries = results.slice(0, new Set(names).size).map(({ name, value }) => [name, value]);
+  return Object.freeze(Object.fromEntries(entries)) as Readonly<Pick<Settings, K>>;
+}
+
+function readOne(
+  setting: Setting<unknown>,
+  environment: Environment,
+): { value?: unknown; problem?: string } {
+  const { variable, expected, fallback } = setting;
+  const source = textOf(variable, environment);
+  if (source.problem !== undefined) return { problem: source.problem };
+  if (source.text === undefined) {
+    if (fallback !== undefined) return { value: fallback(othersIn(environment)) };
+    return { problem: `${variable} is missing: expected ${expected}` };
+  }
+  const value = setting.parse(source.text);
+  if (value !== invalid) return { value };
+  const shown = setting.secret ? 'a value that is not shown here' : JSON.stringify(source.text);
+  return { problem: `${source.variable} is ${shown}: expected ${expected}` };
+}
+
+function othersIn(environment: Environment): Others {
+  return {
+    get dataDir() {
+      // An error in it is reported where the setting itself is read.
+      return (readOne(settings.dataDir, environment).value as string | undefined) ?? '';
+    },
+  };
+}
+
+function textOf(
+  variable: string,
+  environment: Environment,
+): { variable: string; text?: string; problem?: string } {
+  const file = `${variable}_FILE`;
+  const [own, path] = [environment[variable], environment[file]];
+  if (own && path)
+    return { variable, problem: `${variable} and ${file} are both set: expected one` };
+  if (!path) return own ? { variable, text: own } : { variable };
+  try {
+    return { variable: file, text: readFileSync(path, 'utf8').replace(/\r?\n$/, '') };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'error';
+    return {
+      variable: file,
+      problem: `${file} is ${JSON.stringify(path)}: expected a file that can be read (${code})`,
+    };
+  }
+}
+
+/** One line for every `ORCH_` variable that no process knows, with the nearest that one does. */
+export function unknownVariables(environment: Environment = process.env): readonly string[] {
+  const known = Object.values(settings).flatMap(({ variable }) => [variable, `${variable}_FILE`]);
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('ORCH_') && !name.startsWith('ORCH_TEST_'))
+    .filter((name) => !known.includes(name))
+    .toSorted()
+    .map((name) => `${name} is not known; did you mean ${nearest(name, known)}?`);
+}

@@ -1,0 +1,50 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { startHealthServer, type HealthServer, type HealthServerOptions } from './health-server.ts';
+
+let server: HealthServer;
+afterEach(() => server.close());
+
+async function start(options: Partial<HealthServerOptions>): Promise<string> {
+  server = await startHealthServer({ host: '127.0.0.1', port: 0, ...options });
+  return `http://127.0.0.1:${server.port}`;
+}
+
+describe('given a health server', () => {
+  test('when all is well, then it answers its name', async () => {
+    const address = await start({ name: 'runtime' });
+    const response = await fetch(`${address}/health?now`);
+    expect([response.status, await response.text()]).toEqual([200, 'runtime']);
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  });
+
+  test.each([
+    ['a problem', () => 'the database is down', 'the database is down'],
+    ['an error', () => Promise.reject(new Error('secret')), 'unavailable'],
+  ])('when there is %s, then it answers 503', async (_, problem, body) => {
+    const address = await start({ name: 'runtime', problem });
+    const response = await fetch(`${address}/health`);
+    expect([response.status, await response.text()]).toEqual([503, body]);
+  });
+
+  test('when it has metrics alone, then there is no health page', async () => {
+    const metrics = { contentType: 'text/plain; version=0.0.4', metrics: async () => 'up 1\n' };
+    const address = await start({ metrics });
+    const response = await fetch(`${address}/metrics`);
+    expect([response.status, await response.text()]).toEqual([200, 'up 1\n']);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4');
+    expect((await fetch(`${address}/health`)).status).toBe(404);
+  });
+
+  test('when something else is asked, then it is refused', async () => {
+    const address = await start({ name: 'runtime' });
+    expect((await fetch(`${address}/`)).status).toBe(404);
+    expect((await fetch(`${address}/health`, { method: 'POST' })).status).toBe(405);
+  });
+
+  test('when the port is taken, then starting fails', async () => {
+    await start({ name: 'runtime' });
+    await expect(
+      startHealthServer({ host: '127.0.0.1', port: server.port, name: 'other' }),
+    ).rejects.toThrow(/EADDRINUSE/);
+  });
+});

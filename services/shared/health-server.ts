@@ -1,0 +1,80 @@
+/** A small HTTP server that says whether a process is well, and what it counts. */
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface HealthServerOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** The body of a good answer at `/health`; without it there is no `/health`. */
+  readonly name?: string;
+  /** Says what is wrong, or undefined when all is well. Default: all is well. */
+  readonly problem?: () => string | undefined | Promise<string | undefined>;
+  /** The page at `/metrics`; without it there is none. */
+  readonly metrics?: {
+    readonly contentType: string;
+    metrics(): Promise<string>;
+  };
+}
+
+export interface HealthServer {
+  readonly port: number;
+  /** Cuts what is under way; safe twice. */
+  close(): Promise<void>;
+}
+
+/** Listens. @throws Error when the port is taken */
+export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
+  const server = createServer((request, response) => {
+    const path = request.url?.split('?')[0];
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      reply(response, 405, 'method not allowed');
+    } else if (path === '/health' && options.name !== undefined) {
+      void answer(response, () => health(options));
+    } else if (path === '/metrics' && options.metrics !== undefined) {
+      response.setHeader('Content-Type', options.metrics.contentType);
+      void answer(response, async () => ({ status: 200, body: await options.metrics?.metrics() }));
+    } else {
+      reply(response, 404, 'not found');
+    }
+  });
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+}
+
+async function health(options: HealthServerOptions): Promise<{ status: number; body?: string }> {
+  const problem = await options.problem?.();
+  if (problem === undefined) return { status: 200, body: options.name ?? '' };
+  return { status: 503, body: problem };
+}
+
+async function answer(
+  response: ServerResponse,
+  make: () => Promise<{ status: number; body?: string | undefined }>,
+): Promise<void> {
+  try {
+    const { status, body = '' } = await make();
+    reply(response, status, body);
+  } catch {
+    // Who asks for health learns that it is bad; the process logs its own errors where they arise.
+    reply(response, 503, 'unavailable');
+  }
+}
+
+function reply(response: ServerResponse, status: number, body: string): void {
+  if (!response.hasHeader('Content-Type') || status !== 200) {
+    response.setHeader('Content-Type', 'text/plain; charset=utf-8');
+  }
+  response.writeHead(status, { 'Cache-Control': 'no-store' }).end(body);
+}
+
+async function close(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}

@@ -1,0 +1,101 @@
+/** The shape of a process: it starts, it serves, and it ends when it is told to, in time. */
+import { readConfig, unknownVariables, ConfigError } from './config.ts';
+import { createLogger, type Logger } from './logger.ts';
+
+const STOP_DEADLINE_MS = 20_000;
+
+export interface Running {
+  /** Ends what was started, in order. Called once. */
+  stop(): Promise<void>;
+}
+
+export interface ProcessOptions {
+  /** Longest time that `stop` may take before the process ends anyhow. Default 20 s. */
+  readonly stopDeadlineMs?: number;
+}
+
+/** Runs a process to its end. SIGTERM, SIGINT, and with `ORCH_SUPERVISED` the end of standard input,
+ *  stop it; what nobody handled is logged and ends it with code 1.
+ *  @param name the service's name in logs
+ *  @param start sets everything up; `signal` is aborted when the process is to stop meanwhile */
+export async function runProcess(
+  name: string,
+  start: (signal: AbortSignal, logger: Logger) => Promise<Running>,
+  options: ProcessOptions = {},
+): Promise<void> {
+  const { supervised, logLevel } = ownConfig();
+  const logger = createLogger(name, logLevel);
+  const stopping = new AbortController();
+  const asked = untilAsked(supervised, logger).then(() => {
+    stopping.abort();
+    endBy(options.stopDeadlineMs ?? STOP_DEADLINE_MS, logger);
+  });
+  endOnUnhandled(logger);
+  for (const problem of unknownVariables()) logger.warn({ problem }, 'unknown setting');
+  try {
+    const running = await start(stopping.signal, logger);
+    logger.info('started');
+    await asked;
+    await running.stop();
+    logger.info('stopped');
+    process.exit(0);
+  } catch (error) {
+    if (stopping.signal.aborted && isAbort(error)) process.exit(0);
+    fail(error, logger);
+  }
+}
+
+/** Errors here are reported together with those of the settings that the process itself reads. */
+function ownConfig(): { supervised: boolean; logLevel: string } {
+  try {
+    return readConfig(['supervised', 'logLevel']);
+  } catch {
+    return { supervised: false, logLevel: 'info' };
+  }
+}
+
+function endBy(deadlineMs: number, logger: Logger): void {
+  setTimeout(() => {
+    logger.error({ deadlineMs }, 'stopping took too long');
+    process.exit(1);
+  }, deadlineMs).unref();
+}
+
+/** A wrong configuration is for a person to read; everything else is for the log. */
+function fail(error: unknown, logger: Logger): never {
+  if (error instanceof ConfigError) {
+    logger.fatal({ problems: error.problems }, 'the configuration is not valid');
+  } else {
+    logger.fatal({ error }, 'the process failed');
+  }
+  process.exit(1);
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}
+
+function untilAsked(supervised: boolean, logger: Logger): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = (reason: string): void => {
+      logger.info({ reason }, 'stopping');
+      resolve();
+    };
+    process.once('SIGTERM', () => stop('SIGTERM'));
+    process.once('SIGINT', () => stop('SIGINT'));
+    if (!supervised) return;
+    // The pipe's other end is the supervisor, however it ends.
+    process.stdin.once('end', () => stop('the supervisor is gone'));
+    process.stdin.once('error', () => stop('the supervisor is gone'));
+    process.stdin.resume();
+  });
+}
+
+function endOnUnhandled(logger: Logger): void {
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error) => {
+      logger.fatal({ error }, 'nobody handled an error');
+      process.exit(1);
+    });
+  }
+}

@@ -1,0 +1,90 @@
+import { describe, expect, test, vi } from 'vitest';
+import { startLoop } from './loop.ts';
+
+const NEVER_MS = 1_000_000;
+const quiet = { error: vi.fn() };
+
+/** A duty whose rounds the test waits for. */
+function counted(answer: (round: number) => Promise<boolean | void>): {
+  runOnce: () => Promise<boolean | void>;
+  round: (wanted: number) => Promise<void>;
+  rounds: () => number;
+} {
+  let rounds = 0;
+  const waiting: { wanted: number; resolve: () => void }[] = [];
+  return {
+    async runOnce() {
+      rounds += 1;
+      for (const { wanted, resolve } of waiting) if (rounds >= wanted) resolve();
+      return answer(rounds);
+    },
+    round: (wanted) =>
+      new Promise((resolve) => {
+        if (rounds >= wanted) resolve();
+        else waiting.push({ wanted, resolve });
+      }),
+    rounds: () => rounds,
+  };
+}
+
+describe('given a loop', () => {
+  test('when it starts, then its first round starts at once, and waking makes the next', async () => {
+    const duty = counted(async () => undefined);
+    const loop = startLoop({ name: 'duty', everyMs: NEVER_MS, logger: quiet, ...duty });
+    await duty.round(1);
+    loop.wake();
+    await duty.round(2);
+    await loop.stop();
+  });
+
+  test('when it is woken during a round, then one more round follows', async () => {
+    let finish: () => void = () => undefined;
+    const first = new Promise<void>((resolve) => (finish = resolve));
+    const duty = counted((round) => (round === 1 ? first : Promise.resolve()));
+    const loop = startLoop({ name: 'duty', everyMs: NEVER_MS, logger: quiet, ...duty });
+    await duty.round(1);
+    loop.wake();
+    loop.wake();
+    finish();
+    await duty.round(2);
+    await loop.stop();
+    expect(duty.rounds()).toBe(2);
+  });
+
+  test('when there is more to do, then the next round does not wait', async () => {
+    const duty = counted(async (round) => round < 5);
+    const loop = startLoop({ name: 'duty', everyMs: NEVER_MS, logger: quiet, ...duty });
+    await duty.round(5);
+    await loop.stop();
+    expect(duty.rounds()).toBe(5);
+  });
+
+  test('when a round fails, then that is logged and it is tried again', async () => {
+    const error = vi.fn();
+    const broken = new Error('broken');
+    const duty = counted(async (round) => {
+      if (round === 1) throw broken;
+    });
+    const loop = startLoop({ name: 'duty', everyMs: NEVER_MS, logger: { error }, ...duty });
+    await duty.round(2);
+    await loop.stop();
+    expect(error.mock.calls).toEqual([
+      [{ loop: 'duty', failures: 1, error: broken }, 'background duty failed'],
+    ]);
+  });
+
+  test('when it is stopped twice in a round, then both wait for it, and the round is told', async () => {
+    let told = false;
+    const runOnce = (signal: AbortSignal): Promise<void> =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => {
+          told = true;
+          setImmediate(resolve);
+        });
+      });
+    const loop = startLoop({ name: 'duty', everyMs: 1, logger: quiet, runOnce });
+    await Promise.all([loop.stop(), loop.stop()]);
+    await loop.stop();
+    expect(told).toBe(true);
+  });
+});

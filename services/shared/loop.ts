@@ -1,0 +1,103 @@
+/** A background duty: one `runOnce`, and a thin timer that calls it. */
+import type { Logger } from './logger.ts';
+
+const FIRST_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 30_000;
+
+export interface LoopOptions {
+  /** Names the duty in logs. */
+  readonly name: string;
+  /** Pause between the end of one round and the start of the next. */
+  readonly everyMs: number;
+  /** One round of the duty. `true` means that there is more to do at once.
+   *  @param signal aborted by `stop` */
+  readonly runOnce: (signal: AbortSignal) => Promise<boolean | void>;
+  readonly logger: Pick<Logger, 'error'>;
+}
+
+export interface Loop {
+  /** Starts a round now, or one more after the present one. */
+  wake(): void;
+  /** Waits for the present round, and starts no other; safe twice. */
+  stop(): Promise<void>;
+}
+
+/** Starts a duty at once. A round that fails is logged and tried again, ever more slowly; being woken
+ *  does not hurry it then. */
+export function startLoop(options: LoopOptions): Loop {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const bell = createBell();
+
+  const work = async (): Promise<void> => {
+    let failures = 0;
+    while (!signal.aborted) {
+      bell.reset();
+      try {
+        const more = await options.runOnce(signal);
+        failures = 0;
+        if (more !== true) await pause(options.everyMs, signal, bell);
+      } catch (error) {
+        if (signal.aborted) return; // the round was cut short, as asked
+        failures += 1;
+        options.logger.error({ loop: options.name, failures, error }, 'background duty failed');
+        await pause(backoffMs(failures), signal);
+      }
+    }
+  };
+
+  const finished = work();
+  return {
+    wake: () => bell.ring(),
+    stop() {
+      stopping.abort();
+      return finished;
+    },
+  };
+}
+
+interface Bell {
+  ring(): void;
+  reset(): void;
+  /** Calls back when the bell rings, at once if it has. @returns the way to leave */
+  onRing(listener: () => void): () => void;
+}
+
+function createBell(): Bell {
+  let rung = false;
+  let listener: (() => void) | undefined;
+  return {
+    ring() {
+      rung = true;
+      listener?.();
+    },
+    reset() {
+      rung = false;
+    },
+    onRing(added) {
+      listener = added;
+      if (rung) added();
+      return () => (listener = undefined);
+    },
+  };
+}
+
+function pause(delayMs: number, signal: AbortSignal, bell?: Bell): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      leave?.();
+      resolve();
+    };
+    const timer = setTimeout(end, delayMs);
+    signal.addEventListener('abort', end);
+    let leave: (() => void) | undefined;
+    if (signal.aborted) end();
+    else leave = bell?.onRing(end);
+  });
+}
+
+function backoffMs(failures: number): number {
+  return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 10));
+}

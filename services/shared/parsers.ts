@@ -1,0 +1,108 @@
+/** The kinds of settings there are; each answers `Setting`s for `settings.ts`. */
+import { resolve } from 'node:path';
+import { invalid, type Setting } from './setting.ts';
+
+type Fallback<T> = T | NonNullable<Setting<T>['fallback']>;
+
+function setting<T>(
+  variable: string,
+  kind: Pick<Setting<T>, 'expected' | 'parse'> & { readonly secret?: boolean },
+  fallback?: Fallback<T>,
+): Setting<T> {
+  const { expected, parse, secret = false } = kind;
+  if (fallback === undefined) return { variable, expected, parse, secret };
+  const given =
+    typeof fallback === 'function'
+      ? (fallback as NonNullable<Setting<T>['fallback']>)
+      : () => fallback;
+  return { variable, expected, parse, secret, fallback: given };
+}
+
+/** The same setting, whose value is undefined where the variable is missing. */
+export function optional<T>(required: Setting<T>): Setting<T | undefined> {
+  return { ...required, fallback: () => undefined };
+}
+
+/** The same setting, whose value is never shown. */
+export function secret<T>(shown: Setting<T>): Setting<T> {
+  return { ...shown, secret: true };
+}
+
+export function integer(
+  variable: string,
+  range: { readonly min: number; readonly max: number },
+  fallback?: Fallback<number>,
+): Setting<number> {
+  const parse = (text: string): number | typeof invalid => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= range.min && value <= range.max ? value : invalid;
+  };
+  const expected = `a whole number from ${range.min} to ${range.max}`;
+  return setting(variable, { expected, parse }, fallback);
+}
+
+export function port(variable: string, fallback: number): Setting<number> {
+  return integer(variable, { min: 1, max: 65_535 }, fallback);
+}
+
+export function flag(variable: string, fallback: boolean): Setting<boolean> {
+  const words = new Map([
+    ['true', true],
+    ['1', true],
+    ['false', false],
+    ['0', false],
+  ]);
+  const parse = (text: string): boolean | typeof invalid =>
+    words.get(text.toLowerCase()) ?? invalid;
+  return setting(variable, { expected: 'true or false', parse }, fallback);
+}
+
+export function oneOf<const T extends string>(
+  variable: string,
+  values: readonly T[],
+  fallback: T,
+): Setting<T> {
+  const parse = (text: string): T | typeof invalid =>
+    values.find((value) => value === text) ?? invalid;
+  return setting<T>(variable, { expected: `one of ${values.join(', ')}`, parse }, () => fallback);
+}
+
+/** Text that matches `pattern` whole. */
+export function text(
+  variable: string,
+  kind: { readonly expected: string; readonly pattern: RegExp },
+  fallback?: Fallback<string>,
+): Setting<string> {
+  const parse = (value: string): string | typeof invalid =>
+    kind.pattern.test(value) ? value : invalid;
+  return setting(variable, { expected: kind.expected, parse }, fallback);
+}
+
+/** A path; a relative one starts at the working folder. The value is absolute. */
+export function path(variable: string, fallback?: Fallback<string>): Setting<string> {
+  const parse = (value: string): string | typeof invalid =>
+    value.includes('\0') ? invalid : resolve(value);
+  return setting(variable, { expected: 'a path', parse }, fallback);
+}
+
+/** Texts separated by commas, each of which matches `pattern` whole; empty by default. */
+export function list(
+  variable: string,
+  kind: { readonly expected: string; readonly pattern: RegExp },
+): Setting<readonly string[]> {
+  const parse = (value: string): readonly string[] | typeof invalid => {
+    const items = value.split(',').map((item) => item.trim());
+    return items.every((item) => kind.pattern.test(item)) ? items : invalid;
+  };
+  return setting<readonly string[]>(variable, { expected: kind.expected, parse }, () => []);
+}
+
+/** 32 bytes in base64 (either alphabet) or hex. */
+export function key(variable: string): Setting<Buffer> {
+  const parse = (value: string): Buffer | typeof invalid => {
+    if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex');
+    if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(value)) return invalid;
+    return Buffer.from(value, 'base64');
+  };
+  return setting(variable, { expected: '32 bytes in base64 or hex', parse, secret: true });
+}

@@ -1,0 +1,76 @@
+/** Every setting of every process. What is not here is not known. */
+import { availableParallelism, hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { flag, integer, key, list, oneOf, optional, path, port, secret, text } from './parsers.ts';
+import type { Setting } from './setting.ts';
+
+const databaseAddress = {
+  expected: 'an address like postgres://user:password@host:5432/database',
+  pattern: /^postgres(ql)?:\/\/\S+$/,
+};
+const ipAddress = {
+  expected: 'an IP address to listen on, like 127.0.0.1 or 0.0.0.0',
+  pattern: /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/i,
+};
+const networks = {
+  expected: 'networks separated by commas, like 10.0.0.0/8,192.168.1.7/32',
+  pattern: /^[0-9a-f:.]+(\/\d{1,3})?$/i,
+};
+const emailAddress = { expected: 'an e-mail address', pattern: /^[^@\s]+@[^@\s]+$/ };
+const password = {
+  expected: 'a password of 8 to 72 characters',
+  pattern: /^.{8,72}$/s,
+};
+const identifier = {
+  expected: 'up to 100 letters, digits, dots, dashes and underscores',
+  pattern: /^[\w.-]{1,100}$/,
+};
+
+export const settings = {
+  // Addresses
+  bind: text('ORCH_BIND', ipAddress, '127.0.0.1'),
+  httpPort: port('ORCH_HTTP_PORT', 8080),
+  runtimeHealthPort: port('ORCH_RUNTIME_HEALTH_PORT', 9091),
+  schedulerHealthPort: port('ORCH_SCHEDULER_HEALTH_PORT', 9092),
+  runtimeMetricsPort: port('ORCH_RUNTIME_METRICS_PORT', 9093),
+  mcpPort: port('ORCH_MCP_PORT', 8010),
+  redisPort: port('ORCH_REDIS_PORT', 6379),
+
+  // Where things are kept
+  dataDir: path('ORCH_DATA_DIR', () => resolve('.orchestrator')),
+  objectsDir: path('ORCH_OBJECTS_DIR', (others) => join(others.dataDir, 'objects')),
+  workDir: path('ORCH_WORK_DIR', (others) => join(others.dataDir, 'runtime')),
+  databaseUrl: secret(text('ORCH_DATABASE_URL', databaseAddress)),
+  /** The schema's owner; for migrations. */
+  databaseAdminUrl: secret(text('ORCH_DATABASE_ADMIN_URL', databaseAddress)),
+
+  // Secrets
+  secretMasterKey: key('SECRET_MASTER_KEY'),
+  /** Signs access tokens. */
+  tokenKey: key('ORCH_TOKEN_KEY'),
+  adminEmail: text('ORCH_ADMIN_EMAIL', emailAddress, 'admin@example.com'),
+  /** Of the first administrator, who is made where there is none. */
+  adminPassword: optional(secret(text('ORCH_ADMIN_PASSWORD', password))),
+  redisPassword: optional(secret(text('ORCH_REDIS_PASSWORD', password))),
+
+  // Who may be reached, and believed
+  allowPrivateTargets: list('ORCH_ALLOW_PRIVATE_TARGETS', networks),
+
+  // Runs
+  runtimeId: text('ORCH_RUNTIME_ID', identifier, () => hostname().replace(/[^\w.-]/g, '-')),
+  runtimeSlots: integer(
+    'ORCH_RUNTIME_SLOTS',
+    { min: 0, max: 1000 },
+    () => availableParallelism() * 2,
+  ),
+  leaseSeconds: integer('ORCH_LEASE_SECONDS', { min: 2, max: 3600 }, 15),
+  /** The interpreter for scripts that name none. */
+  python: optional(path('ORCH_PYTHON')),
+  logRuns: flag('ORCH_LOG_RUNS', false),
+
+  // The process itself
+  edition: oneOf('ORCH_EDITION', ['minimal', 'production'], 'production'),
+  logLevel: oneOf('ORCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),
+  /** End with the process at the other end of standard input. */
+  supervised: flag('ORCH_SUPERVISED', false),
+} as const satisfies Record<string, Setting<unknown>>;
