@@ -1,0 +1,60 @@
+import type { Problem } from './types.ts';
+
+/** An answer of the API that is not a success: RFC 9457 problem details, or what stands for them. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly problem: Problem;
+  /** Seconds from `Retry-After`, or null. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(status: number, problem: Problem, retryAfterSeconds: number | null) {
+    super(problem.detail ?? problem.title);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = problem.code;
+    this.problem = problem;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  /** The message for one body field, by its JSON pointer such as `/name`. */
+  fieldError(pointer: string): string | undefined {
+    return this.problem.errors?.find((error) => error.pointer === pointer)?.detail;
+  }
+}
+
+/** Reads the problem document of a failed answer; a proxy's HTML page becomes a plain problem. */
+export async function readApiError(response: Response): Promise<ApiError> {
+  const fallback: Problem = {
+    title: response.statusText || `HTTP ${response.status}`,
+    status: response.status,
+    code: `http_${response.status}`,
+  };
+  const body: unknown = await response.json().catch(() => null);
+  const problem = isProblem(body) ? body : fallback;
+  return new ApiError(response.status, problem, retryAfterSeconds(response.headers));
+}
+
+/** What a person is told about any error. */
+export function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return withTrace(error);
+  if (error instanceof TypeError) return 'The server cannot be reached.';
+  return error instanceof Error ? error.message : 'Something went wrong.';
+}
+
+function withTrace(error: ApiError): string {
+  const details = error.problem.errors?.map((entry) => entry.detail).join(' ');
+  const text = details || error.message;
+  return error.status >= 500 && error.problem.trace_id
+    ? `${text} (trace ${error.problem.trace_id})`
+    : text;
+}
+
+function isProblem(body: unknown): body is Problem {
+  return typeof body === 'object' && body !== null && 'title' in body && 'code' in body;
+}
+
+function retryAfterSeconds(headers: Headers): number | null {
+  const value = Number(headers.get('retry-after'));
+  return Number.isFinite(value) && value > 0 ? value : null;
+}

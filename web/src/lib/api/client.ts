@@ -1,0 +1,41 @@
+import createClient from 'openapi-fetch';
+import { connection } from '../state/connection.svelte.ts';
+import { readApiError } from './api-error.ts';
+import { authorizedFetch } from './authorized-fetch.ts';
+import type { paths } from './schema.d.ts';
+import { keeper } from './tokens.ts';
+
+/** `fetch` with the access token, for what is no JSON (files, log downloads). */
+export const sendAuthorized = authorizedFetch(keeper, (request) =>
+  connection.watch(() => fetch(request)),
+);
+
+/** The typed client of the API; every call goes through {@link unwrap}. */
+export const client = createClient<paths>({ fetch: sendAuthorized });
+
+interface Answer<Data> {
+  data?: Data;
+  response: Response;
+}
+
+/** The body of a successful answer.
+ *  @throws ApiError for any other status; TypeError when the server cannot be reached */
+export async function unwrap<Data>(call: Promise<Answer<Data>>): Promise<Data> {
+  return (await unwrapWithEtag(call)).data;
+}
+
+/** The body and the `ETag` of a successful answer.
+ *  @throws like {@link unwrap} */
+export async function unwrapWithEtag<Data>(
+  call: Promise<Answer<Data>>,
+): Promise<{ data: Data; etag: string | null }> {
+  const { data, error, response } = (await call) as Answer<Data> & { error?: unknown };
+  if (!response.ok) throw await readApiError(asUnread(response, error));
+  return { data: data as Data, etag: response.headers.get('etag') };
+}
+
+// The client has read the body already; its parsed form goes back into an answer.
+function asUnread(response: Response, error: unknown): Response {
+  const { status, statusText, headers } = response;
+  return new Response(JSON.stringify(error ?? null), { status, statusText, headers });
+}

@@ -1,0 +1,92 @@
+import { readApiError } from './api-error.ts';
+import { client, sendAuthorized, unwrap } from './client.ts';
+import { randomKey } from './random-key.ts';
+import type { LogLine, LogStream, Page, Run, RunStatus } from './types.ts';
+
+/** What the list of all runs can be narrowed to; absent means all. */
+export interface RunFilter {
+  status?: RunStatus;
+  trigger_type?: string;
+  group_id?: string;
+  q?: string;
+}
+
+const pageLimit = 50;
+
+export function listRuns(filter: RunFilter, cursor: string | null): Promise<Page<Run>> {
+  const query = { ...filter, limit: pageLimit, ...(cursor ? { cursor } : {}) };
+  return unwrap(client.GET('/api/v1/runs', { params: { query } }));
+}
+
+export function listScriptRuns(id: string, cursor: string | null): Promise<Page<Run>> {
+  const query = { limit: pageLimit, ...(cursor ? { cursor } : {}) };
+  return unwrap(client.GET('/api/v1/runs/scripts/{id}/runs', { params: { path: { id }, query } }));
+}
+
+export function getRun(runId: string): Promise<Run> {
+  return unwrap(client.GET('/api/v1/runs/{run_id}', { params: { path: { run_id: runId } } }));
+}
+
+/** @throws ApiError 409 when the script is disabled or at its concurrency limit */
+export function startRun(scriptId: string, params?: unknown): Promise<Run> {
+  return unwrap(
+    client.POST('/api/v1/runs/scripts/{id}/run', {
+      params: { path: { id: scriptId }, header: { 'Idempotency-Key': randomKey() } },
+      body: params === undefined ? {} : { params },
+    }),
+  );
+}
+
+/** @throws ApiError 409 when the run has ended already */
+export async function stopRun(runId: string): Promise<void> {
+  await unwrap(client.POST('/api/v1/runs/{run_id}/stop', { params: { path: { run_id: runId } } }));
+}
+
+export function rerun(runId: string, version: 'same' | 'latest'): Promise<Run> {
+  return unwrap(
+    client.POST('/api/v1/runs/{run_id}/rerun', {
+      params: { path: { run_id: runId } },
+      body: { version },
+    }),
+  );
+}
+
+/** The lines from `fromSeq` on, at most 200. */
+export async function logPage(runId: string, fromSeq: number): Promise<LogLine[]> {
+  return (await logs(runId, { from_seq: fromSeq, limit: 200 })).items;
+}
+
+/** The last `lines` lines. */
+export async function logTail(runId: string, lines: number): Promise<LogLine[]> {
+  return (await logs(runId, { tail: lines, limit: lines })).items;
+}
+
+export interface LogFilter {
+  q?: string;
+  stream?: LogStream;
+}
+
+/** The lines that a search finds, a page at a time. */
+export function searchLogs(
+  runId: string,
+  filter: LogFilter,
+  cursor: string | null,
+): Promise<Page<LogLine>> {
+  return logs(runId, { ...filter, limit: 200, ...(cursor ? { cursor } : {}) });
+}
+
+/** The whole log as plain text. */
+export async function logText(runId: string): Promise<Blob> {
+  const address = `/api/v1/runs/${runId}/logs?format=text`;
+  const response = await sendAuthorized(new Request(address));
+  if (!response.ok) throw await readApiError(response);
+  return response.blob();
+}
+
+type LogQuery = { from_seq?: number; tail?: number; limit: number; cursor?: string } & LogFilter;
+
+function logs(runId: string, query: LogQuery): Promise<Page<LogLine>> {
+  return unwrap(
+    client.GET('/api/v1/runs/{run_id}/logs', { params: { path: { run_id: runId }, query } }),
+  );
+}

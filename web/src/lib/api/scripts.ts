@@ -1,0 +1,71 @@
+import { client, unwrap, unwrapWithEtag } from './client.ts';
+import { randomKey } from './random-key.ts';
+import type { FileEntry, Group, Page, Script } from './types.ts';
+
+/** What a merge patch of a script may change here (RFC 7396). */
+export type ScriptPatch = Partial<
+  Pick<Script, 'name' | 'description' | 'group_id' | 'enabled' | 'max_concurrent_runs'>
+> & { limits?: Partial<Script['limits']> };
+
+/** A script with the `ETag` to send back on a write. */
+export interface VersionedScript {
+  script: Script;
+  etag: string | null;
+}
+
+export function listScripts(cursor: string | null): Promise<Page<Script>> {
+  const query = cursor ? { cursor, limit: 100 } : { limit: 100 };
+  return unwrap(client.GET('/api/v1/scripts', { params: { query } }));
+}
+
+export async function getScript(id: string): Promise<VersionedScript> {
+  const answer = await unwrapWithEtag(
+    client.GET('/api/v1/scripts/{id}', { params: { path: { id } } }),
+  );
+  return { script: answer.data, etag: answer.etag };
+}
+
+export function createScript(body: { name: string; group_id?: string }): Promise<Script> {
+  const header = { 'Idempotency-Key': randomKey() };
+  return unwrap(client.POST('/api/v1/scripts', { params: { header }, body }));
+}
+
+/** @throws ApiError 412 when somebody else changed the script first */
+export async function patchScript(
+  id: string,
+  patch: ScriptPatch,
+  etag: string | null,
+): Promise<VersionedScript> {
+  const answer = await unwrapWithEtag(
+    client.PATCH('/api/v1/scripts/{id}', {
+      params: { path: { id }, header: etag ? { 'If-Match': etag } : {} },
+      body: patch as Partial<Script>,
+      headers: { 'content-type': 'application/merge-patch+json' },
+    }),
+  );
+  return { script: answer.data, etag: answer.etag };
+}
+
+export async function deleteScript(id: string): Promise<void> {
+  await unwrap(client.DELETE('/api/v1/scripts/{id}', { params: { path: { id } } }));
+}
+
+/** Enables or disables; a role of its own, so not part of the patch. */
+export function setEnabled(id: string, enabled: boolean): Promise<Script> {
+  const params = { path: { id } };
+  return unwrap(
+    enabled
+      ? client.POST('/api/v1/scripts/{id}/enable', { params })
+      : client.POST('/api/v1/scripts/{id}/disable', { params }),
+  );
+}
+
+export async function listFiles(id: string): Promise<FileEntry[]> {
+  const page = await unwrap(client.GET('/api/v1/scripts/{id}/files', { params: { path: { id } } }));
+  return page.items;
+}
+
+export async function listGroups(): Promise<Group[]> {
+  const page = await unwrap(client.GET('/api/v1/groups', { params: { query: { limit: 200 } } }));
+  return page.items;
+}

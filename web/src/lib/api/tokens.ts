@@ -1,0 +1,55 @@
+import { connection } from '../state/connection.svelte.ts';
+import { readApiError } from './api-error.ts';
+import { TokenKeeper, type HeldToken, type TokenAnswer } from './token-keeper.ts';
+
+type Message = { kind: 'token'; held: HeldToken } | { kind: 'ended' };
+
+const channel = new BroadcastChannel('orch-session');
+const endedListeners = new Set<() => void>();
+
+/** The access token of this tab, shared with the other tabs by message and never stored. */
+export const keeper = new TokenKeeper({
+  refresh,
+  exclusively: (work) =>
+    // Web Locks need HTTPS or loopback; without them each tab refreshes on its own.
+    navigator.locks ? navigator.locks.request('orch-refresh', work) : work(),
+  announce: (held) => post(held ? { kind: 'token', held } : { kind: 'ended' }),
+  onEnded: () => tellEnded(),
+  nowMs: () => Date.now(),
+  after: (delayMs, work) => {
+    const timer = setTimeout(work, delayMs);
+    return () => clearTimeout(timer);
+  },
+});
+
+channel.addEventListener('message', (event: MessageEvent<Message>) => {
+  if (event.data.kind === 'token') return keeper.adopt(event.data.held);
+  keeper.forget();
+  tellEnded();
+});
+
+/** Calls `listener` when the session has ended, here or in another tab. */
+export function onSessionEnded(listener: () => void): void {
+  endedListeners.add(listener);
+}
+
+/** Forgets the token in every tab. */
+export function forgetEverywhere(): void {
+  keeper.forget();
+  post({ kind: 'ended' });
+}
+
+function post(message: Message): void {
+  channel.postMessage(message);
+}
+
+function tellEnded(): void {
+  for (const listener of endedListeners) listener();
+}
+
+async function refresh(): Promise<TokenAnswer | null> {
+  const response = await connection.watch(() => fetch('/api/v1/auth/refresh', { method: 'POST' }));
+  if (response.ok) return (await response.json()) as TokenAnswer;
+  if (response.status === 401 || response.status === 403) return null;
+  throw await readApiError(response);
+}

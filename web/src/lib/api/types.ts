@@ -1,0 +1,21 @@
+import type { components } from './schema.d.ts';
+
+type Schemas = components['schemas'];
+
+export type Script = Schemas['Script'];
+export type Limits = Schemas['Limits'];
+export type Run = Schemas['Run'];
+export type RunStatus = Run['status'];
+export type LogLine = Schemas['LogLine'];
+export type LogStream = LogLine['stream'];
+export type FileEntry = Schemas['FileEntry'];
+export type Group = Schemas['Group'];
+export type User = Schemas['User'];
+export type Role = User['role'];
+export type Problem = Schemas['Problem'];
+
+/** One page of a list; `next_cursor` is null on the last page. */
+export interface Page<Item> {
+  items: Item[];
+  next_cursor: string | null;
+}

@@ -1,0 +1,51 @@
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const dateTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+];
+
+/** "2 minutes ago"; under a minute "just now". */
+export function relativeTime(time: string, nowMs: number): string {
+  const seconds = (Date.parse(time) - nowMs) / 1000;
+  for (const [unit, size] of steps) {
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+  }
+  return 'just now';
+}
+
+/** A time in the reader's own zone. */
+export function localTime(time: string): string {
+  return dateTime.format(new Date(time));
+}
+
+/** "14:03:07.123" in the reader's own zone: the time of a log line. */
+export function clockTime(time: string): string {
+  const date = new Date(time);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
+  return `${clock}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}
+
+/** "420 ms", "3.2 s", "4 m 07 s", "2 h 05 m". */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  const padded = (value: number) => String(value).padStart(2, '0');
+  if (minutes < 60) return `${minutes} m ${padded(Math.floor((ms % 60_000) / 1000))} s`;
+  return `${Math.floor(minutes / 60)} h ${padded(minutes % 60)} m`;
+}
+
+/** "12.4 MiB". */
+export function byteSize(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
+}

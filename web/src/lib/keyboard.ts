@@ -1,0 +1,18 @@
+/** Whether a key goes to a field that takes text, so that a shortcut must not take it. */
+export function isTyping(event: KeyboardEvent): boolean {
+  const target = event.target;
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName);
+}
+
+/** Ctrl on Windows and Linux, Command on a Mac. */
+export function hasCommandKey(event: KeyboardEvent): boolean {
+  return event.ctrlKey || event.metaKey;
+}
+
+const mac = /Mac|iPhone|iPad/.test(globalThis.navigator?.userAgent ?? '');
+
+/** "Ctrl+S", or "⌘S" on a Mac. */
+export function shortcut(key: string): string {
+  return mac ? `⌘${key}` : `Ctrl+${key}`;
+}

@@ -1,0 +1,67 @@
+import type { Run, RunStatus } from './api/types.ts';
+
+const statusWords: Record<RunStatus, string> = {
+  queued: 'Queued',
+  running: 'Running',
+  success: 'Success',
+  failed: 'Failed',
+  stopped: 'Stopped',
+};
+
+const triggerWords: Record<string, string> = {
+  manual: 'Manual',
+  api: 'API',
+  schedule: 'Schedule',
+  webhook: 'Webhook',
+  event: 'Chain',
+  retry: 'Retry',
+  rerun: 'Run again',
+  mcp: 'MCP',
+  queue: 'Queue',
+};
+
+const failureWords: Record<string, string> = {
+  exit_code: 'The script ended with an error',
+  timeout: 'It ran longer than its time limit',
+  cpu_limit: 'It used more CPU time than its limit',
+  memory_limit: 'It used more memory than its limit',
+  environment_error: 'Its Python environment could not be built; the log shows why',
+  sandbox_error: 'The sandbox could not be set up',
+  runtime_lost: 'The runtime that executed it was lost',
+  expired: 'It waited in the queue longer than its limit',
+};
+
+export const runStatuses = Object.keys(statusWords) as RunStatus[];
+export const triggerTypes = Object.keys(triggerWords);
+
+export function statusWord(status: RunStatus): string {
+  return statusWords[status];
+}
+
+export function triggerWord(trigger: string): string {
+  return triggerWords[trigger] ?? trigger;
+}
+
+/** Why a run failed, in words; null when it did not. */
+export function failureWord(
+  run: Pick<Run, 'failure_reason' | 'exit_code' | 'signal'>,
+): string | null {
+  if (!run.failure_reason) return null;
+  const words = failureWords[run.failure_reason] ?? run.failure_reason;
+  if (run.failure_reason !== 'exit_code') return `${words}.`;
+  return run.signal
+    ? `The script was ended by ${run.signal}.`
+    : `${words} (exit code ${run.exit_code}).`;
+}
+
+export function isActive(status: RunStatus): boolean {
+  return status === 'queued' || status === 'running';
+}
+
+/** How long a run took, or has taken so far; null before it started. */
+export function elapsedMs(run: Run, nowMs: number): number | null {
+  if (run.duration_ms !== null && !isActive(run.status)) return run.duration_ms;
+  if (!run.started_at) return null;
+  const endMs = run.finished_at ? Date.parse(run.finished_at) : nowMs;
+  return Math.max(0, endMs - Date.parse(run.started_at));
+}

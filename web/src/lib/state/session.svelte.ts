@@ -1,0 +1,61 @@
+import { logIn, logOut, me } from '../api/auth.ts';
+import { ApiError } from '../api/api-error.ts';
+import { keeper, onSessionEnded } from '../api/tokens.ts';
+import type { User } from '../api/types.ts';
+import { queryClient } from '../query-client.ts';
+import { mayDo, type Right } from '../rights.ts';
+
+/** Who is logged in in this tab. */
+class Session {
+  user = $state.raw<User | null>(null);
+  #resuming: Promise<User | null> | null = null;
+  /** The server has said that there is no session; asking again would only be refused again. */
+  #over = false;
+
+  constructor() {
+    onSessionEnded(() => this.#end());
+  }
+
+  /** The person of the refresh cookie, if the session still holds. One attempt at a time.
+   *  @throws when the server cannot be reached */
+  resume(): Promise<User | null> {
+    if (this.user) return Promise.resolve(this.user);
+    if (this.#over && !keeper.current()) return Promise.resolve(null);
+    this.#resuming ??= this.#load().finally(() => {
+      this.#resuming = null;
+    });
+    return this.#resuming;
+  }
+
+  async logIn(email: string, password: string): Promise<void> {
+    await logIn(email, password);
+    this.user = await me();
+    this.#over = false;
+  }
+
+  async logOut(): Promise<void> {
+    await logOut().catch(() => {});
+    this.#end();
+  }
+
+  may(right: Right): boolean {
+    return this.user !== null && mayDo(this.user.role, right);
+  }
+
+  async #load(): Promise<User | null> {
+    if (!(await keeper.renew(null))) return null;
+    this.user = await me().catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 401) return null;
+      throw error;
+    });
+    return this.user;
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.user = null;
+    queryClient.clear();
+  }
+}
+
+export const session = new Session();

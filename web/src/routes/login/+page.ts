@@ -1,0 +1,13 @@
+import { redirect } from '@sveltejs/kit';
+import { session } from '#lib/state/session.svelte.ts';
+import type { PageLoad } from './$types';
+
+/** Where to go after the login: a path of this site only, so that a link cannot lead elsewhere. */
+export const load: PageLoad = async ({ url }) => {
+  const wanted = url.searchParams.get('next') ?? '/scripts';
+  const target = new URL(wanted, url.origin);
+  const next = target.origin === url.origin ? target.pathname + target.search : '/scripts';
+  const user = await session.resume().catch(() => null);
+  if (user) redirect(307, next);
+  return { next };
+};
