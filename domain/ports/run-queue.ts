@@ -27,6 +27,9 @@ export interface LostRun {
   readonly runId: RunId;
   /** Version of the run's stream at its start. */
   readonly fence: number;
+  /** What is stored of its log. */
+  readonly logLines: number;
+  readonly logBytes: number;
 }
 
 export interface RunQueue {

@@ -145,8 +145,14 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'RunStopRequested':
         messages.push({ topic: 'stop', runId: event.data.runId });
         break;
-      case 'RunStarted':
       case 'RunFinished':
+        // Whoever prepares a run that was still waiting has to give it up.
+        if (event.data.outcome === 'stopped') {
+          messages.push({ topic: 'stop', runId: event.data.runId });
+        }
+        messages.push({ topic: 'status', runId: event.data.runId });
+        break;
+      case 'RunStarted':
         messages.push({ topic: 'status', runId: event.data.runId });
         break;
       case 'ScriptCreated':

@@ -22,9 +22,13 @@ const statements = {
     RETURNING run_id, stop_requested`,
   release: `UPDATE run_queue SET owner = NULL, lease_until = NULL
     WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND fence IS NULL`,
-  lost: `SELECT run_id, fence FROM run_queue
+  lost: `SELECT q.run_id, q.fence, coalesce(log.lines, 0) AS log_lines,
+      coalesce(log.bytes, 0) AS log_bytes
+    FROM run_queue q LEFT JOIN LATERAL (
+      SELECT max(last_seq) AS lines, sum(bytes) AS bytes FROM run_log_chunks c
+      WHERE c.run_id = q.run_id) log ON true
     WHERE fence IS NOT NULL AND (lease_until IS NULL OR lease_until < now())
-    ORDER BY run_id LIMIT $1`,
+    ORDER BY q.run_id LIMIT $1`,
 };
 
 interface ClaimRow {
@@ -37,6 +41,13 @@ interface ClaimRow {
   readonly trigger_type: string;
   readonly params_sha256: string | null;
   readonly correlation_id: string;
+}
+
+interface LostRow {
+  readonly run_id: string;
+  readonly fence: number;
+  readonly log_lines: number;
+  readonly log_bytes: number;
 }
 
 export class PostgresRunQueue implements RunQueue {
@@ -81,9 +92,12 @@ export class PostgresRunQueue implements RunQueue {
   }
 
   async lost(limit: number): Promise<readonly LostRun[]> {
-    const { rows } = await this.#db.query<{ run_id: string; fence: number }>(statements.lost, [
-      limit,
-    ]);
-    return rows.map((row) => ({ runId: known(parseRunId, row.run_id), fence: row.fence }));
+    const { rows } = await this.#db.query<LostRow>(statements.lost, [limit]);
+    return rows.map((row) => ({
+      runId: known(parseRunId, row.run_id),
+      fence: row.fence,
+      logLines: row.log_lines,
+      logBytes: row.log_bytes,
+    }));
   }
 }

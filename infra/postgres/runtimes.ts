@@ -1,0 +1,47 @@
+/** Which runtimes are alive, as they report it. */
+import type { Queryable } from './database.ts';
+
+const statements = {
+  report: `INSERT INTO runtimes (runtime_id, started_at, seen_at, slots, running, layers, python)
+    VALUES ($1, $2, now(), $3, $4, $5::jsonb, $6)
+    ON CONFLICT (runtime_id) DO UPDATE SET started_at = excluded.started_at,
+      seen_at = excluded.seen_at, slots = excluded.slots, running = excluded.running,
+      layers = excluded.layers, python = excluded.python`,
+  leave: `DELETE FROM runtimes WHERE runtime_id = $1`,
+  list: `SELECT * FROM runtimes WHERE seen_at > now() - interval '1 minute' ORDER BY runtime_id`,
+};
+
+export interface RuntimeReport {
+  readonly runtime_id: string;
+  readonly started_at: Date;
+  readonly slots: number;
+  readonly running: number;
+  readonly layers: readonly { readonly name: string; readonly available: boolean }[];
+  /** Version of the interpreter for scripts. */
+  readonly python: string | null;
+}
+
+/** Says that a runtime is alive. */
+export async function reportRuntime(db: Queryable, report: RuntimeReport): Promise<void> {
+  const { runtime_id: id, started_at: startedAt, slots, running, layers, python } = report;
+  await db.query(statements.report, [
+    id,
+    startedAt,
+    slots,
+    running,
+    JSON.stringify(layers),
+    python,
+  ]);
+}
+
+/** Says that a runtime has ended. */
+export async function removeRuntime(db: Queryable, runtimeId: string): Promise<void> {
+  await db.query(statements.leave, [runtimeId]);
+}
+
+/** Runtimes that reported within the last minute. */
+export async function listRuntimes(
+  db: Queryable,
+): Promise<readonly (RuntimeReport & { readonly seen_at: Date })[]> {
+  return (await db.query<RuntimeReport & { seen_at: Date }>(statements.list, [])).rows;
+}

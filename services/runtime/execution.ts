@@ -1,0 +1,224 @@
+/** One run from its claim to its final state.
+ *
+ *  Whatever happens ends in a report: an error before the start gives the run up or hands it back, an
+ *  error after it is found by whoever looks for started runs without a lease. */
+import { performance } from 'node:perf_hooks';
+import type { Actor } from '#domain/kernel/actor.ts';
+import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import type { Command } from '#domain/aggregates.ts';
+import type { Commands, CommandContext, Outcome } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import type { ClaimedRun } from '#domain/ports/run-queue.ts';
+import type { AbandonRun } from '#domain/run/commands.ts';
+import type { Logger } from '#services/shared/logger.ts';
+import type { RunLog } from './logs/run-log.ts';
+import { endingNote, endingOf, totalsOf } from './outcome.ts';
+import type { PreparedRun, RunExit, RunObserver, Sandbox, RunSpec } from './sandbox/sandbox.ts';
+import { SandboxError } from './sandbox/sandbox.ts';
+import { untilRecorded } from './until-recorded.ts';
+
+export interface ExecutionParts {
+  readonly runtimeId: string;
+  readonly commands: Commands;
+  readonly ids: Ids;
+  readonly sandbox: Sandbox;
+  readonly openLog: (run: ClaimedRun, signal: AbortSignal) => RunLog;
+  /** Makes the environment and the files ready. Its output goes to the log. */
+  readonly prepare: (run: ClaimedRun, log: RunLog, signal: AbortSignal) => Promise<Preparation>;
+  readonly logger: Logger;
+}
+
+export type Preparation =
+  | { readonly kind: 'ready'; readonly spec: RunSpec; readonly release: () => void }
+  | { readonly kind: 'failed'; readonly failure: AbandonRun['failure']; readonly detail: string };
+
+const actor: Actor = { kind: 'system', name: 'runtime' };
+
+/** Why an execution was told to end. */
+export type EndRequest = 'stop' | 'shutdown' | 'lost';
+
+export class Execution {
+  readonly run: ClaimedRun;
+  readonly #parts: ExecutionParts;
+  readonly #preparing = new AbortController();
+  /** The run belongs to somebody else: nothing more of its log may be written. */
+  readonly #lost = new AbortController();
+  #leaseEndsAtMs: number;
+  #process: PreparedRun | undefined;
+  #request: EndRequest | undefined;
+
+  /** @param leaseEndsAtMs on the monotonic clock */
+  constructor(run: ClaimedRun, leaseEndsAtMs: number, parts: ExecutionParts) {
+    this.run = run;
+    this.#leaseEndsAtMs = leaseEndsAtMs;
+    this.#parts = parts;
+  }
+
+  /** Whether the process has been let go. */
+  get started(): boolean {
+    return this.#process !== undefined;
+  }
+
+  /** Carries the run out. Rejects only when its end could not be recorded. */
+  async complete(): Promise<void> {
+    const log = this.#parts.openLog(this.run, this.#lost.signal);
+    const preparation = await this.#prepare(log);
+    if (preparation === undefined) {
+      await this.#closeUnfinished(log);
+      return;
+    }
+    if (preparation.kind === 'failed') {
+      await this.#abandon(log, preparation.failure, preparation.detail);
+      return;
+    }
+    try {
+      await this.#execute(preparation.spec, log);
+    } finally {
+      preparation.release();
+    }
+  }
+
+  /** Keeps the process alive until the lease's new end.
+   *  @param leaseEndsAtMs on the monotonic clock */
+  renewed(leaseEndsAtMs: number): void {
+    this.#leaseEndsAtMs = leaseEndsAtMs;
+    this.#process?.heartbeat(this.#leaseMs);
+  }
+
+  /** Ends the run: gently when somebody asked for it, at once when it is no longer ours. */
+  end(request: EndRequest): void {
+    this.#request ??= request;
+    this.#preparing.abort(new Error(`the run is ended: ${request}`));
+    if (request === 'lost') {
+      this.#lost.abort(new Error('the run is no longer of this runtime'));
+      this.#process?.kill();
+    } else {
+      this.#process?.stop();
+    }
+  }
+
+  get #leaseMs(): number {
+    return Math.max(0, this.#leaseEndsAtMs - performance.now());
+  }
+
+  async #prepare(log: RunLog): Promise<Preparation | undefined> {
+    const { prepare, logger } = this.#parts;
+    try {
+      return await prepare(this.run, log, this.#preparing.signal);
+    } catch (error) {
+      if (this.#request !== undefined) return undefined;
+      logger.error({ error, runId: this.run.runId }, 'a run could not be prepared');
+      return {
+        kind: 'failed',
+        failure: 'sandbox_error',
+        detail: 'The run could not be prepared; the log of the runtime says why.',
+      };
+    }
+  }
+
+  async #execute(spec: RunSpec, log: RunLog): Promise<void> {
+    const observer: RunObserver = {
+      output: (stream, chunk) => log.write(stream, chunk),
+      sample: () => undefined,
+    };
+    let prepared: PreparedRun;
+    try {
+      prepared = await this.#parts.sandbox.prepare(spec, observer);
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      await this.#abandon(
+        log,
+        'sandbox_error',
+        `The sandbox failed (${error.stage}): ${error.message}`,
+      );
+      return;
+    }
+    try {
+      await this.#run(prepared, log);
+    } finally {
+      prepared.kill();
+      await prepared.closed;
+    }
+  }
+
+  async #run(prepared: PreparedRun, log: RunLog): Promise<void> {
+    const fence = this.#request === undefined ? await this.#recordStart(prepared) : undefined;
+    if (fence === undefined) {
+      await this.#closeUnfinished(log);
+      return;
+    }
+    this.#process = prepared;
+    const startedAt = performance.now();
+    prepared.heartbeat(this.#leaseMs);
+    prepared.go();
+    // Asked for while the start was being recorded.
+    if (this.#request !== undefined) this.end(this.#request);
+    const exit = await prepared.finished;
+    const durationMs = Math.round(performance.now() - startedAt);
+    // Whoever holds the run now reports its end.
+    if (this.#lost.signal.aborted) return;
+    await this.#recordEnd(log, exit, fence, durationMs);
+  }
+
+  /** Keeps what there is of the log of a run that was ended before its start. */
+  async #closeUnfinished(log: RunLog): Promise<void> {
+    if (!this.#lost.signal.aborted) await log.close();
+  }
+
+  /** @returns the run's fence; `undefined` when it is no longer there to be started */
+  async #recordStart(prepared: PreparedRun): Promise<number | undefined> {
+    const outcome = await this.#parts.commands.execute(
+      {
+        type: 'StartRun',
+        runId: this.run.runId,
+        runtimeId: this.#parts.runtimeId,
+        layers: prepared.layers,
+      },
+      this.#context('start'),
+    );
+    return outcome.kind === 'accepted' ? outcome.version : undefined;
+  }
+
+  async #recordEnd(log: RunLog, exit: RunExit, fence: number, durationMs: number): Promise<void> {
+    const shuttingDown = this.#request === 'shutdown';
+    const note = endingNote(exit, shuttingDown);
+    if (note !== undefined) await log.system(note);
+    const totals = totalsOf(await log.close(), exit, durationMs);
+    await this.#record('finish', {
+      type: 'FinishRun',
+      runId: this.run.runId,
+      fence,
+      ...endingOf(exit, shuttingDown),
+      totals,
+    });
+  }
+
+  async #abandon(log: RunLog, failure: AbandonRun['failure'], detail: string): Promise<void> {
+    await log.system(detail);
+    const totals = totalsOf(await log.close());
+    await this.#record('abandon', { type: 'AbandonRun', runId: this.run.runId, failure, totals });
+  }
+
+  async #record(step: string, command: Command): Promise<void> {
+    const { commands, logger } = this.#parts;
+    const outcome = await untilRecorded<Outcome>(
+      () => commands.execute(command, this.#context(step)),
+      (error) => logger.warn({ error, runId: this.run.runId, step }, 'a report has to wait'),
+    );
+    if (outcome.kind === 'refused') {
+      const { code } = outcome.refusal;
+      logger.warn({ runId: this.run.runId, step, code }, 'a report was refused');
+    }
+  }
+
+  #context(step: string): CommandContext {
+    const { ids } = this.#parts;
+    return {
+      commandId: known(parseCommandId, ids.derived(this.run.runId, `${step} ${this.run.attempt}`)),
+      actor,
+      ip: null,
+      correlationId: this.run.correlationId,
+      causationId: null,
+    };
+  }
+}

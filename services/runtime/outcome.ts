@@ -1,0 +1,70 @@
+/** What the end of a process means for its run (contract §3, "Run"). Pure. */
+import type { FinishRun } from '#domain/run/commands.ts';
+import { noTotals, type RunTotals } from '#domain/run/run.ts';
+import type { LogTotals } from './logs/log-writer.ts';
+import type { RunExit } from './sandbox/sandbox.ts';
+
+export type Ending = Pick<FinishRun, 'outcome' | 'exitCode' | 'signal'>;
+
+/** @param shuttingDown the runtime itself ended the run, nobody asked for it */
+export function endingOf(exit: RunExit, shuttingDown: boolean): Ending {
+  switch (exit.kind) {
+    case 'failed':
+      return { outcome: 'sandbox_error', exitCode: null, signal: null };
+    case 'lost':
+      return { outcome: 'runtime_lost', exitCode: null, signal: null };
+    case 'exited':
+      return {
+        outcome: outcomeOf(exit, shuttingDown),
+        exitCode: exit.exitCode,
+        signal: exit.signal,
+      };
+  }
+}
+
+function outcomeOf(
+  exit: Extract<RunExit, { kind: 'exited' }>,
+  shuttingDown: boolean,
+): Ending['outcome'] {
+  switch (exit.reason) {
+    case 'stopped':
+      return shuttingDown ? 'runtime_lost' : 'stopped';
+    case 'lease_lost':
+      return 'runtime_lost';
+    case 'timeout':
+    case 'cpu_limit':
+    case 'memory_limit':
+      return exit.reason;
+    case null:
+      return exit.exitCode === 0 ? 'success' : 'exit_code';
+  }
+}
+
+/** What the platform has to say of the end in the run's own log; nothing of a plain one. */
+export function endingNote(exit: RunExit, shuttingDown: boolean): string | undefined {
+  switch (exit.kind) {
+    case 'failed':
+      return `The sandbox failed (${exit.stage}): ${exit.message}`;
+    case 'lost':
+      return `The run was lost: ${exit.message}`;
+    case 'exited':
+      if (shuttingDown && exit.reason === 'stopped') return 'The runtime was shut down.';
+      return exit.detail ?? undefined;
+  }
+}
+
+/** @param durationMs from the start of the process to its end, on a monotonic clock */
+export function totalsOf(log: LogTotals, exit?: RunExit, durationMs?: number): RunTotals {
+  return {
+    ...noTotals,
+    logLines: log.lines,
+    logBytes: log.bytes,
+    logTruncated: log.truncated,
+    ...(durationMs !== undefined && { durationMs }),
+    ...(exit?.kind === 'exited' && {
+      cpuSeconds: exit.usage.cpuSeconds,
+      maxMemoryBytes: exit.usage.maxMemoryBytes,
+      maxThreads: exit.usage.maxThreads,
+    }),
+  };
+}

@@ -1,0 +1,30 @@
+import { delimiter, join } from 'node:path';
+import type { ClaimedRun } from '#domain/ports/run-queue.ts';
+
+const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** The complete environment of a run (contract §5): nothing of the platform's own is inherited.
+ *  @param params JSON text of the run's parameters */
+export function runVariables(
+  run: ClaimedRun,
+  environmentFolder: string,
+  params: string,
+): Readonly<Record<string, string>> {
+  return {
+    ORCH_RUN_ID: run.runId,
+    ORCH_SCRIPT_ID: run.scriptId,
+    ORCH_SCRIPT_VERSION: String(run.scriptVersion),
+    ORCH_TRIGGER_TYPE: run.triggerType,
+    ORCH_ATTEMPT: String(run.attempt),
+    ORCH_PARAMS: params,
+    PATH: [join(environmentFolder, 'bin'), systemPath].join(delimiter),
+    VIRTUAL_ENV: environmentFolder,
+    LANG: 'C.UTF-8',
+    // A pipe would hold lines back in blocks; people watch the log live.
+    PYTHONUNBUFFERED: '1',
+    PYTHONDONTWRITEBYTECODE: '1',
+  };
+}
+
+/** Variables that name the workspace as the script sees it. */
+export const workspaceVariables: readonly string[] = ['HOME', 'PWD'];

@@ -1,0 +1,67 @@
+/** The files of a script's version, as immutable copies on this machine. */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ScriptId } from '#domain/kernel/ids.ts';
+import { objectKey } from '#domain/ports/object-keys.ts';
+import type { ObjectStore } from '#domain/ports/objects.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import { listFiles } from '#projections/scripts/queries.ts';
+import type { RunFile } from './sandbox/sandbox.ts';
+
+const fileMode = 0o644;
+const unusedForMs = 7 * 24 * 60 * 60 * 1000;
+
+export class Snapshots {
+  readonly #folder: string;
+  readonly #objects: ObjectStore;
+  readonly #reads: ReadModels;
+
+  private constructor(folder: string, objects: ObjectStore, reads: ReadModels) {
+    this.#folder = folder;
+    this.#objects = objects;
+    this.#reads = reads;
+  }
+
+  /** Opens the cache in `folder` and drops what no run has used for a week. */
+  static async open(folder: string, objects: ObjectStore, reads: ReadModels): Promise<Snapshots> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name);
+      if (Date.now() - (await stat(path)).mtimeMs > unusedForMs) await rm(path, { force: true });
+    }
+    return new Snapshots(folder, objects, reads);
+  }
+
+  /** Exactly the files of that version.
+   *  @throws when a file's content cannot be had: the run must not start with less */
+  async of(scriptId: ScriptId, version: number): Promise<readonly RunFile[]> {
+    const files = await listFiles(this.#reads, scriptId, { version });
+    return await Promise.all(
+      files.map(async ({ path, sha256 }) => ({
+        path,
+        source: await this.#copyOf(scriptId, sha256),
+        mode: fileMode,
+      })),
+    );
+  }
+
+  async #copyOf(scriptId: ScriptId, sha256: string): Promise<string> {
+    const path = join(this.#folder, sha256);
+    const now = new Date();
+    const isThere = await utimes(path, now, now).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return path;
+    const bytes = await this.#objects.get(objectKey.scriptBlob(scriptId, sha256));
+    if (bytes === undefined) throw new Error(`the content ${sha256} of ${scriptId} is missing`);
+    if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
+      throw new Error(`the content ${sha256} of ${scriptId} is damaged`);
+    }
+    const incoming = join(this.#folder, `.${randomUUID()}`);
+    await writeFile(incoming, bytes, { mode: fileMode });
+    await rename(incoming, path);
+    return path;
+  }
+}

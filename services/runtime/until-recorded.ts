@@ -1,0 +1,20 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+const firstPauseMs = 100;
+const longestPauseMs = 2_000;
+
+/** Tries until it works: what has happened to a run must be recorded, however long the database is
+ *  away. */
+export async function untilRecorded<Result>(
+  task: () => Promise<Result>,
+  onFailure: (error: unknown) => void,
+): Promise<Result> {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+    try {
+      return await task();
+    } catch (error) {
+      onFailure(error);
+    }
+    await pause(pauseMs);
+  }
+}

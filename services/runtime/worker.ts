@@ -1,0 +1,114 @@
+/** Claims runs into free slots, keeps their leases, and passes on what is asked of them. */
+import { performance } from 'node:perf_hooks';
+import type { ClaimedRun, RunQueue } from '#domain/ports/run-queue.ts';
+import type { Logger } from '#services/shared/logger.ts';
+import type { EndRequest, Execution } from './execution.ts';
+
+export interface WorkerParts {
+  readonly runtimeId: string;
+  readonly slots: number;
+  readonly leaseSeconds: number;
+  readonly queue: RunQueue;
+  readonly newExecution: (run: ClaimedRun, leaseEndsAtMs: number) => Execution;
+  /** Told when a slot has become free. */
+  readonly onFree: () => void;
+  readonly logger: Logger;
+}
+
+interface Held {
+  readonly execution: Execution;
+  readonly done: Promise<void>;
+}
+
+export class Worker {
+  readonly #parts: WorkerParts;
+  readonly #held = new Map<string, Held>();
+  #draining = false;
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts;
+  }
+
+  /** Runs that occupy a slot now. */
+  get running(): number {
+    return this.#held.size;
+  }
+
+  /** Claims as many runs as there are free slots and sets them going.
+   *  @returns whether there may be more to claim at once */
+  async claimOnce(): Promise<boolean> {
+    const { runtimeId, slots, leaseSeconds, queue } = this.#parts;
+    const free = slots - this.#held.size;
+    if (free <= 0 || this.#draining) return false;
+    const askedAtMs = performance.now();
+    const claimed = await queue.claim(runtimeId, free, leaseSeconds);
+    for (const run of claimed) this.#begin(run, askedAtMs + leaseSeconds * 1000);
+    return claimed.length === free && this.#held.size < slots;
+  }
+
+  /** Renews all leases; ends what is no longer held here and what somebody asked to stop. */
+  async renewOnce(): Promise<void> {
+    const held = [...this.#held.values()];
+    if (held.length === 0) return;
+    const { runtimeId, leaseSeconds, queue } = this.#parts;
+    const askedAtMs = performance.now();
+    const renewed = await queue.renew(
+      runtimeId,
+      held.map(({ execution }) => execution.run.runId),
+      leaseSeconds,
+    );
+    const leases = new Map(renewed.map((lease) => [lease.runId, lease]));
+    for (const one of held) {
+      const lease = leases.get(one.execution.run.runId);
+      if (lease === undefined) {
+        this.#withdrawn(one);
+      } else {
+        // The lease counts from when it was asked for: the answer may have come late.
+        one.execution.renewed(askedAtMs + leaseSeconds * 1000);
+        if (lease.stopRequested) one.execution.end('stop');
+      }
+    }
+  }
+
+  /** Passes a request on to a run, if it is here. */
+  end(runId: string, request: EndRequest): void {
+    this.#held.get(runId)?.execution.end(request);
+  }
+
+  /** Takes nothing more, ends what runs, and waits for it; safe twice. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    const held = [...this.#held.values()];
+    for (const { execution } of held) execution.end('shutdown');
+    await Promise.all(held.map(({ done }) => done));
+  }
+
+  // A run that ended leaves the queue, and its lease with it: that is the ordinary case.
+  #withdrawn(held: Held): void {
+    if (this.#held.get(held.execution.run.runId) === held) held.execution.end('lost');
+  }
+
+  #begin(run: ClaimedRun, leaseEndsAtMs: number): void {
+    const { logger, onFree } = this.#parts;
+    const execution = this.#parts.newExecution(run, leaseEndsAtMs);
+    const done = execution
+      .complete()
+      .catch(async (error: unknown) => {
+        logger.error({ error, runId: run.runId }, 'a run could not be completed');
+        if (!execution.started) await this.#giveBack(run);
+      })
+      .finally(() => {
+        this.#held.delete(run.runId);
+        onFree();
+      });
+    this.#held.set(run.runId, { execution, done });
+  }
+
+  async #giveBack(run: ClaimedRun): Promise<void> {
+    const { queue, runtimeId, logger } = this.#parts;
+    await queue.release(runtimeId, [run.runId]).catch((error: unknown) => {
+      // Its lease ends by itself.
+      logger.warn({ error, runId: run.runId }, 'a run could not be given back');
+    });
+  }
+}

@@ -1,0 +1,44 @@
+/** Ends started runs whose runtime has gone (contract §3, "Runtime loss"). */
+import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import type { Commands } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import type { RunQueue } from '#domain/ports/run-queue.ts';
+import { noTotals } from '#domain/run/run.ts';
+import type { Logger } from '#services/shared/logger.ts';
+
+const batchSize = 100;
+
+export interface LostRunsParts {
+  readonly queue: RunQueue;
+  readonly commands: Commands;
+  readonly ids: Ids;
+  readonly logger: Logger;
+}
+
+/** One round. @returns whether there may be more */
+export async function endLostRuns(parts: LostRunsParts): Promise<boolean> {
+  const lost = await parts.queue.lost(batchSize);
+  for (const { runId, fence, logLines, logBytes } of lost) {
+    parts.logger.warn({ runId }, 'a run was lost with its runtime');
+    const commandId = known(parseCommandId, parts.ids.derived(runId, `lost ${fence}`));
+    await parts.commands.execute(
+      {
+        type: 'FinishRun',
+        runId,
+        fence,
+        outcome: 'runtime_lost',
+        exitCode: null,
+        signal: null,
+        totals: { ...noTotals, logLines, logBytes },
+      },
+      {
+        commandId,
+        actor: { kind: 'system', name: 'scheduler' },
+        ip: null,
+        correlationId: runId,
+        causationId: null,
+      },
+    );
+  }
+  return lost.length === batchSize;
+}

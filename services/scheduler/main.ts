@@ -1,0 +1,88 @@
+/** The scheduler: whatever has to happen without anybody asking for it at that moment. */
+import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { reactions } from '#domain/reactions/registry.ts';
+import { forgetAnswers } from '#infra/postgres/command-answers.ts';
+import { Projector } from '#infra/postgres/projector.ts';
+import { Reactor } from '#infra/postgres/reactor.ts';
+import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
+import { asyncProjections } from '#projections/registry.ts';
+import { activeRuns } from '#projections/runs/queries.ts';
+import { readConfig } from '#services/shared/config.ts';
+import { startHealthServer } from '#services/shared/health-server.ts';
+import { runProcess } from '#services/shared/lifecycle.ts';
+import type { Logger } from '#services/shared/logger.ts';
+import { startLoop } from '#services/shared/loop.ts';
+import { openPlatform, type Platform } from '#services/shared/platform.ts';
+import { endLostRuns } from './lost-runs.ts';
+
+const pollMs = 1_000;
+const housekeepingMs = 10 * 60_000;
+const answersKeptMs = 24 * 60 * 60_000;
+
+await runProcess('scheduler', async (_signal, logger) => {
+  const config = readConfig(['databaseUrl', 'bind', 'schedulerHealthPort']);
+  const platform = await openPlatform({
+    databaseUrl: config.databaseUrl,
+    name: 'scheduler',
+    connections: 4,
+    logger,
+  });
+  const duties = startDuties(platform, logger);
+  const health = await startHealthServer({
+    host: config.bind,
+    port: config.schedulerHealthPort,
+    name: 'scheduler',
+  });
+  return {
+    stop: async () => {
+      await health.close();
+      await Promise.all(duties.map((duty) => duty.stop()));
+      await platform.close();
+    },
+  };
+});
+
+function startDuties(platform: Platform, logger: Logger) {
+  const { database, reads, bus, commands, ids, clock } = platform;
+  const { pool } = database;
+  const queue = new PostgresRunQueue(pool);
+  const projector = new Projector(pool, asyncProjections);
+  const reactor = new Reactor({
+    pool,
+    commands,
+    ids,
+    reactions,
+    reads: {
+      activeRuns: async (scriptId) =>
+        (await activeRuns(reads, scriptId)).map((run) => ({
+          runId: known(parseRunId, run.run_id),
+          status: run.status === 'queued' ? 'queued' : 'running',
+        })),
+    },
+  });
+  const duty = (
+    name: string,
+    everyMs: number,
+    runOnce: (signal: AbortSignal) => Promise<unknown>,
+  ) =>
+    startLoop({
+      name,
+      everyMs,
+      logger,
+      runOnce: async (signal) => (await runOnce(signal)) === true,
+    });
+  const projecting = duty('projector', pollMs, (signal) => projector.runOnce(signal));
+  const reacting = duty('reactor', pollMs, (signal) => reactor.runOnce(signal));
+  bus.subscribe('events', () => {
+    projecting.wake();
+    reacting.wake();
+  });
+  return [
+    projecting,
+    reacting,
+    duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, logger })),
+    duty('housekeeping', housekeepingMs, () =>
+      forgetAnswers(pool, new Date(clock.now().getTime() - answersKeptMs)),
+    ),
+  ];
+}

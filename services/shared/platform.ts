@@ -1,0 +1,71 @@
+/** What every process that touches the platform's state opens first. */
+import type { Bus } from '#domain/ports/bus.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import type { Commands } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import { PostgresBus } from '#infra/bus/postgres.ts';
+import { announcements, CommandPipeline } from '#infra/postgres/command-pipeline.ts';
+import { openDatabase, queryBuilder, type Database } from '#infra/postgres/database.ts';
+import { systemClock } from '#infra/system/clock.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import { inlineProjections } from '#projections/registry.ts';
+import type { Tables } from '#projections/tables.ts';
+import { worldOf } from '#projections/world.ts';
+import type { Logger } from './logger.ts';
+
+export interface Platform {
+  readonly database: Database;
+  readonly reads: ReadModels;
+  readonly bus: Bus;
+  readonly commands: Commands;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Disconnects; safe twice. */
+  close(): Promise<void>;
+}
+
+export interface PlatformOptions {
+  readonly databaseUrl: string;
+  /** Names the process in the database's list of connections. */
+  readonly name: string;
+  /** Connections at most, not counting the bus's own. */
+  readonly connections: number;
+  readonly logger: Logger;
+}
+
+/** Connects to the database and the bus. @throws when the database cannot be reached now */
+export async function openPlatform(options: PlatformOptions): Promise<Platform> {
+  const { databaseUrl, logger } = options;
+  const database = openDatabase(databaseUrl, {
+    connections: options.connections,
+    applicationName: options.name,
+    onIdleError: (error) => logger.warn({ error }, 'a database connection broke'),
+  });
+  const { pool } = database;
+  const bus = await PostgresBus.open({
+    url: databaseUrl,
+    pool,
+    onError: (error) => logger.warn({ error }, 'the bus is interrupted'),
+  });
+  const commands = new CommandPipeline({
+    pool,
+    clock: systemClock,
+    ids: systemIds,
+    projections: inlineProjections,
+    worldOf,
+    announce: (events) => bus.publish(...announcements(events)),
+  });
+  return {
+    database,
+    reads: queryBuilder<Tables>(pool),
+    bus,
+    commands,
+    clock: systemClock,
+    ids: systemIds,
+    close: async () => {
+      await bus.close();
+      await database.close();
+    },
+  };
+}
