@@ -1,0 +1,92 @@
+/** Numbers the lines of one run and gathers them into chunks, each encoded once. Pure.
+ *
+ *  Until half of the stored log's limit is reached, chunks belong to its head, which stays; all later
+ *  ones belong to its tail, of which only the end stays. No chunk belongs to both. */
+import type { LogChunk } from '#domain/ports/run-logs.ts';
+import type { LogLine } from './line-splitter.ts';
+
+/** A chunk is sealed when its JSON text reaches this size. */
+export const CHUNK_BYTES = 64 * 1024;
+// Against the limit, a chunk is small, so that what is left out can be chosen finely.
+const CHUNKS_PER_LIMIT = 16;
+
+export interface SealedChunk {
+  readonly chunk: LogChunk;
+  readonly part: 'head' | 'tail';
+  /** Length of the JSON text in UTF-16 units: what it costs to hold it in memory. */
+  readonly heldSize: number;
+}
+
+export class ChunkBuilder {
+  readonly #runId: string;
+  readonly #headBytes: number;
+  readonly #chunkBytes: number;
+  #part: 'head' | 'tail' = 'head';
+  #items: string[] = [];
+  #openBytes = 0;
+  #openSize = 0;
+  #seq = 0;
+  #bytes = 0;
+
+  /** @param limitBytes of stored text; Infinity for none */
+  constructor(runId: string, limitBytes: number) {
+    this.#runId = runId;
+    this.#headBytes = limitBytes / 2;
+    this.#chunkBytes = limitBytes / CHUNKS_PER_LIMIT;
+  }
+
+  /** Lines so far, and their size as text with line ends in UTF-8. */
+  get totals(): { readonly lines: number; readonly bytes: number } {
+    return { lines: this.#seq, bytes: this.#bytes };
+  }
+
+  /** Size of the chunk that is still open; 0 when it holds no line. */
+  get openSize(): number {
+    return this.#openSize;
+  }
+
+  /** @returns the chunks that became full, in order */
+  add(lines: readonly LogLine[], time: string): SealedChunk[] {
+    const sealed: SealedChunk[] = [];
+    for (const line of lines) {
+      const bytes = Buffer.byteLength(line.text) + 1;
+      const endsHead = this.#part === 'head' && this.#bytes + bytes > this.#headBytes;
+      if (endsHead || this.#openBytes + bytes > this.#chunkBytes) this.#sealInto(sealed);
+      if (endsHead) this.#part = 'tail';
+      this.#append(line, time, bytes);
+      if (this.#openSize >= CHUNK_BYTES) this.#sealInto(sealed);
+    }
+    return sealed;
+  }
+
+  #append(line: LogLine, time: string, bytes: number): void {
+    this.#seq += 1;
+    this.#bytes += bytes;
+    this.#openBytes += bytes;
+    const item = JSON.stringify({ seq: this.#seq, time, stream: line.stream, text: line.text });
+    this.#items.push(item);
+    this.#openSize += item.length + 1;
+  }
+
+  #sealInto(sealed: SealedChunk[]): void {
+    const chunk = this.seal();
+    if (chunk !== undefined) sealed.push(chunk);
+  }
+
+  /** Ends the open chunk; undefined when it holds no line. */
+  seal(): SealedChunk | undefined {
+    if (this.#items.length === 0) return undefined;
+    const itemsJson = `[${this.#items.join(',')}]`;
+    const chunk = {
+      runId: this.#runId,
+      firstSeq: this.#seq - this.#items.length + 1,
+      lastSeq: this.#seq,
+      bytes: this.#openBytes,
+      itemsJson,
+    };
+    this.#items = [];
+    this.#openBytes = 0;
+    this.#openSize = 0;
+    return { chunk, part: this.#part, heldSize: itemsJson.length };
+  }
+}

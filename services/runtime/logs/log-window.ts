@@ -1,0 +1,74 @@
+/** Which stored chunks of a run must go so that its log stays within its limit. Pure.
+ *
+ *  Neighbouring chunks of the tail are counted together, so that a run that writes a few bytes for
+ *  days costs neither memory nor a removal for each of its chunks. */
+import type { SealedChunk } from './chunk-builder.ts';
+
+const SEGMENTS = 32;
+
+interface Segment {
+  readonly fromSeq: number;
+  toSeq: number;
+  bytes: number;
+}
+
+export interface SeqRange {
+  readonly fromSeq: number;
+  readonly toSeq: number;
+}
+
+export class LogWindow {
+  readonly #limitBytes: number;
+  readonly #segments: Segment[] = [];
+  #headBytes = 0;
+  #tailBytes = 0;
+
+  /** @param limitBytes of stored text; Infinity for none */
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes;
+  }
+
+  /** How many of `chunks`, at least one, may be stored before `take` is asked again. */
+  fitting(chunks: readonly SealedChunk[]): number {
+    let bytes = this.#headBytes + this.#tailBytes;
+    let count = 0;
+    for (const { chunk } of chunks) {
+      bytes += chunk.bytes;
+      if (count > 0 && bytes > this.#limitBytes) break;
+      count += 1;
+    }
+    return count;
+  }
+
+  /** Counts a chunk that has been stored. */
+  add({ chunk, part }: SealedChunk): void {
+    if (part === 'head') {
+      this.#headBytes += chunk.bytes;
+      return;
+    }
+    this.#tailBytes += chunk.bytes;
+    const last = this.#segments.at(-1);
+    if (last !== undefined && last.bytes < this.#tailLimit / SEGMENTS) {
+      last.toSeq = chunk.lastSeq;
+      last.bytes += chunk.bytes;
+    } else {
+      this.#segments.push({ fromSeq: chunk.firstSeq, toSeq: chunk.lastSeq, bytes: chunk.bytes });
+    }
+  }
+
+  get #tailLimit(): number {
+    return this.#limitBytes - this.#headBytes;
+  }
+
+  /** Takes out what is over the limit: the lines that must be removed from the store, if any. */
+  take(): SeqRange | undefined {
+    let range: SeqRange | undefined;
+    while (this.#tailBytes > this.#tailLimit && this.#segments.length > 1) {
+      const oldest = this.#segments.shift();
+      if (oldest === undefined) break;
+      this.#tailBytes -= oldest.bytes;
+      range = { fromSeq: range?.fromSeq ?? oldest.fromSeq, toSeq: oldest.toSeq };
+    }
+    return range;
+  }
+}

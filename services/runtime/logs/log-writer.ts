@@ -1,0 +1,187 @@
+/** Writes the log of one run: lines → chunks → store → subscribers, in order, one write under way.
+ *
+ *  What is stored goes out; what is not stored waits. When the store is away, memory stays bounded
+ *  because `write` does not resolve, so that whoever reads the process stops reading. */
+import type { Clock } from '#domain/ports/clock.ts';
+import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
+import { ChunkBuilder, type SealedChunk } from './chunk-builder.ts';
+import type { LogLine } from './line-splitter.ts';
+import { LogWindow } from './log-window.ts';
+import { systemTimers, type Timers } from './timers.ts';
+
+const FLUSH_EVERY_MS = 15;
+// Several full chunks: enough to keep the store busy, little enough for a hundred runs.
+const MAX_HELD_SIZE = 1024 * 1024;
+const MAX_BATCH_CHUNKS = 16;
+const FIRST_RETRY_MS = 50;
+const MAX_RETRY_MS = 5_000;
+
+export interface LogWriterOptions {
+  readonly runId: string;
+  /** Text to keep at most (contract, `log_bytes`); null lifts the limit. */
+  readonly limitBytes: number | null;
+  readonly store: Pick<RunLogs, 'append' | 'removeChunks'>;
+  /** Told of each chunk once it is stored, in order. Must not throw. */
+  readonly publish: (chunk: LogChunk) => void;
+  readonly clock: Clock;
+  /** Told of each failed attempt; the writer tries again until it works or `signal` aborts. */
+  readonly onRetry: (error: unknown, attempt: number) => void;
+  /** Gives up: what is not stored is lost, and `close` rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  readonly timers?: Timers;
+}
+
+export interface LogTotals {
+  readonly lines: number;
+  /** Size of all lines as text with line ends, those left out included. */
+  readonly bytes: number;
+  readonly truncated: boolean;
+}
+
+export class LogWriter {
+  readonly #options: LogWriterOptions;
+  readonly #timers: Timers;
+  readonly #builder: ChunkBuilder;
+  readonly #window: LogWindow;
+  #ready: SealedChunk[] = [];
+  #heldSize = 0;
+  #blocked: (() => void)[] = [];
+  #cancelFlush: (() => void) | undefined;
+  #truncated = false;
+  #closed = false;
+  /** Set when the signal ended the attempts; told by `close`. */
+  #failure: { readonly reason: unknown } | undefined;
+  // The first line is what somebody waits for.
+  #isDue = true;
+  #isPumping = false;
+  #pumped: Promise<void> = Promise.resolve();
+
+  constructor(options: LogWriterOptions) {
+    const limitBytes = options.limitBytes ?? Number.POSITIVE_INFINITY;
+    this.#options = options;
+    this.#timers = options.timers ?? systemTimers;
+    this.#builder = new ChunkBuilder(options.runId, limitBytes);
+    this.#window = new LogWindow(limitBytes);
+  }
+
+  /** Takes lines in order. Resolves when more may come; never rejects (see `signal`). */
+  async write(lines: readonly LogLine[]): Promise<void> {
+    if (this.#closed) throw new Error('the log is closed');
+    if (lines.length === 0 || this.#failure !== undefined) return;
+    this.#hold(this.#builder.add(lines, this.#options.clock.now().toISOString()));
+    if (this.#isDue || this.#ready.length > 0) void this.#pump();
+    if (this.#builder.openSize > 0) this.#flushSoon();
+    if (this.#isFull()) await new Promise<void>((resolve) => this.#blocked.push(resolve));
+  }
+
+  /** Stores everything and ends the log. Safe twice.
+   *  @throws the reason of `signal` when it aborted first */
+  async close(): Promise<LogTotals> {
+    this.#closed = true;
+    this.#isDue = true;
+    await this.#pump();
+    if (this.#failure !== undefined) throw this.#failure.reason;
+    return { ...this.#builder.totals, truncated: this.#truncated };
+  }
+
+  #hold(sealed: readonly SealedChunk[]): void {
+    this.#ready.push(...sealed);
+    for (const { heldSize } of sealed) this.#heldSize += heldSize;
+  }
+
+  #isFull(): boolean {
+    return this.#heldSize + this.#builder.openSize > MAX_HELD_SIZE;
+  }
+
+  #flushSoon(): void {
+    this.#cancelFlush ??= this.#timers.after(FLUSH_EVERY_MS, () => {
+      this.#cancelFlush = undefined;
+      this.#isDue = true;
+      void this.#pump();
+    });
+  }
+
+  /** Stores what is ready or due. @returns when nothing of that is left; never rejects */
+  #pump(): Promise<void> {
+    if (!this.#isPumping) {
+      this.#isPumping = true;
+      this.#pumped = this.#run();
+    }
+    return this.#pumped;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for (let batch = this.#next(); batch.length > 0; batch = this.#next()) {
+        await this.#store(batch);
+        this.#release(batch);
+      }
+    } catch (reason) {
+      this.#failure = { reason };
+      this.#ready = [];
+      this.#heldSize = 0;
+      this.#unblock();
+    }
+    this.#isPumping = false;
+  }
+
+  #next(): SealedChunk[] {
+    if (this.#isDue) {
+      this.#cancelFlush?.();
+      this.#cancelFlush = undefined;
+      const open = this.#builder.seal();
+      if (open !== undefined) this.#hold([open]);
+      // Before the first line there is nothing to be due.
+      this.#isDue = this.#builder.totals.lines === 0;
+    }
+    const batch = this.#ready.slice(0, MAX_BATCH_CHUNKS);
+    return this.#ready.splice(0, this.#window.fitting(batch));
+  }
+
+  async #store(batch: readonly SealedChunk[]): Promise<void> {
+    const { store, publish, runId } = this.#options;
+    const chunks = batch.map((sealed) => sealed.chunk);
+    await this.#untilDone(() => store.append(chunks));
+    for (const sealed of batch) this.#window.add(sealed);
+    for (const chunk of chunks) publish(chunk);
+    // After the append: a crash between the two leaves too much, never too little.
+    const over = this.#window.take();
+    if (over === undefined) return;
+    this.#truncated = true;
+    await this.#untilDone(() => store.removeChunks(runId, over.fromSeq, over.toSeq));
+  }
+
+  #release(batch: readonly SealedChunk[]): void {
+    for (const { heldSize } of batch) this.#heldSize -= heldSize;
+    if (!this.#isFull()) this.#unblock();
+  }
+
+  #unblock(): void {
+    for (const resolve of this.#blocked.splice(0)) resolve();
+  }
+
+  async #untilDone(task: () => Promise<void>): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      this.#options.signal?.throwIfAborted();
+      try {
+        return await task();
+      } catch (error) {
+        this.#options.onRetry(error, attempt);
+      }
+      await this.#pause(Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (attempt - 1)));
+    }
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const { signal } = this.#options;
+      const done = () => {
+        cancel();
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const cancel = this.#timers.after(delayMs, done);
+      signal?.addEventListener('abort', done);
+    });
+  }
+}

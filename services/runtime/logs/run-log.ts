@@ -1,0 +1,52 @@
+/** The log of one run, from the bytes of its process to the store. */
+import { createLineSplitter } from './line-splitter.ts';
+import type { LogTotals, LogWriter } from './log-writer.ts';
+import { systemTimers, type Timers } from './timers.ts';
+
+// Long enough for the rest of a line that was cut by the pipe, short enough for a prompt.
+const PARTIAL_LINE_WAIT_MS = 100;
+
+export interface RunLog {
+  /** Takes bytes of the process. Wait for it before reading more: it is slow when the store is. */
+  write(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void>;
+  /** Adds lines of the platform's own, such as those of a build. Text may hold several lines. */
+  system(text: string): Promise<void>;
+  /** Stores everything and ends the log.
+   *  @throws what `LogWriter.close` throws */
+  close(): Promise<LogTotals>;
+}
+
+export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): RunLog {
+  const splitter = createLineSplitter();
+  let cancelWait: (() => void) | undefined;
+
+  const stopWaiting = () => {
+    cancelWait?.();
+    cancelWait = undefined;
+  };
+  const flushPartial = () => {
+    cancelWait = undefined;
+    // Nobody waits for this one; at most two lines escape the back-pressure.
+    void writer.write(splitter.flush(false));
+  };
+
+  return {
+    write(stream, bytes) {
+      const lines = splitter.push(stream, bytes);
+      // What is partial now has just begun; without a new line the older wait goes on.
+      if (lines.length > 0) stopWaiting();
+      if (splitter.hasPartial()) cancelWait ??= timers.after(PARTIAL_LINE_WAIT_MS, flushPartial);
+      return writer.write(lines);
+    },
+    system(text) {
+      const own = createLineSplitter();
+      const lines = [...own.push('stdout', Buffer.from(text)), ...own.flush(true)];
+      return writer.write(lines.map((line) => ({ stream: 'system', text: line.text })));
+    },
+    async close() {
+      stopWaiting();
+      await writer.write(splitter.flush(true));
+      return writer.close();
+    },
+  };
+}
