@@ -28,16 +28,26 @@ lock() {
 npm_quietly() {
   local what=$1 log=$tools/npm.log && shift
   usable_npm_cache
-  npm "$@" --no-audit --no-fund --no-progress --no-update-notifier </dev/null >"$log" 2>&1 9>&- && return 0
+  (
+    trust_system_authorities
+    npm "$@" --no-audit --no-fund --no-progress --no-update-notifier
+  ) </dev/null >"$log" 2>&1 9>&- && return 0
   tail -n 20 "$log" >&2
   case $(<"$log") in
     *EACCES* | *EPERM*) die "$what failed: a file is not writable by $(id -un), see above" ;;
     *ENOSPC*) die "$what failed: no space left on the disk" ;;
     *ENOTFOUND* | *EAI_AGAIN* | *ETIMEDOUT* | *ECONNREFUSED* | *ECONNRESET*)
       die "$what failed: the package registry cannot be reached" ;;
+    *CERT*) die "$what failed: the registry's certificate is not trusted; set NODE_EXTRA_CA_CERTS" ;;
     *EUSAGE*) die "$what failed: package-lock.json does not fit package.json; run npm install" ;;
     *) die "$what failed, see above (whole log: $log)" ;;
   esac
+}
+
+# Node trusts its own list of authorities; a network may need one that the machine's owner added.
+trust_system_authorities() {
+  local bundle=/etc/ssl/certs/ca-certificates.crt
+  [ -n "${NODE_EXTRA_CA_CERTS:-}" ] || [ ! -r "$bundle" ] || export NODE_EXTRA_CA_CERTS=$bundle
 }
 
 usable_npm_cache() {
