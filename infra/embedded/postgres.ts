@@ -1,6 +1,6 @@
 /** PostgreSQL for one machine: no Docker, no root, no network port. */
 import { mkdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { serverAccount } from './account.ts';
 import { findBinaries } from './binaries.ts';
@@ -64,7 +64,10 @@ export async function startEmbeddedPostgres(
       await current.stop();
       current = await startPatiently(server);
     },
-    stop: () => current.stop(),
+    async stop() {
+      await current.stop();
+      removeSockets(server);
+    },
   };
 }
 
@@ -112,6 +115,11 @@ async function startPatiently(server: ServerOptions): Promise<ServerProcess> {
       await wait(START_PAUSE_MS);
     }
   }
+}
+
+/** Beside the data the folder of the socket stays, elsewhere it would be litter. */
+function removeSockets({ sockets, data }: ServerOptions): void {
+  if (dirname(sockets) !== dirname(data)) rmSync(sockets, { recursive: true, force: true });
 }
 
 function rotate(logFile: string): void {
