@@ -1,0 +1,29 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+
+/** The interpreter behind any version manager's shim, which would cost far more than Python itself. */
+export const interpreter = execFileSync(
+  process.env['ORCH_PYTHON'] ?? 'python3',
+  ['-c', 'import os, sys; print(os.path.realpath(sys.executable))'],
+  { encoding: 'utf8' },
+).trim();
+
+/** A folder with `main.py` in it. */
+export function bareScript(source: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bare-'));
+  writeFileSync(join(folder, 'main.py'), source);
+  return folder;
+}
+
+/** Wall time of a bare `python3 main.py`, in milliseconds. */
+export async function timeBare(folder: string): Promise<number> {
+  const startedAt = performance.now();
+  const child = spawn(interpreter, ['main.py'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.resume();
+  await once(child, 'close');
+  return performance.now() - startedAt;
+}

@@ -1,0 +1,54 @@
+import { performance } from 'node:perf_hooks';
+import type { Product } from '#services/minimal/testing/product.ts';
+import { bareScript, timeBare } from './bare-python.ts';
+import { median, row } from './report.ts';
+
+const rounds = 5;
+const runs = 60;
+const atOnce = 2;
+const source = "print('done')\n";
+
+/** Complete runs per second through API, queue, sandbox, logs and events, beside bare processes. */
+export async function benchThroughput(product: Product): Promise<void> {
+  const scriptId = await product.script('throughput', { 'main.py': source });
+  await product.call('PATCH', `/scripts/${scriptId}`, { max_concurrent_runs: 1000 });
+  const folder = bareScript(source);
+  const ours: number[] = [];
+  const bare: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    bare.push(await rate(() => inParallel(atOnce, () => timeBare(folder))));
+    ours.push(await rate(() => completeRuns(product, scriptId)));
+  }
+  const ratio = median(ours.map((perSecond, round) => perSecond / (bare[round] ?? 1)));
+  row(
+    'complete runs/s, cold / xargs -P2 python3',
+    `${ratio.toFixed(2)} (${median(ours).toFixed(1)}/s / ${median(bare).toFixed(1)}/s)`,
+    '≥ 2.0 (warm)',
+  );
+}
+
+async function rate(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return (runs * 1000) / (performance.now() - startedAt);
+}
+
+async function completeRuns(product: Product, scriptId: string): Promise<void> {
+  const started: string[] = [];
+  await inParallel(8, async () => {
+    started.push((await product.run(scriptId)).run_id);
+  });
+  for (const runId of started) await product.untilFinished(runId);
+}
+
+async function inParallel(lanes: number, work: () => Promise<unknown>): Promise<void> {
+  let left = runs;
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      while (left > 0) {
+        left -= 1;
+        await work();
+      }
+    }),
+  );
+}

@@ -1,0 +1,36 @@
+/** The supervisor's settings, checked together with those that it hands on to the services. */
+import { readConfig, type Environment, type Settings } from '#services/shared/config.ts';
+import { settings } from '#services/shared/settings.ts';
+
+export type Config = Settings;
+
+/** What the minimal edition makes itself, so that it may be missing. */
+const MADE_HERE = ['SECRET_MASTER_KEY', 'ORCH_TOKEN_KEY'];
+const EMBEDDED = ['ORCH_DATABASE_URL', 'ORCH_DATABASE_ADMIN_URL'];
+
+/** @throws ConfigError with every problem of every setting of every service */
+export function readMinimalConfig(environment: Environment): Config {
+  const complete: Record<string, string | undefined> = { ...environment };
+  for (const name of MADE_HERE) {
+    if (!environment[name] && !environment[`${name}_FILE`]) complete[name] = '0'.repeat(64);
+  }
+  for (const name of EMBEDDED) {
+    complete[name] = 'postgres://embedded';
+    delete complete[`${name}_FILE`];
+  }
+  return readConfig(Object.keys(settings) as (keyof Settings)[], complete);
+}
+
+/** Settings that are of no use here, one line each. */
+export function unusedSettings(environment: Environment): readonly string[] {
+  return EMBEDDED.filter((name) => environment[name] || environment[`${name}_FILE`]).map(
+    (name) => `${name} is not used: this edition brings its own database`,
+  );
+}
+
+/** The address at which this machine reaches a service that listens on `bind`. */
+export function localAddress(bind: string, port: number): string {
+  if (bind === '0.0.0.0') return `http://127.0.0.1:${port}`;
+  if (bind === '::') return `http://[::1]:${port}`;
+  return bind.includes(':') ? `http://[${bind}]:${port}` : `http://${bind}:${port}`;
+}

@@ -1,0 +1,62 @@
+/** The database's process, kept alive. */
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { startEmbeddedPostgres } from '#infra/embedded/postgres.ts';
+import { migrate } from '#infra/postgres/migrate.ts';
+import { restartDelayMs } from './service.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
+
+export interface Database {
+  /** For the services. */
+  readonly serviceUrl: string;
+  /** Stops it; safe twice. */
+  stop(): Promise<void>;
+}
+
+/** Starts the database, brings its schema to the present, and from then on restarts it when it dies.
+ *  @throws Error with a line for the user */
+export async function startDatabase(
+  dataDir: string,
+  say: (line: string) => void,
+): Promise<Database> {
+  const server = await startEmbeddedPostgres({ directory: join(dataDir, 'postgres'), say });
+  const stopping = new AbortController();
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await server.stop();
+  };
+  try {
+    const { ahead } = await migrate(server.adminUrl, { directory: MIGRATIONS });
+    if (ahead.length > 0) say(`The database is from a newer version: ${ahead.join(', ')}`);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  keepAlive(server, stopping.signal, say).catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error;
+  });
+  return { serviceUrl: server.serviceUrl, stop };
+}
+
+async function keepAlive(
+  server: Awaited<ReturnType<typeof startEmbeddedPostgres>>,
+  signal: AbortSignal,
+  say: (line: string) => void,
+): Promise<void> {
+  for (let failures = 0; ; ) {
+    const { code, signal: killer } = await server.exited();
+    if (signal.aborted) return;
+    say(`The database ended (${killer ?? `exit code ${code}`}); starting it again`);
+    await wait(restartDelayMs(failures), undefined, { signal });
+    try {
+      await server.restart();
+      failures = 0;
+      say('The database is back');
+    } catch (error) {
+      failures += 1;
+      say(`The database does not start: ${(error as Error).message}`);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/** What a service sees of the environment: what it needs. */
+import type { Environment } from '#services/shared/config.ts';
+import { settings } from '#services/shared/settings.ts';
+import type { Config } from './config.ts';
+import type { Secrets } from './secrets.ts';
+import type { ServiceDefinition } from './services.ts';
+
+/** Of the machine: paths, language, proxies and certificates, and how packages are installed. */
+const INHERITED =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|(PIP|UV)_\w+|((https?|no|all)_proxy))$/i;
+
+const ADMIN_PASSWORD = 'ORCH_ADMIN_PASSWORD';
+
+/** The environment of a service. The first administrator's password is in it at the first start
+ *  alone. */
+export function serviceEnvironment(
+  definition: ServiceDefinition,
+  config: Config,
+  secrets: Secrets,
+  environment: Environment,
+): Record<string, string> {
+  const result: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && (INHERITED.test(name) || isPlainSetting(name))) result[name] = value;
+  }
+  for (const [name, value] of Object.entries(secrets.environment)) {
+    const variable = name.replace(/_FILE$/, '');
+    if (!definition.secrets.includes(variable)) continue;
+    if (variable !== ADMIN_PASSWORD || secrets.isFirstStart) result[name] = value;
+  }
+  return {
+    ...result,
+    ORCH_DATA_DIR: config.dataDir,
+    ORCH_EDITION: 'minimal',
+    ORCH_SUPERVISED: 'true',
+    // Type stripping and compiling take half of a start.
+    NODE_COMPILE_CACHE: `${config.dataDir}/cache/compiled`,
+  };
+}
+
+function isPlainSetting(name: string): boolean {
+  const variable = name.replace(/_FILE$/, '');
+  return Object.values(settings).some((one) => one.variable === variable && !one.secret);
+}

@@ -1,0 +1,23 @@
+/** One supervisor per data folder. */
+import { spawnSync } from 'node:child_process';
+import { ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Takes the folder for this process until its end, however it ends.
+ *  @throws Error naming who has it */
+export function holdFolder(folder: string): void {
+  const file = join(folder, 'supervisor.lock');
+  const descriptor = openSync(file, 'a+', 0o600);
+  // flock(2) belongs to the open file, which this process shares with the short-lived program; the
+  // kernel frees it when the last one that has it open is gone.
+  const { status, error } = spawnSync('flock', ['--nonblock', '3'], {
+    stdio: ['ignore', 'ignore', 'ignore', descriptor],
+  });
+  if (error !== undefined) throw new Error('flock is missing; install util-linux', { cause: error });
+  if (status !== 0) {
+    const holder = readFileSync(file, 'utf8').trim() || 'another process';
+    throw new Error(`${folder} is in use by ${holder}; stop that one, or set ORCH_DATA_DIR`);
+  }
+  ftruncateSync(descriptor);
+  writeSync(descriptor, `process ${process.pid}, started ${new Date().toISOString()}\n`);
+}

@@ -1,0 +1,76 @@
+/** The secrets of an installation: made at the first start, kept in files that only their owner can
+ *  read. The services get the files' paths, so that no secret is in anybody's environment. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Environment } from '#services/shared/config.ts';
+
+/** How each secret is made. The first one is what stored data is encrypted with. */
+const makers = {
+  SECRET_MASTER_KEY: () => randomBytes(32).toString('base64'),
+  ORCH_TOKEN_KEY: () => randomBytes(32).toString('base64'),
+  ORCH_ADMIN_PASSWORD: () => randomBytes(12).toString('base64url'),
+  ORCH_REDIS_PASSWORD: () => randomBytes(24).toString('base64url'),
+} as const;
+
+type SecretName = keyof typeof makers;
+
+export interface Secrets {
+  /** `NAME` or `NAME_FILE` of each secret, as a service's environment has it. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Whether the first administrator is still to be made. */
+  readonly isFirstStart: boolean;
+  /** The generated first password; undefined where the operator chose one. */
+  readonly generatedPassword: string | undefined;
+  /** Keeps a secret that is made by others, and gives it to the services. */
+  withSecret(name: string, value: string): Secrets;
+  /** Remembers that the first start went well. */
+  firstStartDone(): void;
+}
+
+/** Reads the secrets in `folder`, makes those that are missing; what the environment sets is not
+ *  stored, and comes first.
+ *  @throws Error when the master key of an installation that has data is missing */
+export function prepareSecrets(folder: string, environment: Environment): Secrets {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const done = join(folder, 'first-start-done');
+  const isFirstStart = !existsSync(done);
+  const given: Record<string, string> = {};
+  for (const name of Object.keys(makers) as SecretName[]) {
+    if (environment[name]) given[name] = environment[name];
+    else if (environment[`${name}_FILE`]) given[`${name}_FILE`] = environment[`${name}_FILE`] ?? '';
+    else given[`${name}_FILE`] = storedSecret(folder, name, isFirstStart);
+  }
+  const passwordFile = join(folder, 'ORCH_ADMIN_PASSWORD');
+  const isGenerated = given['ORCH_ADMIN_PASSWORD_FILE'] === passwordFile;
+  return {
+    environment: given,
+    isFirstStart,
+    generatedPassword: isGenerated ? readFileSync(passwordFile, 'utf8').trim() : undefined,
+    withSecret(name, value) {
+      store(folder, name, value);
+      return { ...this, environment: { ...this.environment, [`${name}_FILE`]: join(folder, name) } };
+    },
+    firstStartDone: () => writeFileSync(done, `${new Date().toISOString()}\n`),
+  };
+}
+
+function storedSecret(folder: string, name: SecretName, isFirstStart: boolean): string {
+  const file = join(folder, name);
+  if (existsSync(file)) return file;
+  if (name === 'SECRET_MASTER_KEY' && !isFirstStart) {
+    throw new Error(
+      `The master key is missing: ${file} is not there and SECRET_MASTER_KEY is not set. ` +
+        'Put it back; without it nobody can read the stored secrets.',
+    );
+  }
+  store(folder, name, makers[name]());
+  return file;
+}
+
+/** A crash leaves the old file or the new one, never half of one. */
+function store(folder: string, name: string, value: string): void {
+  const file = join(folder, name);
+  writeFileSync(`${file}.new`, `${value}\n`, { mode: 0o600, flush: true });
+  renameSync(`${file}.new`, file);
+}

@@ -1,0 +1,147 @@
+/** One supervised process: started, restarted when it dies, stopped in the end. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isHealthy } from './health.ts';
+import type { Relay } from './relay.ts';
+
+const HEALTH_POLL_MS = 25;
+const START_PATIENCE_MS = 60_000;
+/** Up this long, a process is taken to be well again. */
+const STABLE_MS = 60_000;
+const MAX_RESTART_DELAY_MS = 30_000;
+
+export interface ServiceOptions {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly healthUrl: string;
+  readonly relay: Relay;
+  readonly say: (line: string) => void;
+}
+
+export interface Service {
+  readonly name: string;
+  /** Starts it, and waits until it is healthy. @throws Error when it ends instead, or `signal` says so */
+  start(signal: AbortSignal): Promise<void>;
+  /** Asks it to end, and waits for that; after `patienceMs` it is killed. Safe twice. */
+  stop(patienceMs: number): Promise<void>;
+  /** Ends it now. */
+  kill(): void;
+}
+
+/** A process that dies after it was healthy once is started again: at once, then ever more slowly. */
+export function createService(options: ServiceOptions): Service {
+  const { name, say } = options;
+  let child: ChildProcess | undefined;
+  let exited: Promise<string> = Promise.resolve('never started');
+  const stopping = new AbortController();
+
+  const launch = (): void => {
+    child = launchProcess(options);
+    exited = endOf(child);
+  };
+
+  const keepAlive = async (): Promise<void> => {
+    for (let failures = 0; ; ) {
+      const startedMs = performance.now();
+      const how = await exited;
+      if (stopping.signal.aborted) return;
+      if (performance.now() - startedMs > STABLE_MS) failures = 0;
+      const delayMs = restartDelayMs(failures);
+      failures += 1;
+      say(`The ${name} ended (${how}); ${delayMs === 0 ? 'starting it again' : `starting it again in ${delayMs / 1000} s`}`);
+      await wait(delayMs, undefined, { signal: stopping.signal });
+      launch();
+      void announceRecovery();
+    }
+  };
+
+  const announceRecovery = async (): Promise<void> => {
+    const state = await untilHealthy(options.healthUrl, exited, stopping.signal);
+    if (state === 'healthy') say(`The ${name} is back`);
+  };
+
+  return {
+    name,
+    async start(signal) {
+      launch();
+      const state = await untilHealthy(options.healthUrl, exited, signal);
+      signal.throwIfAborted();
+      if (state !== 'healthy') throw new Error(`The ${name} did not start (${state})`);
+      keepAlive().catch(() => undefined); // cut short by stop
+    },
+    async stop(patienceMs) {
+      stopping.abort();
+      if (child?.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+      const patience = new AbortController();
+      const ended = exited.then(() => patience.abort());
+      await wait(patienceMs, undefined, { signal: patience.signal }).then(
+        () => {
+          say(`The ${name} did not end in ${patienceMs / 1000} s, so it was killed`);
+          killGroup(child);
+        },
+        () => undefined,
+      );
+      await ended;
+    },
+    kill() {
+      stopping.abort();
+      killGroup(child);
+    },
+  };
+}
+
+export function restartDelayMs(failures: number): number {
+  return failures === 0 ? 0 : Math.min(MAX_RESTART_DELAY_MS, 1000 * 2 ** Math.min(failures - 1, 10));
+}
+
+function launchProcess(options: ServiceOptions): ChildProcess {
+  const child = spawn(process.execPath, options.args, {
+    env: options.environment,
+    // Its standard input ends with this process, however that ends.
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // Ctrl-C must reach this process alone, which then stops the others in order.
+    detached: true,
+  });
+  child.stdin.on('error', () => undefined); // it ended; its exit says how
+  options.relay.attach(child.stdout);
+  options.relay.attach(child.stderr);
+  return child;
+}
+
+function endOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => {
+      killGroup(child); // what it may have left behind
+      resolve(signal ?? `exit code ${code}`);
+    });
+  });
+}
+
+/** The process leads a group of its own. */
+function killGroup(child: ChildProcess | undefined): void {
+  if (child?.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+async function untilHealthy(
+  url: string,
+  exited: Promise<string>,
+  signal: AbortSignal,
+): Promise<string> {
+  let how: string | undefined;
+  void exited.then((end) => (how = end));
+  const deadline = performance.now() + START_PATIENCE_MS;
+  while (performance.now() < deadline) {
+    if (how !== undefined) return how;
+    if (signal.aborted) return 'stopped';
+    if (await isHealthy(url)) return 'healthy';
+    await wait(HEALTH_POLL_MS);
+  }
+  return `no good answer from ${url}`;
+}

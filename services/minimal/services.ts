@@ -1,0 +1,57 @@
+/** The processes of the minimal edition. */
+import { fileURLToPath } from 'node:url';
+import type { Settings } from '#services/shared/config.ts';
+
+type PortSetting = {
+  [K in keyof Settings]: K extends `${string}Port` ? K : never;
+}[keyof Settings];
+
+export interface ServiceDefinition {
+  readonly name: string;
+  /** The program, an absolute path. */
+  readonly entry: string;
+  /** What it listens on; the first port answers `GET /health`. */
+  readonly ports: readonly [PortSetting, ...PortSetting[]];
+  /** The variables with secrets that it gets; it gets all the others. */
+  readonly secrets: readonly string[];
+  /** Printed when it is up; a path beneath its first port's address. */
+  readonly page: string;
+  /** Longest life of V8's heap, in MB. */
+  readonly maxHeapMb: number;
+}
+
+const entry = (name: string): string =>
+  fileURLToPath(new URL(`../${name}/main.ts`, import.meta.url));
+
+export const services: readonly ServiceDefinition[] = [
+  {
+    name: 'backend',
+    entry: entry('backend'),
+    ports: ['httpPort'],
+    secrets: [
+      'ORCH_DATABASE_URL',
+      'ORCH_TOKEN_KEY',
+      'SECRET_MASTER_KEY',
+      'ORCH_ADMIN_PASSWORD',
+      'ORCH_REDIS_PASSWORD',
+    ],
+    page: '/',
+    maxHeapMb: 512,
+  },
+  {
+    name: 'runtime',
+    entry: entry('runtime'),
+    ports: ['runtimeHealthPort', 'runtimeMetricsPort'],
+    secrets: ['ORCH_DATABASE_URL', 'SECRET_MASTER_KEY'],
+    page: '/health',
+    maxHeapMb: 256,
+  },
+  {
+    name: 'scheduler',
+    entry: entry('scheduler'),
+    ports: ['schedulerHealthPort'],
+    secrets: ['ORCH_DATABASE_URL'],
+    page: '/health',
+    maxHeapMb: 128,
+  },
+];

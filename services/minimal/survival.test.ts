@@ -1,0 +1,118 @@
+/** What a run survives: the real processes are killed under it, and nothing may be lost. */
+import { readdir, readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isAlive, Product, until } from './testing/product.ts';
+
+const lines = 50;
+const marker = `1000.${process.pid}`;
+
+/** Writes a line every tenth of a second, beside a child that would outlive it. */
+const steadyScript = `
+import subprocess, sys, time
+subprocess.Popen(['sleep', '${marker}'])
+for number in range(${lines}):
+    print('line', number)
+    time.sleep(0.1)
+print('to stderr', file=sys.stderr)
+`;
+
+const endlessScript = `
+import subprocess, time
+subprocess.Popen(['sleep', '${marker}'], start_new_session=True)
+print('up')
+time.sleep(1000)
+`;
+
+let product: Product;
+beforeAll(async () => {
+  product = await Product.start({
+    variables: { ORCH_LEASE_SECONDS: '6', ORCH_RUNTIME_SLOTS: '4' },
+  });
+}, 120_000);
+afterAll(async () => {
+  const left = await product.stop();
+  await product.remove();
+  expect(left.filter(isAlive)).toEqual([]);
+});
+
+describe('given a run that is under way', { timeout: 120_000 }, () => {
+  test('when the backend is killed, then the run finishes and its log is complete', async () => {
+    const runId = await startedRun(steadyScript);
+    process.kill(await product.pidOf('backend'), 'SIGKILL');
+    await product.untilHealthy();
+    await expectWhole(runId);
+  });
+
+  test('when Postgres is killed, then the run finishes and its log is complete', async () => {
+    const runId = await startedRun(steadyScript);
+    // Immediate shutdown: what a crash looks like to everybody who is connected.
+    process.kill(await product.postgresPid(), 'SIGQUIT');
+    await expectWhole(runId);
+  });
+
+  test('when the scheduler is killed, then the run finishes and its log is complete', async () => {
+    const runId = await startedRun(steadyScript);
+    process.kill(await product.pidOf('scheduler'), 'SIGKILL');
+    await expectWhole(runId);
+  });
+
+  test('when the runtime is killed, then the run is lost once and no process is left', async () => {
+    const runId = await startedRun(endlessScript);
+    process.kill(await product.pidOf('runtime'), 'SIGKILL');
+    const run = await product.untilFinished(runId);
+    expect(run).toMatchObject({ status: 'failed', failure_reason: 'runtime_lost' });
+    await untilNoneLeft();
+    const next = await startedRun(steadyScript);
+    await expectWhole(next);
+    expect(await product.runState(runId)).toMatchObject({ failure_reason: 'runtime_lost' });
+  });
+
+  test('when the runtime hangs beyond its lease, then its late report changes nothing', async () => {
+    const runId = await startedRun(endlessScript);
+    const runtime = await product.pidOf('runtime');
+    process.kill(runtime, 'SIGSTOP');
+    const run = await product.untilFinished(runId);
+    expect(run).toMatchObject({ status: 'failed', failure_reason: 'runtime_lost' });
+    await untilNoneLeft();
+    process.kill(runtime, 'SIGCONT');
+    await expectWhole(await startedRun(steadyScript));
+    expect(await product.runState(runId)).toEqual(run);
+  });
+});
+
+/** Starts a run and waits for its first line. */
+async function startedRun(source: string): Promise<string> {
+  const scriptId = await product.script('survivor', { 'main.py': source });
+  const { run_id: runId } = await product.run(scriptId);
+  await until('the first line is there', async () =>
+    (await product.log(runId)).length > 0 ? true : undefined,
+  );
+  return runId;
+}
+
+async function expectWhole(runId: string): Promise<void> {
+  const run = await product.untilFinished(runId);
+  expect(run).toMatchObject({ status: 'success', exit_code: 0, log_lines: lines + 1 });
+  const log = await product.log(runId);
+  expect(log.map((line) => line.seq)).toEqual(log.map((_, index) => index + 1));
+  expect(log.filter((line) => line.stream === 'stdout').map((line) => line.text)).toEqual(
+    Array.from({ length: lines }, (_, number) => `line ${number}`),
+  );
+  expect(log.filter((line) => line.stream === 'stderr')).toHaveLength(1);
+  await untilNoneLeft();
+}
+
+async function untilNoneLeft(): Promise<void> {
+  await until('no process of a run is left', async () =>
+    (await marked()).length === 0 ? true : undefined,
+  );
+}
+
+/** Processes of the scripts' making, wherever they have gone. */
+async function marked(): Promise<readonly string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const commands = await Promise.all(
+    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+  );
+  return commands.filter((command) => command.includes(marker));
+}

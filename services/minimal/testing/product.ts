@@ -1,0 +1,243 @@
+/** Drives the whole product as its user does: the processes that `make run` starts, over HTTP. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import WebSocket from 'ws';
+
+const entry = fileURLToPath(new URL('../main.ts', import.meta.url));
+const password = 'correct horse battery';
+const startDeadlineMs = 60_000;
+
+export interface LogLine {
+  readonly seq: number;
+  readonly time: string;
+  readonly stream: 'stdout' | 'stderr' | 'system';
+  readonly text: string;
+}
+
+export interface RunAnswer {
+  readonly run_id: string;
+  readonly status: string;
+  readonly failure_reason: string | null;
+  readonly exit_code: number | null;
+  readonly duration_ms: number | null;
+  readonly log_lines: number;
+}
+
+export type ServiceName = 'backend' | 'runtime' | 'scheduler';
+
+export interface ProductOptions {
+  /** Default: a new temporary one. */
+  readonly dataDir?: string;
+  /** Default: true. */
+  readonly signIn?: boolean;
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+export class Product {
+  readonly baseUrl: string;
+  readonly dataDir: string;
+  readonly #process: ChildProcess;
+  #token = '';
+
+  private constructor(process: ChildProcess, baseUrl: string, dataDir: string) {
+    this.#process = process;
+    this.baseUrl = baseUrl;
+    this.dataDir = dataDir;
+  }
+
+  /** Starts the minimal edition on free ports and signs in as its administrator. */
+  static async start(options: ProductOptions = {}): Promise<Product> {
+    const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'orchestrator-')));
+    const [http, runtimeHealth, schedulerHealth, metrics] = await freePorts(4);
+    const process = spawn(globalThis.process.execPath, [entry], {
+      env: {
+        ...globalThis.process.env,
+        ORCH_DATA_DIR: dataDir,
+        ORCH_HTTP_PORT: String(http),
+        ORCH_RUNTIME_HEALTH_PORT: String(runtimeHealth),
+        ORCH_SCHEDULER_HEALTH_PORT: String(schedulerHealth),
+        ORCH_RUNTIME_METRICS_PORT: String(metrics),
+        ORCH_ADMIN_PASSWORD: password,
+        ...options.variables,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    process.stdout?.resume();
+    const product = new Product(process, `http://127.0.0.1:${http}`, dataDir);
+    await product.untilHealthy();
+    if (options.signIn !== false) await product.signIn();
+    return product;
+  }
+
+  get pid(): number {
+    const { pid } = this.#process;
+    if (pid === undefined) throw new Error('the product did not start');
+    return pid;
+  }
+
+  /** Polls `/health` until it is well. */
+  async untilHealthy(): Promise<void> {
+    await until('the product is healthy', async () => {
+      if (this.#process.exitCode !== null) throw new Error('the product ended at its start');
+      const answer = await fetch(`${this.baseUrl}/health`).catch(() => undefined);
+      return answer?.ok === true ? true : undefined;
+    });
+  }
+
+  async signIn(): Promise<void> {
+    const answer = await this.call<{ access_token: string }>('POST', '/auth/login', {
+      email: 'admin@example.com',
+      password,
+    });
+    this.#token = answer.access_token;
+  }
+
+  /** One call of the REST API. @throws when the answer is not 2xx */
+  async call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+    const answer = await this.fetch(method, path, body);
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return (text === '' ? undefined : JSON.parse(text)) as Answer;
+  }
+
+  /** The raw answer of one call of the REST API. */
+  fetch(method: string, path: string, body?: unknown): Promise<Response> {
+    return fetch(`${this.baseUrl}/api/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  }
+
+  /** Makes a script of these files. @returns its id */
+  async script(name: string, files: Readonly<Record<string, string>>): Promise<string> {
+    const { id } = await this.call<{ id: string }>('POST', '/scripts', { name });
+    for (const [path, content] of Object.entries(files)) {
+      await this.call('PUT', `/scripts/${id}/files/${path}`, { content, encoding: 'utf-8' });
+    }
+    return id;
+  }
+
+  async run(scriptId: string, body: object = {}): Promise<RunAnswer> {
+    return await this.call<RunAnswer>('POST', `/runs/scripts/${scriptId}/run`, body);
+  }
+
+  async runState(runId: string): Promise<RunAnswer> {
+    return await this.call<RunAnswer>('GET', `/runs/${runId}`);
+  }
+
+  /** Waits for the run's final state, through outages of the product. */
+  async untilFinished(runId: string): Promise<RunAnswer> {
+    return await until('the run is finished', async () => {
+      const run = await this.runState(runId).catch(() => undefined);
+      return run !== undefined && !['queued', 'running'].includes(run.status) ? run : undefined;
+    });
+  }
+
+  /** The whole stored log. */
+  async log(runId: string): Promise<readonly LogLine[]> {
+    const lines: LogLine[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page: { items: LogLine[]; next_cursor: string | null } = await this.call(
+        'GET',
+        `/runs/${runId}/logs?limit=200${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+      );
+      lines.push(...page.items);
+      cursor = page.next_cursor;
+    }
+    return lines;
+  }
+
+  /** Follows the live log. */
+  follow(runId: string, fromSeq = 1): WebSocket {
+    const url = `${this.baseUrl.replace('http', 'ws')}/ws/runs/${runId}?from_seq=${fromSeq}`;
+    return new WebSocket(url, ['orch.v1', `orch.bearer.${this.#token}`]);
+  }
+
+  /** Process id of a supervised service. */
+  async pidOf(service: ServiceName): Promise<number> {
+    return await until(`the ${service} runs`, () =>
+      this.#child((command) => command.includes(`services/${service}/main.ts`)),
+    );
+  }
+
+  /** Process id of Postgres. */
+  async postgresPid(): Promise<number> {
+    return await until('Postgres runs', () =>
+      this.#child((command) => /bin\/postgres\b/.test(command)),
+    );
+  }
+
+  async #child(matches: (command: string) => boolean): Promise<number | undefined> {
+    for (const pid of await descendants(this.pid)) {
+      const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      if (matches(command.replaceAll('\0', ' '))) return pid;
+    }
+    return undefined;
+  }
+
+  /** Ends the product as Ctrl-C does. @returns ids of its processes that are left */
+  async stop(): Promise<readonly number[]> {
+    const before = await descendants(this.pid);
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const ended = once(this.#process, 'exit');
+      this.#process.kill('SIGINT');
+      await ended;
+    }
+    return before.filter(isAlive);
+  }
+
+  /** Removes its data; to be called when it has stopped. */
+  async remove(): Promise<void> {
+    await rm(this.dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Asks until there is an answer. @throws after a minute, naming `what` */
+export async function until<Answer>(
+  what: string,
+  ask: () => Promise<Answer | undefined>,
+): Promise<Answer> {
+  const deadline = Date.now() + startDeadlineMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (Date.now() > deadline) throw new Error(`waited in vain until ${what}`);
+    await pause(25);
+  }
+}
+
+/** All processes below `pid`, nearest first. */
+export async function descendants(pid: number): Promise<readonly number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  const children = text.split(' ').filter(Boolean).map(Number);
+  const below = await Promise.all(children.map(descendants));
+  return [...children, ...below.flat()];
+}
+
+/** Whether a process runs; a zombie does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}
