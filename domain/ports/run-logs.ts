@@ -43,9 +43,9 @@ export interface LogQuery {
 
 export interface LogPage {
   readonly items: readonly LogItem[];
-  /** Where the next page begins, also when this one is empty. */
+  /** Where to go on, also when this page is empty. With `fromEnd`: after the newest line there is. */
   readonly nextSeq: number;
-  /** Whether there was more to look through when this page was read. */
+  /** Whether there is more to look through in the direction of reading. */
   readonly more: boolean;
 }
 

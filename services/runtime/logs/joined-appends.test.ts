@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import type { LogChunk } from '#domain/ports/run-logs.ts';
+import { joinAppends } from './joined-appends.ts';
+
+const chunk = (runId: string, size = 10): LogChunk => ({
+  runId,
+  firstSeq: 1,
+  lastSeq: 1,
+  bytes: 1,
+  itemsJson: 'x'.repeat(size),
+});
+
+/** A store whose calls end when the test says so. */
+function given() {
+  const calls: { runs: string[]; end: () => void; fail: (error: Error) => void }[] = [];
+  const store = joinAppends({
+    append: (chunks) =>
+      new Promise((end, fail) => {
+        calls.push({ runs: chunks.map((each) => each.runId), end, fail });
+      }),
+    removeChunks: () => Promise.resolve(),
+  });
+  return { calls, store };
+}
+
+describe('given the joined appends of many runs', () => {
+  test('the first ones go at once, those that wait go together', async () => {
+    const { calls, store } = given();
+    const all = ['a', 'b', 'c', 'd', 'e'].map((runId) => store.append([chunk(runId)]));
+    expect(calls.map((call) => call.runs)).toEqual([['a'], ['b']]);
+    calls[0]?.end();
+    await all[0];
+    await Promise.resolve();
+    expect(calls[2]?.runs).toEqual(['c', 'd', 'e']);
+    calls[1]?.end();
+    calls[2]?.end();
+    await Promise.all(all);
+  });
+
+  test('a call is bounded in size, but never empty', async () => {
+    const { calls, store } = given();
+    const size = 700 * 1024;
+    const all = ['a', 'b', 'c', 'd', 'e'].map((runId) => store.append([chunk(runId, 3 * size)]));
+    for (let done = 0; done < 5; done += 1) {
+      calls[done]?.end();
+      await all[done];
+      await Promise.resolve();
+    }
+    expect(calls.map((call) => call.runs)).toEqual([['a'], ['b'], ['c'], ['d'], ['e']]);
+  });
+
+  test('a failure reaches everyone in the call and nobody else', async () => {
+    const { calls, store } = given();
+    const failing = store.append([chunk('a')]);
+    const fine = store.append([chunk('b')]);
+    calls[0]?.fail(new Error('away'));
+    await expect(failing).rejects.toThrow('away');
+    calls[1]?.end();
+    await fine;
+    const next = store.append([chunk('c')]);
+    calls[2]?.end();
+    await next;
+  });
+});

@@ -1,0 +1,54 @@
+/** Joins the appends of all runs of a process: what arrives while a call is under way goes together
+ *  in the next one, so that the number of calls does not grow with the number of runs. */
+import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
+
+type LogStore = Pick<RunLogs, 'append' | 'removeChunks'>;
+
+// Two calls at once: a large one must not hold up another run's first line.
+const WIDTH = 2;
+const MAX_CALL_SIZE = 1024 * 1024;
+
+interface Waiting {
+  readonly chunks: readonly LogChunk[];
+  readonly size: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A store whose appends are joined; one that fails fails for everyone in it, who each try again. */
+export function joinAppends(store: LogStore): LogStore {
+  const waiting: Waiting[] = [];
+  let underWay = 0;
+
+  const take = (): Waiting[] => {
+    let size = 0;
+    const count = waiting.findIndex((each, index) => {
+      size += each.size;
+      return index > 0 && size > MAX_CALL_SIZE;
+    });
+    return waiting.splice(0, count === -1 ? waiting.length : count);
+  };
+
+  const work = async () => {
+    underWay += 1;
+    for (let calls = take(); calls.length > 0; calls = take()) {
+      try {
+        await store.append(calls.flatMap((call) => call.chunks));
+        for (const call of calls) call.resolve();
+      } catch (error) {
+        for (const call of calls) call.reject(error);
+      }
+    }
+    underWay -= 1;
+  };
+
+  return {
+    append: (chunks) =>
+      new Promise((resolve, reject) => {
+        const size = chunks.reduce((sum, chunk) => sum + chunk.itemsJson.length, 0);
+        waiting.push({ chunks, size, resolve, reject });
+        if (underWay < WIDTH) void work();
+      }),
+    removeChunks: (runId, fromSeq, toSeq) => store.removeChunks(runId, fromSeq, toSeq),
+  };
+}
