@@ -54,6 +54,7 @@ describe('a planted violation is found', () => {
     ['services/shared/config.ts', '#services/backend/config.ts'],
     ['web/src/lib/runs.ts', '../../../domain/run/events.ts'],
     ['web/src/lib/runs.ts', '#domain/run/events.ts'],
+    ['web/src/lib/runs.ts', '#lib/../../../domain/run/events.ts'],
     ['web/src/lib/runs.ts', 'node:fs'],
     ['elsewhere/file.ts', './other.ts'],
   ])('%s importing %s', (path, specifier) => {
@@ -132,7 +133,7 @@ describe('what is allowed passes', () => {
     ['services/backend/main.ts', './routes/runs.ts'],
     ['services/backend/main.ts', '#projections/runs/queries.ts'],
     ['services/backend/main.test.ts', '#services/runtime/main.ts'],
-    ['web/src/lib/Run.ts', '$lib/api/schema.d.ts'],
+    ['web/src/lib/Run.ts', '#lib/api/schema.d.ts'],
     ['web/src/lib/Run.ts', '$app/state'],
     ['web/vite.config.ts', 'node:path'],
     ['scripts/bench/main.ts', '#services/backend/main.ts'],

@@ -12,7 +12,10 @@ const CHECKS: readonly Check[] = [
   { name: 'format', command: ['oxfmt', '--check'] },
   { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings'] },
   { name: 'types', command: ['tsc', '-p', '.'] },
-  { name: 'architecture', command: ['vitest', 'run', 'scripts/architecture.test.ts'] },
+  {
+    name: 'architecture',
+    command: ['vitest', 'run', '--reporter=dot', 'scripts/architecture.test.ts'],
+  },
   { name: 'unused code', command: ['knip'] },
 ];
 

@@ -82,14 +82,15 @@ export const MAX_LINES = 320;
 
 function resolve(importer: string, specifier: string): Target {
   if (isBuiltin(specifier)) return { kind: 'node' };
+  // The dashboard is a package of its own; this is its one alias.
+  if (importer.startsWith('web/') && specifier.startsWith('#lib/')) {
+    return { kind: 'within', path: posix.join('web/src', specifier.slice(1)) };
+  }
   if (specifier.startsWith('#'))
     return { kind: 'within', path: posix.normalize(specifier.slice(1)) };
   if (specifier.startsWith('.')) {
     return { kind: 'within', path: posix.join(posix.dirname(importer), specifier) };
   }
-  // SvelteKit's own alias for web/src/lib.
-  if (specifier.startsWith('$lib'))
-    return { kind: 'within', path: `web/src/lib${specifier.slice(4)}` };
   const parts = specifier.split('/');
   return { kind: 'package', name: parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/') };
 }
