@@ -23,21 +23,22 @@ export async function startDatabase(
 ): Promise<Database> {
   const server = await startEmbeddedPostgres({ directory: join(dataDir, 'postgres'), say });
   const stopping = new AbortController();
-  const stop = async (): Promise<void> => {
-    stopping.abort();
-    await server.stop();
-  };
   try {
     const { ahead } = await migrate(server.adminUrl, { directory: MIGRATIONS });
     if (ahead.length > 0) say(`The database is from a newer version: ${ahead.join(', ')}`);
   } catch (error) {
-    await stop();
+    await server.stop();
     throw error;
   }
-  keepAlive(server, stopping.signal, say).catch((error: unknown) => {
-    if (!stopping.signal.aborted) throw error;
-  });
-  return { serviceUrl: server.serviceUrl, stop };
+  const kept = keepAlive(server, stopping.signal, say);
+  return {
+    serviceUrl: server.serviceUrl,
+    async stop() {
+      stopping.abort();
+      await server.stop();
+      await kept;
+    },
+  };
 }
 
 async function keepAlive(
@@ -45,13 +46,15 @@ async function keepAlive(
   signal: AbortSignal,
   say: (line: string) => void,
 ): Promise<void> {
-  for (let failures = 0; ; ) {
+  for (let failures = 0; ;) {
     const { code, signal: killer } = await server.exited();
     if (signal.aborted) return;
     say(`The database ended (${killer ?? `exit code ${code}`}); starting it again`);
-    await wait(restartDelayMs(failures), undefined, { signal });
+    await wait(restartDelayMs(failures), undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
     try {
       await server.restart();
+      if (signal.aborted) return await server.stop();
       failures = 0;
       say('The database is back');
     } catch (error) {

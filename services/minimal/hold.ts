@@ -13,7 +13,8 @@ export function holdFolder(folder: string): void {
   const { status, error } = spawnSync('flock', ['--nonblock', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', descriptor],
   });
-  if (error !== undefined) throw new Error('flock is missing; install util-linux', { cause: error });
+  if (error !== undefined)
+    throw new Error('flock is missing; install util-linux', { cause: error });
   if (status !== 0) {
     const holder = readFileSync(file, 'utf8').trim() || 'another process';
     throw new Error(`${folder} is in use by ${holder}; stop that one, or set ORCH_DATA_DIR`);

@@ -49,7 +49,10 @@ export function prepareSecrets(folder: string, environment: Environment): Secret
     generatedPassword: isGenerated ? readFileSync(passwordFile, 'utf8').trim() : undefined,
     withSecret(name, value) {
       store(folder, name, value);
-      return { ...this, environment: { ...this.environment, [`${name}_FILE`]: join(folder, name) } };
+      return {
+        ...this,
+        environment: { ...this.environment, [`${name}_FILE`]: join(folder, name) },
+      };
     },
     firstStartDone: () => writeFileSync(done, `${new Date().toISOString()}\n`),
   };

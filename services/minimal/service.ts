@@ -42,14 +42,16 @@ export function createService(options: ServiceOptions): Service {
   };
 
   const keepAlive = async (): Promise<void> => {
-    for (let failures = 0; ; ) {
+    for (let failures = 0; ;) {
       const startedMs = performance.now();
       const how = await exited;
       if (stopping.signal.aborted) return;
       if (performance.now() - startedMs > STABLE_MS) failures = 0;
       const delayMs = restartDelayMs(failures);
       failures += 1;
-      say(`The ${name} ended (${how}); ${delayMs === 0 ? 'starting it again' : `starting it again in ${delayMs / 1000} s`}`);
+      say(
+        `The ${name} ended (${how}); ${delayMs === 0 ? 'starting it again' : `starting it again in ${delayMs / 1000} s`}`,
+      );
       await wait(delayMs, undefined, { signal: stopping.signal });
       launch();
       void announceRecovery();
@@ -92,7 +94,9 @@ export function createService(options: ServiceOptions): Service {
 }
 
 export function restartDelayMs(failures: number): number {
-  return failures === 0 ? 0 : Math.min(MAX_RESTART_DELAY_MS, 1000 * 2 ** Math.min(failures - 1, 10));
+  return failures === 0
+    ? 0
+    : Math.min(MAX_RESTART_DELAY_MS, 1000 * 2 ** Math.min(failures - 1, 10));
 }
 
 function launchProcess(options: ServiceOptions): ChildProcess {
@@ -125,7 +129,8 @@ function killGroup(child: ChildProcess | undefined): void {
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    // Nobody is left, or only those who became somebody else, which the runtime sees to.
+    if (!['ESRCH', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
   }
 }
 

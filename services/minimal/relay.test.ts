@@ -1,0 +1,69 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openLogFile } from './log-file.ts';
+import { createRelay, shownText } from './relay.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'orch-relay-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('given a line of a service', () => {
+  test.each([
+    ['{"level":"info","message":"started"}', undefined],
+    ['{"level":"warn","message":"slow"}', 'slow'],
+    ['{"level":"error","message":"lost","error":{"message":"no disk"}}', 'lost: no disk'],
+    ['{"level":"fatal","message":"wrong","problems":["a","b"]}', 'wrong: a: b'],
+    ['Segmentation fault', 'Segmentation fault'],
+    ['{ not json', '{ not json'],
+    ['', undefined],
+  ])('when it is %s, then the terminal shows %s', (line, shown) => {
+    expect(shownText(line)).toBe(shown);
+  });
+
+  test('when it is one of many, then the file has all, and the terminal some', async () => {
+    const said: string[] = [];
+    let nowMs = 0;
+    const path = join(folder, 'x.log');
+    const relay = createRelay(
+      'x',
+      openLogFile(path),
+      (line) => said.push(line),
+      () => nowMs,
+    );
+    const print = async (count: number): Promise<void> => {
+      const stream = new PassThrough();
+      relay.attach(stream);
+      stream.end('broken\n'.repeat(count));
+      await finished(stream);
+    };
+    await print(20);
+    expect(said).toEqual([
+      ...Array.from({ length: 5 }, () => 'x: broken'),
+      'x: and more, see its log',
+    ]);
+    nowMs = 11_000;
+    await print(1);
+    expect(said).toHaveLength(7);
+    expect(readFileSync(path, 'utf8')).toBe('broken\n'.repeat(21));
+  });
+});
+
+describe('given a log file', () => {
+  test('when it is full, then it starts anew and the one before is kept', () => {
+    const path = join(folder, 'x.log');
+    const file = openLogFile(path, 10);
+    for (const line of ['one', 'two', 'three', 'four', 'five', 'six']) file.write(line);
+    file.close();
+    const again = openLogFile(path, 10);
+    again.write('seven');
+    again.close();
+    expect(readFileSync(`${path}.1`, 'utf8')).toBe('four\nfive\n');
+    expect(readFileSync(path, 'utf8')).toBe('six\nseven\n');
+  });
+});

@@ -1,0 +1,171 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Fixture, type Supervisor } from './testing/fixture.ts';
+
+let fixture: Fixture;
+beforeEach(async () => {
+  fixture = new Fixture();
+  await fixture.prepare();
+});
+afterEach(() => fixture.remove());
+
+async function untilGone(pids: readonly number[]): Promise<void> {
+  for (const pid of pids) while (existsSync(`/proc/${pid}`)) await pause(10);
+}
+
+function everyChild(supervisor: Supervisor): readonly number[] {
+  const pids = supervisor.children('');
+  expect(pids).toHaveLength(3);
+  return pids;
+}
+
+function only(pids: readonly number[]): number {
+  expect(pids).toHaveLength(1);
+  return pids[0] ?? 0;
+}
+
+async function health(): Promise<number[]> {
+  const answers = fixture.ports.map((port) => fetch(`http://127.0.0.1:${port}/health`));
+  return (await Promise.all(answers)).map((answer) => answer.status);
+}
+
+describe('given an empty folder', () => {
+  test('when it starts, then everything is well, and the password is shown once', async () => {
+    const first = fixture.start({ ORCH_ADMIN_EMAIL: 'me@example.org' });
+    await first.says('shown this once');
+    expect(await health()).toEqual([200, 200]);
+    const secret = join(fixture.dataDir, 'secrets/ORCH_ADMIN_PASSWORD');
+    const password = readFileSync(secret, 'utf8').trim();
+    expect(statSync(secret).mode & 0o777).toBe(0o600);
+    expect(first.output).toContain(`Sign in as me@example.org with ${password}`);
+    expect(await fixture.environmentOf('first')).toMatchObject({
+      ORCH_ADMIN_EMAIL: 'me@example.org',
+      ORCH_ADMIN_PASSWORD_FILE: secret,
+    });
+    expect(Object.keys(await fixture.environmentOf('second'))).not.toContain(
+      'ORCH_ADMIN_PASSWORD_FILE',
+    );
+    const pids = everyChild(first);
+    expect(await first.stop()).toBe(0);
+    expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+
+    const second = fixture.start();
+    await second.says('Dashboard');
+    expect(await health()).toEqual([200, 200]);
+    expect(Object.keys(await fixture.environmentOf('first'))).not.toContain(
+      'ORCH_ADMIN_PASSWORD_FILE',
+    );
+    await second.stop();
+    expect(second.output).not.toContain(password);
+
+    rmSync(join(fixture.dataDir, 'secrets/SECRET_MASTER_KEY'));
+    const third = fixture.start();
+    expect(await third.end()).toBe(1);
+    expect(third.output).toContain('The master key is missing');
+  });
+
+  test('when settings are wrong, then all are listed, and nothing is made', async () => {
+    const supervisor = fixture.start({
+      ORCH_RUNTIME_SLOTS: 'many',
+      SECRET_MASTER_KEY: 'short',
+      ORCH_LEASE_SECONDS: '0',
+    });
+    expect(await supervisor.end()).toBe(1);
+    for (const name of ['ORCH_RUNTIME_SLOTS', 'SECRET_MASTER_KEY', 'ORCH_LEASE_SECONDS']) {
+      expect(supervisor.output).toContain(`${name} is `);
+    }
+    expect(existsSync(join(fixture.dataDir, 'secrets'))).toBe(false);
+  });
+
+  test('when ports are taken, then each is named with its service and setting', async () => {
+    const servers = fixture.ports.map((port) => createServer().listen(port, '127.0.0.1'));
+    await Promise.all(servers.map((server) => once(server, 'listening')));
+    const supervisor = fixture.start();
+    expect(await supervisor.end()).toBe(1);
+    for (const server of servers) server.close();
+    const [one, two] = fixture.ports;
+    expect(supervisor.output.trim().split('\n')).toEqual([
+      `Port ${one} on 127.0.0.1 for the first is taken; set ORCH_HTTP_PORT to another.`,
+      `Port ${two} on 127.0.0.1 for the second is taken; set ORCH_RUNTIME_HEALTH_PORT to another.`,
+    ]);
+  });
+
+  test('when a service fails at its start, then that is said, and everything ends', async () => {
+    fixture.write('second', 'throw new Error("no disk");');
+    const supervisor = fixture.start();
+    expect(await supervisor.end()).toBe(1);
+    expect(supervisor.output).toContain('second: the process failed: no disk');
+    expect(supervisor.output).toContain('The second did not start (exit code 1)');
+    expect(existsSync(join(fixture.dataDir, 'postgres/data/postmaster.pid'))).toBe(false);
+  });
+
+  test('when it is stopped during the start, then nothing is left', async () => {
+    fixture.write('second', 'await new Promise(() => undefined);');
+    const supervisor = fixture.start();
+    while (supervisor.children('second.ts').length === 0) await pause(10);
+    const pids = everyChild(supervisor);
+    supervisor.kill('SIGTERM');
+    supervisor.kill('SIGINT');
+    await supervisor.end();
+    await untilGone(pids);
+  });
+});
+
+describe('given everything is up', () => {
+  let supervisor: Supervisor;
+  beforeEach(async () => {
+    supervisor = fixture.start();
+    await supervisor.says('shown this once');
+  });
+
+  test('when a service is killed, then it is started again, and again', async () => {
+    for (const round of [1, 2]) {
+      process.kill(only(supervisor.children('second.ts')), 'SIGKILL');
+      await supervisor.says('The second is back', round);
+      expect(await health()).toEqual([200, 200]);
+    }
+    expect(supervisor.output).toContain('The second ended (SIGKILL); starting it again\n');
+    expect(supervisor.output).toContain('The second ended (SIGKILL); starting it again in 1 s\n');
+  });
+
+  test('when the database is killed, then it is started again, and usable', async () => {
+    process.kill(only(supervisor.children('bin/postgres')), 'SIGKILL');
+    await supervisor.says('The database is back');
+    expect(await health()).toEqual([200, 200]);
+  });
+
+  test('when the supervisor is killed, then its processes end, and the next start works', async () => {
+    const pids = everyChild(supervisor);
+    supervisor.kill('SIGKILL');
+    await untilGone(pids);
+    const next = fixture.start();
+    await next.says('Dashboard');
+    expect(await health()).toEqual([200, 200]);
+  });
+
+  test('when another one is started on the same folder, then it says who has it', async () => {
+    const other = fixture.start();
+    expect(await other.end()).toBe(1);
+    expect(other.output).toContain(`in use by process ${supervisor.pid}, started`);
+    expect(await health()).toEqual([200, 200]);
+  });
+
+  test('when it is interrupted twice while a service does not end, then it ends at once', async () => {
+    fixture.write(
+      'second',
+      'process.on("SIGTERM", () => undefined); signal.addEventListener("abort", () => { for (;;); });',
+    );
+    process.kill(only(supervisor.children('second.ts')), 'SIGKILL');
+    await supervisor.says('The second is back');
+    const pids = everyChild(supervisor);
+    supervisor.kill('SIGINT');
+    await supervisor.says('once more to hurry');
+    supervisor.kill('SIGINT');
+    expect(await supervisor.end()).toBe(0);
+    expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+  });
+});

@@ -1,0 +1,153 @@
+/** The minimal edition: everything in order up, kept alive, and in order down again. */
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { unknownVariables, type Environment } from '#services/shared/config.ts';
+import { localAddress, readMinimalConfig, unusedSettings, type Config } from './config.ts';
+import { startDatabase, type Database } from './database.ts';
+import { serviceEnvironment } from './environment.ts';
+import { holdFolder } from './hold.ts';
+import { openLogFile } from './log-file.ts';
+import { platformProblem } from './platform.ts';
+import { takenPorts } from './ports.ts';
+import { createRelay } from './relay.ts';
+import { prepareSecrets, type Secrets } from './secrets.ts';
+import { createService, type Service } from './service.ts';
+import type { ServiceDefinition } from './services.ts';
+
+/** Runs get 10 s to end, and their runtime some more to report that. */
+const STOP_PATIENCE_MS = 25_000;
+
+export interface SupervisorOptions {
+  readonly services: readonly ServiceDefinition[];
+  readonly environment: Environment;
+  /** Prints a line for the user. */
+  readonly say: (line: string) => void;
+}
+
+export interface Supervisor {
+  /** Ends everything, the database last. Safe twice. */
+  stop(): Promise<void>;
+  /** Ends the services without waiting for them; `stop` then comes to its end sooner. */
+  hurry(): void;
+}
+
+/** A line, or several, that explain to the user why it does not start. */
+export class StartRefused extends Error {}
+
+/** Starts everything, and waits until it is healthy. Nothing is left running when it does not work.
+ *  @param signal stops a start that is under way
+ *  @throws StartRefused, ConfigError or another Error whose message is for the user */
+export async function startSupervisor(
+  options: SupervisorOptions,
+  signal: AbortSignal,
+): Promise<Supervisor> {
+  const startedMs = performance.now();
+  const { environment, say } = options;
+  const problem = platformProblem(process.platform, process.arch);
+  if (problem !== undefined) throw new StartRefused(problem);
+  const config = readMinimalConfig(environment);
+  for (const line of [...unknownVariables(environment), ...unusedSettings(environment)]) say(line);
+  makeFolders(config.dataDir);
+  holdFolder(config.dataDir);
+  const taken = await takenPorts(options.services, config);
+  if (taken.length > 0) throw new StartRefused(taken.join('\n'));
+  const running = createRunning();
+  try {
+    const secrets = await startAll(options, config, running, signal);
+    announce(options, config, secrets, performance.now() - startedMs);
+    if (secrets.isFirstStart) secrets.firstStartDone();
+    return running;
+  } catch (error) {
+    await running.stop();
+    throw error;
+  }
+}
+
+function makeFolders(dataDir: string): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o711 });
+  // As root the database and the scripts are other users, whose folders are inside.
+  chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
+  mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
+}
+
+async function startAll(
+  options: SupervisorOptions,
+  config: Config,
+  running: Running,
+  signal: AbortSignal,
+): Promise<Secrets> {
+  const { environment, say } = options;
+  const prepared = prepareSecrets(join(config.dataDir, 'secrets'), environment);
+  running.database = await startDatabase(config.dataDir, say);
+  signal.throwIfAborted();
+  const secrets = prepared.withSecret('ORCH_DATABASE_URL', running.database.serviceUrl);
+  running.services = options.services.map((definition) => {
+    const own = serviceEnvironment(definition, config, secrets, environment);
+    return makeService(definition, config, own, say);
+  });
+  await Promise.all(running.services.map((service) => service.start(signal)));
+  return secrets;
+}
+
+function makeService(
+  definition: ServiceDefinition,
+  config: Config,
+  environment: Record<string, string>,
+  say: (line: string) => void,
+): Service {
+  const { name, entry, maxHeapMb, ports } = definition;
+  const log = openLogFile(join(config.dataDir, 'logs', `${name}.log`));
+  return createService({
+    name,
+    // A small young generation costs little speed and saves memory in every process.
+    args: [`--max-old-space-size=${maxHeapMb}`, '--max-semi-space-size=4', entry],
+    environment,
+    healthUrl: `${localAddress(config.bind, config[ports[0]])}/health`,
+    relay: createRelay(name, log, say),
+    say,
+  });
+}
+
+interface Running extends Supervisor {
+  database: Database | undefined;
+  services: readonly Service[];
+}
+
+function createRunning(): Running {
+  let stopped: Promise<void> | undefined;
+  const stopAll = async (running: Running): Promise<void> => {
+    await Promise.all(running.services.map((service) => service.stop(STOP_PATIENCE_MS)));
+    await running.database?.stop();
+  };
+  return {
+    database: undefined,
+    services: [],
+    stop() {
+      return (stopped ??= stopAll(this));
+    },
+    hurry() {
+      for (const service of this.services) service.kill();
+    },
+  };
+}
+
+function announce(
+  options: SupervisorOptions,
+  config: Config,
+  secrets: Secrets,
+  tookMs: number,
+): void {
+  const { say, services } = options;
+  const width = Math.max(...services.map(({ name }) => name.length)) + 2;
+  for (const { name, page, ports } of services) {
+    say(`  ${name.padEnd(width)}${localAddress(config.bind, config[ports[0]])}${page}`);
+  }
+  const folder = relative(process.cwd(), config.dataDir);
+  const shown = folder === '' || folder.startsWith('..') ? config.dataDir : `./${folder}`;
+  say(`Ready after ${(tookMs / 1000).toFixed(1)} s. Data and logs are in ${shown}; Ctrl-C stops.`);
+  say(`Dashboard: ${localAddress(config.bind, config.httpPort)}/`);
+  if (!secrets.isFirstStart) return;
+  const password = secrets.generatedPassword ?? 'the password in ORCH_ADMIN_PASSWORD';
+  say(`Sign in as ${config.adminEmail} with ${password}`);
+  if (secrets.generatedPassword !== undefined) say('(shown this once; change it after signing in)');
+}

@@ -1,0 +1,169 @@
+/** A supervisor in a process of its own, with small services in place of the real ones. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const file = (path: string): string =>
+  JSON.stringify(fileURLToPath(new URL(`../../${path}`, import.meta.url)));
+
+/** Is well while the database answers; says on request what it sees of its environment. */
+const program = (port: string, extra: string): string => `
+  import pg from ${JSON.stringify(import.meta.resolve('pg'))};
+  import { createServer } from 'node:http';
+  import { readConfig } from ${file('shared/config.ts')};
+  import { runProcess } from ${file('shared/lifecycle.ts')};
+  await runProcess('fixture', async (signal, logger) => {
+    ${extra}
+    const config = readConfig(['${port}', 'bind', 'databaseUrl']);
+    const server = createServer(async (request, response) => {
+      if (request.url === '/environment') return response.end(JSON.stringify(process.env));
+      const client = new pg.Client({ connectionString: config.databaseUrl });
+      client.on('error', () => undefined);
+      try {
+        await client.connect();
+        await client.query('SELECT FROM events');
+        response.writeHead(200).end();
+      } catch (error) {
+        response.writeHead(503).end(String(error));
+      } finally {
+        await client.end();
+      }
+    }).listen(config.${port}, config.bind);
+    return { stop: async () => { server.close(); server.closeAllConnections(); } };
+  }, { stopDeadlineMs: 60_000 });`;
+
+const ports = ['httpPort', 'runtimeHealthPort'] as const;
+const names = ['first', 'second'] as const;
+
+export class Fixture {
+  readonly folder = mkdtempSync(join(tmpdir(), 'orch-minimal-'));
+  readonly dataDir = join(this.folder, 'data');
+  /** Free ports of the two services. */
+  ports: readonly number[] = [];
+  readonly #supervisors: Supervisor[] = [];
+
+  async prepare(): Promise<void> {
+    const servers = ports.map(() => createServer().listen(0, '127.0.0.1'));
+    await Promise.all(servers.map((server) => once(server, 'listening')));
+    this.ports = servers.map((server) => (server.address() as AddressInfo).port);
+    await Promise.all(servers.map((server) => once(server.close(), 'close')));
+    // The database may run as another user.
+    mkdirSync(this.dataDir, { mode: 0o711 });
+    writeFileSync(join(this.folder, 'package.json'), '{"type":"module"}');
+    writeFileSync(join(this.folder, 'main.ts'), this.#main());
+    this.write('first');
+    this.write('second');
+  }
+
+  /** Writes the program of a service. @param extra statements at its start */
+  write(name: (typeof names)[number], extra = ''): void {
+    const port = ports[names.indexOf(name)] ?? 'httpPort';
+    writeFileSync(join(this.folder, `${name}.ts`), program(port, extra));
+  }
+
+  #main(): string {
+    const services = names.map((name, index) => ({
+      name,
+      entry: join(this.folder, `${name}.ts`),
+      ports: [ports[index]],
+      secrets:
+        name === 'first' ? ['ORCH_DATABASE_URL', 'ORCH_ADMIN_PASSWORD'] : ['ORCH_DATABASE_URL'],
+      page: '/',
+      maxHeapMb: 64,
+    }));
+    return `
+      import { startSupervisor } from ${file('minimal/supervisor.ts')};
+      import { runInTerminal } from ${file('minimal/terminal.ts')};
+      const services = ${JSON.stringify(services)};
+      await runInTerminal((say, signal) =>
+        startSupervisor({ services, environment: process.env, say }, signal));`;
+  }
+
+  start(variables: Readonly<Record<string, string>> = {}): Supervisor {
+    const supervisor = new Supervisor(
+      spawn(process.execPath, [join(this.folder, 'main.ts')], {
+        cwd: this.folder,
+        env: {
+          PATH: process.env['PATH'],
+          ORCH_DATA_DIR: this.dataDir,
+          ORCH_HTTP_PORT: String(this.ports[0]),
+          ORCH_RUNTIME_HEALTH_PORT: String(this.ports[1]),
+          ...variables,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
+    this.#supervisors.push(supervisor);
+    return supervisor;
+  }
+
+  /** What a service sees of the environment. */
+  async environmentOf(name: (typeof names)[number]): Promise<Record<string, string>> {
+    const answer = await fetch(`http://127.0.0.1:${this.ports[names.indexOf(name)]}/environment`);
+    return (await answer.json()) as Record<string, string>;
+  }
+
+  async remove(): Promise<void> {
+    for (const supervisor of this.#supervisors) await supervisor.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export class Supervisor {
+  output = '';
+  readonly #process: ChildProcess;
+  readonly #ended: Promise<number | null>;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(child: ChildProcess) {
+    this.#process = child;
+    this.#ended = once(child, 'close').then(([code]) => code as number | null);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        this.output += chunk.toString();
+        for (const listener of this.#listeners) listener();
+      });
+    }
+  }
+
+  get pid(): number {
+    return this.#process.pid ?? 0;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
+  /** Waits until it has printed the text, this often. */
+  async says(text: string, times = 1): Promise<void> {
+    const said = (): boolean => this.output.split(text).length > times;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (): void => void (said() && resolve());
+    this.#listeners.add(look);
+    look();
+    await Promise.race([promise, this.#ended]);
+    this.#listeners.delete(look);
+    if (!said()) throw new Error(`it never said "${text}", but:\n${this.output}`);
+  }
+
+  /** Waits for its end. @returns its exit code */
+  end(): Promise<number | null> {
+    return this.#ended;
+  }
+
+  async stop(): Promise<number | null> {
+    if (this.#process.exitCode === null && this.#process.signalCode === null) this.kill('SIGTERM');
+    return this.#ended;
+  }
+
+  /** The processes below it whose command line has the text. */
+  children(text: string): readonly number[] {
+    const list = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, 'utf8');
+    const pids = list.split(' ').filter(Boolean).map(Number);
+    return pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text));
+  }
+}
