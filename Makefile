@@ -27,7 +27,7 @@ bench: ## measure the speed against the stated bars
 	@$(ready) --web node scripts/bench/main.ts $(ARGS)
 
 sbom: ## write the bill of materials to sbom.cdx.json
-	@$(ready) npm sbom --sbom-format cyclonedx --omit dev > sbom.cdx.json
+	@$(ready) npm --loglevel=error sbom --package-lock-only --sbom-format cyclonedx > sbom.cdx.json
 
 clean: ## remove what these commands installed and built, never data
 	@rm -rf node_modules web/node_modules .toolchain web/build web/.svelte-kit .test sbom.cdx.json
