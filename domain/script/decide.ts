@@ -1,5 +1,6 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import { canonicalJson } from '#domain/kernel/json.ts';
 import type { ChangeScript, CreateScript, SaveFile, ScriptCommand } from './commands.ts';
 import type { ScriptChanged, ScriptEvent } from './events.ts';
 import { pathProblem } from './path.ts';
@@ -55,8 +56,24 @@ function create(
 ): Decision<ScriptEvent> {
   if (state.status !== 'absent') return refuse('already_exists', 'The script exists already.');
   if (!facts.groupExists) return refuse('validation_failed', 'There is no such group.');
+  const problem = filesProblem(command);
+  if (problem !== undefined) return problem;
   const { type: _, ...data } = command;
   return accept({ type: 'ScriptCreated', data });
+}
+
+/** What is wrong with the files that a script is to start with. */
+function filesProblem({ files, settings }: CreateScript): Decision<never> | undefined {
+  const paths = new Set(files.map((file) => file.path));
+  if (paths.size < files.length) return refuse('invalid_path', 'A path is there twice.');
+  for (const { path, sizeBytes } of files) {
+    const problem = pathProblem(path);
+    if (problem !== undefined) return unusable(problem);
+    const blocker = foldersOf(path).find((folder) => paths.has(folder));
+    if (blocker !== undefined) return unusable(`"${blocker}" is in its way`);
+    if (sizeBytes > maxFileBytes) return tooLarge();
+  }
+  return quotaProblem(settings, storageUsedBytes(files));
 }
 
 function change(
@@ -86,48 +103,63 @@ function changedSettings(
   wanted: Partial<ScriptSettings>,
 ): Partial<ScriptSettings> {
   const differs = (name: string) =>
-    JSON.stringify(wanted[name as keyof ScriptSettings]) !==
-    JSON.stringify(present[name as keyof ScriptSettings]);
+    canonicalJson(wanted[name as keyof ScriptSettings]) !==
+    canonicalJson(present[name as keyof ScriptSettings]);
   return Object.fromEntries(Object.entries(wanted).filter(([name]) => differs(name)));
 }
 
 function saveFile(state: Present, command: SaveFile): Decision<ScriptEvent> {
   const problem = pathProblem(command.path);
-  if (problem !== undefined) return refuse('invalid_path', `The path cannot be used: ${problem}.`);
+  if (problem !== undefined) return unusable(problem);
   const present = state.files.get(command.path);
   if (command.expectedSha256 !== undefined && present?.sha256 !== command.expectedSha256) {
     return refuse('version_mismatch', 'The file has changed since it was read.');
   }
   if (present?.sha256 === command.sha256) return accept();
   const blocker = blockingPath(state, command.path);
-  if (blocker !== undefined) {
-    return refuse('invalid_path', `The path cannot be used: "${blocker}" is in its way.`);
-  }
-  if (command.sizeBytes > maxFileBytes) {
-    return refuse('payload_too_large', `A file may have ${maxFileBytes} bytes at most.`);
-  }
-  const after = storageUsedBytes(state.files) - (present?.sizeBytes ?? 0) + command.sizeBytes;
-  if (after > state.settings.storageQuotaBytes) {
-    return refuse(
-      'storage_quota_exceeded',
-      `The script would take ${after} of its ${state.settings.storageQuotaBytes} bytes.`,
-    );
-  }
+  if (blocker !== undefined) return unusable(`"${blocker}" is in its way`);
+  if (command.sizeBytes > maxFileBytes) return tooLarge();
+  const used = storageUsedBytes(state.files.values());
+  const after = used - (present?.sizeBytes ?? 0) + command.sizeBytes;
   const { scriptId, path, sha256, sizeBytes } = command;
-  return accept({
-    type: 'FileSaved',
-    data: { scriptId, version: state.version + 1, path, sha256, sizeBytes },
-  });
+  return (
+    quotaProblem(state.settings, after) ??
+    accept({
+      type: 'FileSaved',
+      data: { scriptId, version: state.version + 1, path, sha256, sizeBytes },
+    })
+  );
 }
 
 /** A file that would have to be a folder for `path` to exist, or a file beneath `path`. */
 function blockingPath(state: Present, path: string): string | undefined {
-  const folders = path.split('/').slice(0, -1);
-  for (let depth = 1; depth <= folders.length; depth += 1) {
-    const folder = folders.slice(0, depth).join('/');
-    if (state.files.has(folder)) return folder;
-  }
-  return [...state.files.keys()].find((other) => other.startsWith(`${path}/`));
+  return (
+    foldersOf(path).find((folder) => state.files.has(folder)) ??
+    [...state.files.keys()].find((other) => other.startsWith(`${path}/`))
+  );
+}
+
+/** The folders that `path` lies in, outermost first. */
+function foldersOf(path: string): readonly string[] {
+  const parts = path.split('/');
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+function unusable(why: string): Decision<never> {
+  return refuse('invalid_path', `The path cannot be used: ${why}.`);
+}
+
+function tooLarge(): Decision<never> {
+  return refuse('payload_too_large', `A file may have ${maxFileBytes} bytes at most.`);
+}
+
+function quotaProblem(settings: ScriptSettings, usedBytes: number): Decision<never> | undefined {
+  const { storageQuotaBytes } = settings;
+  if (usedBytes <= storageQuotaBytes) return undefined;
+  return refuse(
+    'storage_quota_exceeded',
+    `The script would take ${usedBytes} of its ${storageQuotaBytes} bytes.`,
+  );
 }
 
 export const scriptAggregate: Aggregate<

@@ -62,9 +62,9 @@ function created(data: Extract<ScriptEvent, { type: 'ScriptCreated' }>['data']):
   };
 }
 
-/** Bytes that the files of the present version take. */
-export function storageUsedBytes(files: ReadonlyMap<string, FileVersion>): number {
+/** Bytes that files take together. */
+export function storageUsedBytes(files: Iterable<FileVersion>): number {
   let total = 0;
-  for (const file of files.values()) total += file.sizeBytes;
+  for (const file of files) total += file.sizeBytes;
   return total;
 }

@@ -1,0 +1,69 @@
+/** What holds for every aggregate, whatever is asked of it. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { groupAggregate } from './group/decide.ts';
+import type { Aggregate } from './kernel/aggregate.ts';
+import type { Decision } from './kernel/decision.ts';
+import type { DomainEvent } from './kernel/event.ts';
+import { refusalAggregate } from './refusal/decide.ts';
+import { runAggregate } from './run/decide.ts';
+import { scriptAggregate } from './script/decide.ts';
+import { sessionAggregate } from './session/decide.ts';
+import {
+  anyScriptFacts,
+  groupCommand,
+  refusalCommand,
+  runCommand,
+  scriptCommand,
+  sessionCommand,
+  userCommand,
+} from './testing/arbitraries.ts';
+import { scriptFacts } from './testing/samples.ts';
+import { steps } from './testing/steps.ts';
+import { userAggregate } from './user/decide.ts';
+
+const noFacts = fc.constant(undefined);
+const mostlyTrue = fc.constantFrom(true, true, true, false);
+
+every('script', scriptAggregate, scriptCommand, fc.record({ groupExists: mostlyTrue }));
+every('run', runAggregate, runCommand, fc.oneof(fc.constant(scriptFacts()), anyScriptFacts));
+every('user', userAggregate, userCommand, fc.record({ emailTaken: fc.boolean() }));
+every('session', sessionAggregate, sessionCommand, noFacts);
+every('group', groupAggregate, groupCommand, noFacts);
+every('refusal', refusalAggregate, refusalCommand, noFacts);
+
+function every<State, Command extends { readonly type: string }, Event extends DomainEvent, Facts>(
+  name: string,
+  aggregate: Aggregate<State, Command, Event, Facts>,
+  command: fc.Arbitrary<Command>,
+  facts: fc.Arbitrary<Facts>,
+): void {
+  const asked = fc.array(fc.tuple(command, facts), { maxLength: 25 });
+  const property = (
+    check: (taken: ReturnType<typeof steps<State, Command, Event, Facts>>) => void,
+  ) =>
+    fc.assert(
+      fc.property(asked, (all) => check(steps(aggregate, all))),
+      { numRuns: 100 },
+    );
+
+  describe(`any history of the aggregate "${name}"`, () => {
+    test('folds, and is of its own streams', () => {
+      property((taken) => {
+        for (const { streamId } of taken) expect(streamId).toMatch(`${aggregate.streamType}-`);
+      });
+    });
+
+    test('gains nothing from a command that is repeated', () => {
+      property((taken) => {
+        // A token that is presented twice ends its family: that is what rotation is for.
+        const once = taken.filter((step) => step.command.type !== 'RefreshSession');
+        for (const { repeated } of once) expect(eventsOf(repeated)).toEqual([]);
+      });
+    });
+  });
+}
+
+function eventsOf<Event>(decision: Decision<Event>): readonly Event[] {
+  return decision.kind === 'accepted' ? decision.events : [];
+}

@@ -1,0 +1,60 @@
+import { anyScriptFacts, runCommand } from '#domain/testing/arbitraries.ts';
+import { scriptFacts } from '#domain/testing/samples.ts';
+import { ends, steps } from '#domain/testing/steps.ts';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { runAggregate } from './decide.ts';
+
+const facts = fc.oneof(fc.constant(scriptFacts()), anyScriptFacts);
+const asked = fc.array(fc.tuple(runCommand, facts), { maxLength: 40 });
+
+describe('whatever is done to runs', () => {
+  test('each is queued once, before all else', () => {
+    everyHistory((types) => {
+      expect(types.lastIndexOf('RunQueued')).toBe(types.length === 0 ? -1 : 0);
+    });
+  });
+
+  test('none starts twice', () => {
+    everyHistory((types) => {
+      expect(types.filter((type) => type === 'RunStarted').length).toBeLessThanOrEqual(1);
+    });
+  });
+
+  test('none ends twice, and nothing comes after the end', () => {
+    everyHistory((types) => {
+      const end = types.indexOf('RunFinished');
+      expect(end === -1 || end === types.length - 1).toBe(true);
+    });
+  });
+
+  test('only one that has started is asked to stop, and once', () => {
+    everyHistory((types) => {
+      const request = types.indexOf('RunStopRequested');
+      expect(types.lastIndexOf('RunStopRequested')).toBe(request);
+      if (request !== -1) expect(types.slice(0, request)).toContain('RunStarted');
+    });
+  });
+
+  test('an end is reported only by who showed the fence of the start', () => {
+    fc.assert(
+      fc.property(asked, (all) => {
+        for (const { command, decision } of steps(runAggregate, all)) {
+          if (command.type !== 'FinishRun' || decision.kind === 'refused') continue;
+          if (decision.events.length > 0) expect(command.fence).toBe(2);
+        }
+      }),
+    );
+  });
+});
+
+function everyHistory(check: (types: readonly string[]) => void): void {
+  fc.assert(
+    fc.property(asked, (all) => {
+      for (const { history } of ends(steps(runAggregate, all))) {
+        check(history.map((event) => event.type));
+      }
+    }),
+    { numRuns: 100 },
+  );
+}

@@ -1,0 +1,230 @@
+/** Any command, on so few things that commands meet. */
+import type { Command } from '#domain/aggregates.ts';
+import { roles } from '#domain/kernel/actor.ts';
+import type { ScriptFacts } from '#domain/kernel/aggregate.ts';
+import type { GroupCommand } from '#domain/group/commands.ts';
+import type { RefusalCommand } from '#domain/refusal/commands.ts';
+import type { RunCommand } from '#domain/run/commands.ts';
+import { failures, noTotals, type RunTotals } from '#domain/run/run.ts';
+import type { ScriptCommand } from '#domain/script/commands.ts';
+import {
+  defaultLimits,
+  defaultSettings,
+  maxFileBytes,
+  type ScriptSettings,
+} from '#domain/script/settings.ts';
+import type { SessionCommand } from '#domain/session/commands.ts';
+import type { UserCommand } from '#domain/user/commands.ts';
+import fc from 'fast-check';
+import * as ids from './ids.ts';
+import {
+  createScript,
+  createUser,
+  file,
+  recordRefusal,
+  runScript,
+  scriptFacts,
+} from './samples.ts';
+
+function one<Id>(make: (number: number) => Id, among = 3): fc.Arbitrary<Id> {
+  return fc.integer({ min: 1, max: among }).map(make);
+}
+
+const scriptId = one(ids.scriptId);
+const runId = one(ids.runId, 6);
+const userId = one(ids.userId);
+const groupId = one(ids.groupId, 2);
+const sessionId = one(ids.sessionId, 2);
+const text = fc.constantFrom('', 'Report', 'a "b" \\ {c,d}', 'é😀', 'NULL');
+
+const contents = [0, 1, 40, 60, maxFileBytes, maxFileBytes + 1];
+const anyFile = fc
+  .tuple(
+    fc.constantFrom('main.py', 'lib', 'lib/a.py', 'lib/a/b.py', 'data/x', '../x', 'é.txt'),
+    fc.nat(contents.length - 1),
+  )
+  // The same content has the same size.
+  .map(([path, index]) => file(path, 'abcdef'[index], contents[index]));
+
+const limits = fc
+  .record({ cpu_seconds: fc.option(fc.constantFrom(1, 60)), open_files: fc.constantFrom(16, 256) })
+  .map((some) => ({ ...some, ...Object.fromEntries(limitsBut(Object.keys(some))) }))
+  .map((all) => all as unknown as ScriptSettings['limits']);
+
+function limitsBut(names: readonly string[]) {
+  return Object.entries(defaultLimits).filter(([name]) => !names.includes(name));
+}
+
+const settings = fc.record(
+  {
+    maxConcurrentRuns: fc.constantFrom(1, 2, 3),
+    storageQuotaBytes: fc.constantFrom(0, 50, 100, defaultSettings.storageQuotaBytes),
+    entrypoint: fc.constantFrom('main.py', 'lib/a.py'),
+    limits,
+    tags: fc.constantFrom([], ['x'], ['x', 'y z']),
+  },
+  { requiredKeys: [] },
+);
+
+const expectedVersion = fc.constantFrom(1, 2, 3);
+const expectedSha256 = fc.constantFrom('a'.repeat(64), 'b'.repeat(64));
+
+export const scriptCommand: fc.Arbitrary<ScriptCommand> = fc.oneof(
+  { weight: 3, arbitrary: creation() },
+  {
+    weight: 4,
+    arbitrary: fc.record(
+      {
+        type: fc.constant('ChangeScript'),
+        scriptId,
+        name: text,
+        description: text,
+        groupId,
+        settings,
+        expectedVersion,
+      },
+      { requiredKeys: ['type', 'scriptId'] },
+    ),
+  },
+  {
+    weight: 8,
+    arbitrary: fc
+      .record(
+        {
+          type: fc.constant('SaveFile'),
+          scriptId,
+          expectedVersion,
+          expectedSha256,
+          saved: anyFile,
+        },
+        { requiredKeys: ['type', 'scriptId', 'saved'] },
+      )
+      .map(({ saved, ...rest }) => ({ ...rest, ...saved })),
+  },
+  fc.record({ type: fc.constantFrom('EnableScript', 'DisableScript'), scriptId }),
+  fc.record(
+    { type: fc.constant('DeleteScript'), scriptId, expectedVersion },
+    { requiredKeys: ['type', 'scriptId'] },
+  ),
+);
+
+function creation(): fc.Arbitrary<ScriptCommand> {
+  return fc
+    .record({
+      scriptId,
+      groupId,
+      name: text,
+      changed: settings,
+      files: fc.oneof(fc.constant([file('main.py')]), fc.array(anyFile, { maxLength: 3 })),
+    })
+    .map(({ changed, ...rest }) =>
+      createScript({ ...rest, settings: { ...defaultSettings, ...changed } }),
+    );
+}
+
+const count = fc.option(fc.nat(1000));
+const totals: fc.Arbitrary<RunTotals> = fc.record({
+  durationMs: count,
+  cpuSeconds: fc.option(fc.constantFrom(0, 0.1, 12.5)),
+  maxMemoryBytes: count,
+  maxThreads: count,
+  logLines: fc.nat(1000),
+  logBytes: fc.nat(1000),
+  logTruncated: fc.boolean(),
+});
+
+export const runCommand: fc.Arbitrary<RunCommand> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({ runId, scriptId, timeoutSeconds: fc.option(fc.constant(9)) })
+      .map((changes) => runScript(changes)),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('StartRun'),
+      runId,
+      runtimeId: fc.constantFrom('runtime-1', 'runtime-2'),
+      layers: fc.constantFrom([], ['rlimits', 'landlock']),
+    }),
+  },
+  fc.record({ type: fc.constant('StopRun'), runId }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('FinishRun'),
+      runId,
+      fence: fc.constantFrom(2, 2, 2, 1, 3),
+      outcome: fc.constantFrom('success', 'stopped', ...failures),
+      exitCode: fc.option(fc.constantFrom(0, 1, 255)),
+      signal: fc.option(fc.constant('SIGKILL')),
+      totals,
+    }),
+  },
+  fc.record({
+    type: fc.constant('AbandonRun'),
+    runId,
+    failure: fc.constantFrom('environment_error', 'sandbox_error', 'expired'),
+    totals: fc.constant(noTotals),
+  }),
+);
+
+const hash = fc.constantFrom('first', 'second', 'third');
+export const sessionCommand: fc.Arbitrary<SessionCommand> = fc.oneof(
+  fc.record({ type: fc.constant('OpenSession'), sessionId, userId, refreshHash: hash }),
+  fc.record({
+    type: fc.constant('RefreshSession'),
+    sessionId,
+    presentedHash: hash,
+    nextHash: hash,
+  }),
+  fc.record({ type: fc.constant('CloseSession'), sessionId }),
+);
+
+export const userCommand: fc.Arbitrary<UserCommand> = fc
+  .record({
+    userId,
+    email: fc.constantFrom('ada@example.com', 'bob@example.com'),
+    role: fc.constantFrom(...roles),
+    groupIds: fc.array(groupId, { maxLength: 2 }),
+    canAudit: fc.boolean(),
+  })
+  .map((changes) => createUser(changes));
+
+export const groupCommand: fc.Arbitrary<GroupCommand> = fc.record({
+  type: fc.constant('CreateGroup'),
+  groupId,
+  name: text,
+  color: fc.constantFrom('#112233', '#abcdef'),
+  icon: fc.constant('folder'),
+});
+
+export const refusalCommand: fc.Arbitrary<RefusalCommand> = fc
+  .record({
+    refusalId: one(ids.refusalId),
+    resource: fc.option(text),
+    count: fc.constantFrom(1, 7),
+  })
+  .map((changes) => recordRefusal(changes));
+
+export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 6, arbitrary: scriptCommand },
+  { weight: 8, arbitrary: runCommand },
+  sessionCommand,
+  userCommand,
+  { weight: 2, arbitrary: groupCommand },
+  refusalCommand,
+);
+
+export const anyScriptFacts: fc.Arbitrary<ScriptFacts | undefined> = fc.option(
+  fc
+    .record({
+      enabled: fc.boolean(),
+      deleted: fc.boolean(),
+      maxConcurrentRuns: fc.constantFrom(1, 2),
+      activeRuns: fc.constantFrom(0, 1, 2),
+    })
+    .map((changes) => scriptFacts(changes)),
+  { nil: undefined },
+);

@@ -1,0 +1,24 @@
+/** Fixed ids, numbered from 1 within their kind; later numbers sort after earlier ones. */
+import {
+  known,
+  parseCommandId,
+  parseGroupId,
+  parseRefusalId,
+  parseRunId,
+  parseScriptId,
+  parseSessionId,
+  parseUserId,
+} from '#domain/kernel/ids.ts';
+
+function numbered<Id>(kind: string, parse: (text: string) => Id | undefined) {
+  return (number = 1): Id =>
+    known(parse, `0000000${kind}-0000-7000-8000-${number.toString(16).padStart(12, '0')}`);
+}
+
+export const scriptId = numbered('1', parseScriptId);
+export const runId = numbered('2', parseRunId);
+export const userId = numbered('3', parseUserId);
+export const groupId = numbered('4', parseGroupId);
+export const sessionId = numbered('5', parseSessionId);
+export const refusalId = numbered('6', parseRefusalId);
+export const commandId = numbered('7', parseCommandId);

@@ -1,0 +1,152 @@
+/** One plain example of each command, fact and event, to be varied where a test cares. */
+import type { ScriptFacts } from '#domain/kernel/aggregate.ts';
+import type { CreateGroup } from '#domain/group/commands.ts';
+import type { RecordRefusal } from '#domain/refusal/commands.ts';
+import type { FinishRun, RunScript } from '#domain/run/commands.ts';
+import type { RunFinished, RunQueued, RunStarted } from '#domain/run/events.ts';
+import { noTotals } from '#domain/run/run.ts';
+import type { CreateScript } from '#domain/script/commands.ts';
+import type { FileVersion, ScriptCreated } from '#domain/script/events.ts';
+import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
+import type { CreateUser } from '#domain/user/commands.ts';
+import { commandId, groupId, refusalId, runId, scriptId, userId } from './ids.ts';
+
+/** The same letter gives the same hash. */
+export function file(path: string, letter = 'a', sizeBytes = 10): FileVersion {
+  return { path, sha256: letter.repeat(64), sizeBytes };
+}
+
+export function createScript(changes: Partial<CreateScript> = {}): CreateScript {
+  return {
+    type: 'CreateScript',
+    scriptId: scriptId(),
+    name: 'Report',
+    description: 'Counts things.',
+    groupId: groupId(),
+    settings: defaultSettings,
+    files: [file('main.py')],
+    ...changes,
+  };
+}
+
+export function scriptCreated(changes: Partial<CreateScript> = {}): ScriptCreated {
+  const { type: _, ...data } = createScript(changes);
+  return { type: 'ScriptCreated', data };
+}
+
+export function scriptFacts(changes: Partial<ScriptFacts> = {}): ScriptFacts {
+  return {
+    name: 'Report',
+    groupId: groupId(),
+    version: 1,
+    enabled: true,
+    deleted: false,
+    maxConcurrentRuns: 1,
+    entrypoint: 'main.py',
+    limits: { ...defaultLimits },
+    activeRuns: 0,
+    ...changes,
+  };
+}
+
+export function runScript(changes: Partial<RunScript> = {}): RunScript {
+  return {
+    type: 'RunScript',
+    runId: runId(),
+    scriptId: scriptId(),
+    trigger: { type: 'manual' },
+    paramsSha256: null,
+    timeoutSeconds: null,
+    ...changes,
+  };
+}
+
+export function runQueued(changes: Partial<RunQueued['data']> = {}): RunQueued {
+  return {
+    type: 'RunQueued',
+    data: {
+      runId: runId(),
+      scriptId: scriptId(),
+      scriptName: 'Report',
+      groupId: groupId(),
+      scriptVersion: 1,
+      entrypoint: 'main.py',
+      limits: defaultLimits,
+      trigger: { type: 'manual' },
+      paramsSha256: null,
+      attempt: 1,
+      parentRunId: null,
+      ...changes,
+    },
+  };
+}
+
+export function runStarted(changes: Partial<RunStarted['data']> = {}): RunStarted {
+  return {
+    type: 'RunStarted',
+    data: {
+      runId: runId(),
+      scriptId: scriptId(),
+      runtimeId: 'runtime-1',
+      layers: ['rlimits'],
+      ...changes,
+    },
+  };
+}
+
+/** The report of the runtime that started the run as its second event. */
+export function finishRun(changes: Partial<FinishRun> = {}): FinishRun {
+  return {
+    type: 'FinishRun',
+    runId: runId(),
+    fence: 2,
+    outcome: 'success',
+    exitCode: 0,
+    signal: null,
+    totals: { ...noTotals, durationMs: 1500, logLines: 3, logBytes: 42 },
+    ...changes,
+  };
+}
+
+export function runFinished(changes: Partial<RunFinished['data']> = {}): RunFinished {
+  const { type: _, fence: __, ...data } = finishRun();
+  return { type: 'RunFinished', data: { ...data, scriptId: scriptId(), ...changes } };
+}
+
+export function createUser(changes: Partial<CreateUser> = {}): CreateUser {
+  return {
+    type: 'CreateUser',
+    userId: userId(),
+    email: 'ada@example.com',
+    name: 'Ada',
+    role: 'developer',
+    groupIds: [groupId()],
+    canAudit: false,
+    credentialId: commandId(),
+    ...changes,
+  };
+}
+
+export function createGroup(changes: Partial<CreateGroup> = {}): CreateGroup {
+  return {
+    type: 'CreateGroup',
+    groupId: groupId(),
+    name: 'Reports',
+    color: '#112233',
+    icon: 'folder',
+    ...changes,
+  };
+}
+
+export function recordRefusal(changes: Partial<RecordRefusal> = {}): RecordRefusal {
+  return {
+    type: 'RecordRefusal',
+    refusalId: refusalId(),
+    operation: 'POST /api/v1/scripts/{id}/run',
+    resource: `script-${scriptId()}`,
+    code: 'forbidden',
+    status: 403,
+    count: 1,
+    ...changes,
+  };
+}

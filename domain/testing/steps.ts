@@ -1,0 +1,46 @@
+/** Commands one after the other, each on what those before it left. */
+import type { Aggregate } from '#domain/kernel/aggregate.ts';
+import type { Decision } from '#domain/kernel/decision.ts';
+import type { DomainEvent } from '#domain/kernel/event.ts';
+import { fold } from './given.ts';
+
+export interface Step<State, Command, Event> {
+  readonly command: Command;
+  readonly streamId: string;
+  readonly decision: Decision<Event>;
+  /** The stream's events and state once the decision is recorded. */
+  readonly history: readonly Event[];
+  readonly after: State;
+  /** What the same command is answered then. */
+  readonly repeated: Decision<Event>;
+}
+
+/** Carries out commands with the facts that come with each. */
+export function steps<
+  State,
+  Command extends { readonly type: string },
+  Event extends DomainEvent,
+  Facts,
+>(
+  aggregate: Aggregate<State, Command, Event, Facts>,
+  asked: readonly (readonly [Command, Facts])[],
+): readonly Step<State, Command, Event>[] {
+  const histories = new Map<string, readonly Event[]>();
+  return asked.map(([command, facts]) => {
+    const streamId = aggregate.streamOf(command);
+    const before = histories.get(streamId) ?? [];
+    const decision = aggregate.decide(fold(aggregate, before), command, facts);
+    const history = decision.kind === 'accepted' ? [...before, ...decision.events] : before;
+    histories.set(streamId, history);
+    const after = fold(aggregate, history);
+    const repeated = aggregate.decide(after, command, facts);
+    return { command, streamId, decision, history, after, repeated };
+  });
+}
+
+/** The last step of each stream. */
+export function ends<State, Command, Event>(
+  taken: readonly Step<State, Command, Event>[],
+): readonly Step<State, Command, Event>[] {
+  return [...new Map(taken.map((step) => [step.streamId, step])).values()];
+}
