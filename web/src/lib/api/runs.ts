@@ -42,15 +42,6 @@ export async function stopRun(runId: string): Promise<void> {
   await unwrap(client.POST('/api/v1/runs/{run_id}/stop', { params: { path: { run_id: runId } } }));
 }
 
-export function rerun(runId: string, version: 'same' | 'latest'): Promise<Run> {
-  return unwrap(
-    client.POST('/api/v1/runs/{run_id}/rerun', {
-      params: { path: { run_id: runId } },
-      body: { version },
-    }),
-  );
-}
-
 /** The lines from `fromSeq` on, at most 200. */
 export async function logPage(runId: string, fromSeq: number): Promise<LogLine[]> {
   return (await logs(runId, { from_seq: fromSeq, limit: 200 })).items;

@@ -28,6 +28,7 @@ export interface components {
       group: string;
       enabled: boolean;
       max_concurrent_runs: number;
+      entrypoint: string;
       limits: components['schemas']['Limits'];
       version: number;
       created_at: string;
@@ -41,6 +42,7 @@ export interface components {
       script_name: string;
       script_version: number;
       status: components['schemas']['RunStatus'];
+      stop_requested?: boolean;
       trigger_type: string;
       requested_by: string | null;
       queued_at: string;

@@ -2,10 +2,13 @@ import { connection } from '../state/connection.svelte.ts';
 import { readApiError } from './api-error.ts';
 import { TokenKeeper, type HeldToken, type TokenAnswer } from './token-keeper.ts';
 
+/** Why a session ended: it ran out or was revoked, or the person left. */
+export type SessionEnd = 'expired' | 'logged-out';
+
 type Message = { kind: 'token'; held: HeldToken } | { kind: 'ended' };
 
 const channel = new BroadcastChannel('orch-session');
-const endedListeners = new Set<() => void>();
+const endedListeners = new Set<(end: SessionEnd) => void>();
 
 /** The access token of this tab, shared with the other tabs by message and never stored. */
 export const keeper = new TokenKeeper({
@@ -14,7 +17,7 @@ export const keeper = new TokenKeeper({
     // Web Locks need HTTPS or loopback; without them each tab refreshes on its own.
     navigator.locks ? navigator.locks.request('orch-refresh', work) : work(),
   announce: (held) => post(held ? { kind: 'token', held } : { kind: 'ended' }),
-  onEnded: () => tellEnded(),
+  onEnded: () => tellEnded('expired'),
   nowMs: () => Date.now(),
   after: (delayMs, work) => {
     const timer = setTimeout(work, delayMs);
@@ -25,11 +28,11 @@ export const keeper = new TokenKeeper({
 channel.addEventListener('message', (event: MessageEvent<Message>) => {
   if (event.data.kind === 'token') return keeper.adopt(event.data.held);
   keeper.forget();
-  tellEnded();
+  tellEnded('logged-out');
 });
 
 /** Calls `listener` when the session has ended, here or in another tab. */
-export function onSessionEnded(listener: () => void): void {
+export function onSessionEnded(listener: (end: SessionEnd) => void): void {
   endedListeners.add(listener);
 }
 
@@ -43,8 +46,8 @@ function post(message: Message): void {
   channel.postMessage(message);
 }
 
-function tellEnded(): void {
-  for (const listener of endedListeners) listener();
+function tellEnded(end: SessionEnd): void {
+  for (const listener of endedListeners) listener(end);
 }
 
 async function refresh(): Promise<TokenAnswer | null> {

@@ -8,12 +8,15 @@ import { mayDo, type Right } from '../rights.ts';
 /** Who is logged in in this tab. */
 class Session {
   user = $state.raw<User | null>(null);
+  /** The session ran out under an open page: `user` stays, so that unsaved work is not lost while
+   *  the person logs in again. */
+  expired = $state(false);
   #resuming: Promise<User | null> | null = null;
   /** The server has said that there is no session; asking again would only be refused again. */
   #over = false;
 
   constructor() {
-    onSessionEnded(() => this.#end());
+    onSessionEnded((end) => (end === 'expired' ? this.#expire() : this.#end()));
   }
 
   /** The person of the refresh cookie, if the session still holds. One attempt at a time.
@@ -29,8 +32,14 @@ class Session {
 
   async logIn(email: string, password: string): Promise<void> {
     await logIn(email, password);
+    const before = this.user;
     this.user = await me();
     this.#over = false;
+    if (!this.expired) return;
+    this.expired = false;
+    // Another person must not go on with what the first one had open.
+    if (before?.id !== this.user.id) location.reload();
+    else await queryClient.invalidateQueries();
   }
 
   async logOut(): Promise<void> {
@@ -51,9 +60,15 @@ class Session {
     return this.user;
   }
 
+  #expire(): void {
+    this.#over = true;
+    this.expired = this.user !== null;
+  }
+
   #end(): void {
     this.#over = true;
     this.user = null;
+    this.expired = false;
     queryClient.clear();
   }
 }

@@ -1,0 +1,76 @@
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import { markdown } from '@codemirror/lang-markdown';
+import { python } from '@codemirror/lang-python';
+import { bracketMatching, indentOnInput, indentUnit } from '@codemirror/language';
+import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
+import { EditorState, type Extension } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
+import { editorTheme } from './theme.ts';
+
+export interface EditorOptions {
+  path: string;
+  text: string;
+  readOnly: boolean;
+  /** Called with every new state of the document. */
+  onChange(state: EditorState): void;
+}
+
+/** The editor's state for one file; it keeps its own undo history and cursor. */
+export function editorState({ path, text, readOnly, onChange }: EditorOptions): EditorState {
+  return EditorState.create({
+    doc: text,
+    extensions: [
+      // A file keeps the line ends that it came with.
+      text.includes('\r\n') ? EditorState.lineSeparator.of('\r\n') : [],
+      EditorState.readOnly.of(readOnly),
+      lineNumbers(),
+      history(),
+      drawSelection(),
+      indentOnInput(),
+      indentUnit.of(path.endsWith('.py') ? '    ' : '  '),
+      bracketMatching(),
+      closeBrackets(),
+      autocompletion(),
+      highlightActiveLine(),
+      highlightActiveLineGutter(),
+      highlightSelectionMatches(),
+      language(path),
+      editorTheme,
+      EditorView.contentAttributes.of({ 'aria-label': `Code of ${path}` }),
+      EditorView.updateListener.of((update) => {
+        if (update.docChanged || update.selectionSet) onChange(update.state);
+      }),
+      keymap.of([
+        ...closeBracketsKeymap,
+        // Ctrl+Enter and Ctrl+S belong to the page: run and save.
+        ...defaultKeymap.filter(({ key }) => key !== 'Mod-Enter'),
+        ...searchKeymap,
+        ...historyKeymap,
+        ...completionKeymap,
+        // Escape, then Tab leaves the editor.
+        indentWithTab,
+      ]),
+    ],
+  });
+}
+
+function language(path: string): Extension {
+  if (path.endsWith('.py')) return python();
+  if (path.endsWith('.json')) return json();
+  if (path.endsWith('.md')) return markdown();
+  return [];
+}

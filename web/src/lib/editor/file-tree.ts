@@ -1,0 +1,56 @@
+/** One line of the file list: a folder's heading or a file. */
+export interface TreeRow {
+  kind: 'folder' | 'file';
+  name: string;
+  path: string;
+  depth: number;
+}
+
+/** The files as an indented list: folders first, then by name; the start file leads. */
+export function treeRows(paths: readonly string[], entrypoint: string): TreeRow[] {
+  const rows: TreeRow[] = [];
+  addFolder(rows, [...paths], '', 0, entrypoint);
+  return rows;
+}
+
+function addFolder(
+  rows: TreeRow[],
+  paths: string[],
+  prefix: string,
+  depth: number,
+  entrypoint: string,
+): void {
+  const inside = paths.filter((path) => path.startsWith(prefix));
+  const files = inside.filter((path) => !path.slice(prefix.length).includes('/'));
+  const folders = new Set(
+    inside
+      .map((path) => path.slice(prefix.length))
+      .filter((rest) => rest.includes('/'))
+      .map((rest) => rest.slice(0, rest.indexOf('/'))),
+  );
+  for (const name of [...folders].sort()) {
+    const path = `${prefix}${name}/`;
+    rows.push({ kind: 'folder', name, path, depth });
+    addFolder(rows, inside, path, depth + 1, entrypoint);
+  }
+  for (const path of files.sort((a, b) =>
+    order(a, entrypoint).localeCompare(order(b, entrypoint)),
+  )) {
+    rows.push({ kind: 'file', name: path.slice(prefix.length), path, depth });
+  }
+}
+
+function order(path: string, entrypoint: string): string {
+  return path === entrypoint ? '' : path;
+}
+
+/** Why `path` cannot be a file of a script; null when it can. The server checks it again. */
+export function pathProblem(path: string, taken: readonly string[]): string | null {
+  if (path === '') return 'Give the file a name.';
+  if (new TextEncoder().encode(path).length > 255) return 'The path is longer than 255 bytes.';
+  if (/[\\\0]/.test(path)) return 'A path has no backslash.';
+  if (path.split('/').some((part) => part === '' || part === '.' || part === '..')) {
+    return 'A path is relative and has no empty, “.” or “..” part.';
+  }
+  return taken.includes(path) ? 'There is a file of that name.' : null;
+}

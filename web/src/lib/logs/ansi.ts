@@ -1,0 +1,22 @@
+import { AnsiUp } from 'ansi_up';
+
+/** Longer lines are cut on the screen; copying and downloading give them whole. */
+const maxShown = 10_000;
+
+const ansi = new AnsiUp();
+ansi.use_classes = true;
+// A log must not bring links of its own (OSC 8): where they lead is not visible.
+ansi.url_allowlist = {};
+
+/** One line as escaped HTML in which terminal colours are spans. Colours end with their line. */
+export function lineHtml(text: string): string {
+  const shown = lastDrawn(text);
+  const cut = shown.length > maxShown ? `${shown.slice(0, maxShown)}\u001b[0m …` : shown;
+  return ansi.ansi_to_html(`${cut}\u001b[0m`);
+}
+
+/** What a terminal would show of a line that was drawn over again, as progress bars do. */
+function lastDrawn(text: string): string {
+  if (!text.includes('\r')) return text;
+  return text.replace(/\r+$/, '').split('\r').at(-1) ?? '';
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { geometry, rowHeightPx, scrollTopOf } from './row-geometry.ts';
+
+const viewportPx = 600;
+
+describe.each([10, 1000, 400_000, 1_000_000, 50_000_000])('given %i rows', (rowCount) => {
+  test('when scrolled to the end, then the last row ends where the list ends', () => {
+    const { heightPx } = geometry(rowCount, 0, viewportPx);
+    const end = geometry(rowCount, Math.max(0, heightPx - viewportPx), viewportPx);
+    expect(end.first + end.count).toBe(rowCount);
+    expect(end.topPx + end.count * rowHeightPx).toBeCloseTo(heightPx, 0);
+  });
+
+  test('when scrolled anywhere, then a few rows are drawn and they cover the viewport', () => {
+    const { heightPx } = geometry(rowCount, 0, viewportPx);
+    for (const share of [0, 0.123, 0.5, 0.987, 1]) {
+      const scrollTopPx = share * Math.max(0, heightPx - viewportPx);
+      const drawn = geometry(rowCount, scrollTopPx, viewportPx);
+      expect(drawn.count).toBeLessThan(100);
+      expect(drawn.topPx).toBeLessThanOrEqual(scrollTopPx);
+      const bottomPx = drawn.topPx + drawn.count * rowHeightPx;
+      expect(bottomPx).toBeGreaterThanOrEqual(Math.min(heightPx, scrollTopPx + viewportPx) - 1);
+    }
+  });
+
+  test('when a row is jumped to, then it is among those drawn', () => {
+    const row = Math.floor(rowCount * 0.7);
+    const drawn = geometry(rowCount, scrollTopOf(row, rowCount, viewportPx), viewportPx);
+    expect(drawn.first).toBeLessThanOrEqual(row);
+    expect(drawn.first + drawn.count).toBeGreaterThan(row);
+  });
+});
+
+test('no rows take no height', () => {
+  expect(geometry(0, 0, viewportPx)).toMatchObject({ heightPx: 0, count: 0 });
+});

@@ -1,0 +1,55 @@
+import { searchLogs, type LogFilter } from '../api/runs.ts';
+import type { LogLine } from '../api/types.ts';
+import type { LogRow } from '../logs/log-window.ts';
+
+/** The lines of a run's log that match a filter, a page at a time. */
+export class LogSearch {
+  lines = $state.raw<LogLine[]>([]);
+  busy = $state(false);
+  failure = $state.raw<unknown>(null);
+  /** Whether further pages may hold more matches. */
+  more = $state(false);
+  readonly #runId: string;
+  #filter: LogFilter = {};
+  #cursor: string | null = null;
+  /** Tells the answer to an earlier search from the current one. */
+  #generation = 0;
+
+  constructor(runId: string) {
+    this.#runId = runId;
+  }
+
+  search(filter: LogFilter): void {
+    this.#filter = filter;
+    this.#cursor = null;
+    this.#generation += 1;
+    this.lines = [];
+    this.more = true;
+    this.busy = false;
+    void this.loadMore();
+  }
+
+  rows(first: number, count: number): LogRow[] {
+    return this.lines.slice(first, first + count).map((line) => ({ seq: line.seq, line }));
+  }
+
+  async loadMore(): Promise<void> {
+    if (this.busy || !this.more) return;
+    const generation = this.#generation;
+    this.busy = true;
+    try {
+      const page = await searchLogs(this.#runId, this.#filter, this.#cursor);
+      if (generation !== this.#generation) return;
+      this.lines = [...this.lines, ...page.items];
+      this.#cursor = page.next_cursor;
+      this.more = page.next_cursor !== null;
+      this.failure = null;
+    } catch (error) {
+      if (generation !== this.#generation) return;
+      this.failure = error;
+      this.more = false;
+    } finally {
+      if (generation === this.#generation) this.busy = false;
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { createContext } from 'svelte';
+import { startRun } from '../api/runs.ts';
+import { toastDone, toastError } from '../toasts.ts';
+import { LiveRun } from './live-run.svelte.ts';
+import { Project } from './project.svelte.ts';
+import { refreshRunsOf } from './refresh-runs.ts';
+
+/** What a person does with one script: edit, save, run and read the log, on one page. */
+export class Workbench {
+  readonly project: Project;
+  /** The run whose log is open beneath the editor. */
+  live = $state.raw<LiveRun | null>(null);
+  starting = $state(false);
+
+  constructor(scriptId: string, readOnly: boolean) {
+    this.project = new Project(scriptId, readOnly);
+  }
+
+  /** Saves every changed file and tells how it went. */
+  async save(): Promise<boolean> {
+    const count = this.project.dirtyFiles.length;
+    if (count === 0) return true;
+    try {
+      const saved = await this.project.saveAll();
+      if (saved) toastDone(count === 1 ? 'Saved' : `${count} files saved`);
+      return saved;
+    } catch (error) {
+      toastError('It was not saved', error);
+      return false;
+    }
+  }
+
+  /** Saves, then runs what was saved, and opens its log. */
+  async run(params?: Record<string, unknown>): Promise<void> {
+    if (this.starting) return;
+    this.starting = true;
+    try {
+      if (!(await this.save())) return;
+      this.live = new LiveRun(await startRun(this.project.scriptId, params));
+      refreshRunsOf(this.project.scriptId);
+    } catch (error) {
+      toastError('The run was not started', error);
+    } finally {
+      this.starting = false;
+    }
+  }
+}
+
+/** Lets the pages of one script share its workbench. */
+export const [getWorkbench, setWorkbench] = createContext<() => Workbench>();

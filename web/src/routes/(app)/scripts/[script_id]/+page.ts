@@ -1,0 +1,9 @@
+import { redirect } from '@sveltejs/kit';
+import { session } from '#lib/state/session.svelte.ts';
+import type { PageLoad } from './$types';
+
+export const load: PageLoad = async ({ params, parent }) => {
+  const { scriptId } = await parent();
+  if (!session.may('readFiles')) redirect(307, `/scripts/${params.script_id}/runs`);
+  return { scriptId };
+};
