@@ -1,6 +1,7 @@
 /** What a service sees of the environment: what it needs. */
 import type { Environment } from '#services/shared/config.ts';
 import { settings } from '#services/shared/settings.ts';
+import { compileCache } from './compiled.ts';
 import type { Config } from './config.ts';
 import type { Secrets } from './secrets.ts';
 import type { ServiceDefinition } from './services.ts';
@@ -33,8 +34,7 @@ export function serviceEnvironment(
     ORCH_DATA_DIR: config.dataDir,
     ORCH_EDITION: 'minimal',
     ORCH_SUPERVISED: 'true',
-    // Type stripping and compiling take half of a start.
-    NODE_COMPILE_CACHE: `${config.dataDir}/cache/compiled`,
+    NODE_COMPILE_CACHE: compileCache(config.dataDir),
   };
 }
 

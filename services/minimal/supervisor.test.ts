@@ -73,12 +73,14 @@ describe('given an empty folder', () => {
       ORCH_RUNTIME_SLOTS: 'many',
       SECRET_MASTER_KEY: 'short',
       ORCH_LEASE_SECONDS: '0',
+      ORCH_HTP_PORT: '8080',
     });
     expect(await supervisor.end()).toBe(1);
     for (const name of ['ORCH_RUNTIME_SLOTS', 'SECRET_MASTER_KEY', 'ORCH_LEASE_SECONDS']) {
       expect(supervisor.output).toContain(`${name} is `);
     }
-    expect(existsSync(join(fixture.dataDir, 'secrets'))).toBe(false);
+    expect(supervisor.output).toContain('did you mean ORCH_HTTP_PORT?');
+    expect(existsSync(fixture.dataDir)).toBe(false);
   });
 
   test('when ports are taken, then each is named with its service and setting', async () => {

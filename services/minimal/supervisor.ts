@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { unknownVariables, type Environment } from '#services/shared/config.ts';
+import { warmUp } from './compiled.ts';
 import { localAddress, readMinimalConfig, unusedSettings, type Config } from './config.ts';
 import { startDatabase, type Database } from './database.ts';
 import { serviceEnvironment } from './environment.ts';
@@ -45,8 +46,8 @@ export async function startSupervisor(
   const { environment, say } = options;
   const problem = platformProblem(process.platform, process.arch);
   if (problem !== undefined) throw new StartRefused(problem);
-  const config = readMinimalConfig(environment);
   for (const line of [...unknownVariables(environment), ...unusedSettings(environment)]) say(line);
+  const config = readMinimalConfig(environment);
   makeFolders(config.dataDir);
   holdFolder(config.dataDir);
   const taken = await takenPorts(options.services, config);
@@ -78,7 +79,11 @@ async function startAll(
 ): Promise<Secrets> {
   const { environment, say } = options;
   const prepared = prepareSecrets(join(config.dataDir, 'secrets'), environment);
-  running.database = await startDatabase(config.dataDir, say);
+  const [database] = await Promise.all([
+    startDatabase(config.dataDir, say),
+    warmUp(options.services, config.dataDir),
+  ]);
+  running.database = database;
   signal.throwIfAborted();
   const secrets = prepared.withSecret('ORCH_DATABASE_URL', running.database.serviceUrl);
   running.services = options.services.map((definition) => {

@@ -13,7 +13,7 @@ export type Settings = {
 };
 
 /** Checked for every process, so that their errors are listed with the others. */
-const EVERYWHERE = ['logLevel', 'supervised'] as const satisfies readonly SettingName[];
+const EVERYWHERE = ['logLevel', 'supervised', 'warmUp'] as const satisfies readonly SettingName[];
 
 /** Every error of a configuration, one line each. */
 export class ConfigError extends Error {

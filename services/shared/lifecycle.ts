@@ -23,7 +23,8 @@ export async function runProcess(
   start: (signal: AbortSignal, logger: Logger) => Promise<Running>,
   options: ProcessOptions = {},
 ): Promise<void> {
-  const { supervised, logLevel } = ownConfig();
+  const { supervised, logLevel, warmUp } = ownConfig();
+  if (warmUp) process.exit(0);
   const logger = createLogger(name, logLevel);
   const stopping = new AbortController();
   const asked = untilAsked(supervised, logger).then(() => {
@@ -46,11 +47,11 @@ export async function runProcess(
 }
 
 /** Errors here are reported together with those of the settings that the process itself reads. */
-function ownConfig(): { supervised: boolean; logLevel: string } {
+function ownConfig(): { supervised: boolean; logLevel: string; warmUp: boolean } {
   try {
-    return readConfig(['supervised', 'logLevel']);
+    return readConfig(['supervised', 'logLevel', 'warmUp']);
   } catch {
-    return { supervised: false, logLevel: 'info' };
+    return { supervised: false, logLevel: 'info', warmUp: false };
   }
 }
 

@@ -73,4 +73,6 @@ export const settings = {
   logLevel: oneOf('ORCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),
   /** End with the process at the other end of standard input. */
   supervised: flag('ORCH_SUPERVISED', false),
+  /** Load the program, so that its compiled form is kept, and end. */
+  warmUp: flag('ORCH_WARM_UP', false),
 } as const satisfies Record<string, Setting<unknown>>;

@@ -1,7 +1,7 @@
 /** A supervisor in a process of its own, with small services in place of the real ones. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ export class Fixture {
     this.ports = servers.map((server) => (server.address() as AddressInfo).port);
     await Promise.all(servers.map((server) => once(server.close(), 'close')));
     // The database may run as another user.
-    mkdirSync(this.dataDir, { mode: 0o711 });
+    chmodSync(this.folder, 0o711);
     writeFileSync(join(this.folder, 'package.json'), '{"type":"module"}');
     writeFileSync(join(this.folder, 'main.ts'), this.#main());
     this.write('first');

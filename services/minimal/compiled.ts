@@ -1,0 +1,38 @@
+/** Node keeps what it compiled in a folder. A process that finds everything there starts in half the
+ *  time and takes half the memory, because it never loads the TypeScript compiler. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ServiceDefinition } from './services.ts';
+
+export function compileCache(dataDir: string): string {
+  return join(dataDir, 'cache', 'compiled');
+}
+
+/** Loads every program once, where that has not been done with this version of Node: the services
+ *  that follow find it compiled. It costs memory if it fails, and nothing else. */
+export async function warmUp(
+  services: readonly ServiceDefinition[],
+  dataDir: string,
+): Promise<void> {
+  const cache = compileCache(dataDir);
+  const mark = `${cache}-by`;
+  if (isMarked(mark)) return;
+  const PATH = process.env['PATH'];
+  const env = { PATH, NODE_COMPILE_CACHE: cache, ORCH_WARM_UP: 'true' };
+  const loads = services.map(async ({ entry }) => {
+    const child = spawn(process.execPath, [entry], { env, stdio: 'ignore' });
+    await once(child, 'exit');
+  });
+  await Promise.allSettled(loads);
+  writeFileSync(mark, process.version);
+}
+
+function isMarked(mark: string): boolean {
+  try {
+    return readFileSync(mark, 'utf8') === process.version;
+  } catch {
+    return false;
+  }
+}
