@@ -114,6 +114,24 @@ export async function findFile(
     .executeTakeFirst();
 }
 
+/** The newest version of a file with this content, and the script's version that it came with. */
+export async function findSavedFile(
+  db: ReadModels,
+  scriptId: ScriptId,
+  path: string,
+  sha256: string,
+): Promise<(ScriptFileView & { readonly version: number }) | undefined> {
+  return await db
+    .selectFrom('script_files')
+    .select(['path', 'sha256', 'size_bytes', 'saved_at', 'version'])
+    .where('script_id', '=', scriptId)
+    .where('path', '=', path)
+    .where('sha256', '=', sha256)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
 // JSON carries times as text.
 function withDates(view: ScriptView): ScriptView {
   const { last_run: last } = view;

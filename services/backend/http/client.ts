@@ -1,0 +1,67 @@
+/** What is known of the client of a request. */
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+import { TLSSocket } from 'node:tls';
+
+/** Proxies whose `X-Forwarded-*` headers are believed. */
+export type TrustedProxies = BlockList;
+
+/** @param networks addresses or CIDR ranges */
+export function trustedProxies(networks: readonly string[]): TrustedProxies {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    list.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family);
+  }
+  return list;
+}
+
+/** Address of the client: the nearest one that is no trusted proxy. */
+export function clientAddress(request: IncomingMessage, trusted: TrustedProxies): string {
+  let address = plain(request.socket.remoteAddress ?? '');
+  const forwarded = String(request.headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .map((one) => plain(one.trim()));
+  while (isTrusted(address, trusted)) {
+    const next = forwarded.pop();
+    if (next === undefined || isIP(next) === 0) break;
+    address = next;
+  }
+  return address;
+}
+
+/** Whether the client came over HTTPS, here or at a trusted proxy. */
+export function isSecure(request: IncomingMessage, trusted: TrustedProxies): boolean {
+  if (request.socket instanceof TLSSocket) return true;
+  return (
+    isTrusted(plain(request.socket.remoteAddress ?? ''), trusted) &&
+    request.headers['x-forwarded-proto'] === 'https'
+  );
+}
+
+function isTrusted(address: string, trusted: TrustedProxies): boolean {
+  const version = isIP(address);
+  return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4');
+}
+
+// IPv4 on a socket that takes both comes as `::ffff:127.0.0.1`.
+function plain(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/, '');
+}
+
+/** The trace that the client began (W3C Trace Context), or a new one. */
+export function traceIdOf(request: IncomingMessage): string {
+  const given = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(
+    String(request.headers['traceparent'] ?? ''),
+  )?.[1];
+  return given === undefined || /^0+$/.test(given) ? randomBytes(16).toString('hex') : given;
+}
+
+/** Whether a browser sent the request from a page of this very site. Other programs send no `Origin`.
+ *  @param host the `Host` header */
+export function isSameOrigin(origin: string | undefined, host: string | undefined): boolean {
+  if (origin === undefined) return true;
+  return URL.canParse(origin) && new URL(origin).host === host;
+}

@@ -1,0 +1,41 @@
+/** `ETag`, `If-Match` and `If-None-Match` (RFC 9110 §13). */
+import { problem, type Problem } from './problem.ts';
+
+export function etag(version: string | number): string {
+  return `"${version}"`;
+}
+
+/** The tags that an `If-Match` names; `undefined` where any state will do (no header, or `*`). */
+export function tagsOf(ifMatch: string | undefined): readonly string[] | undefined {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
+  return ifMatch.split(',').map((tag) =>
+    tag
+      .trim()
+      .replace(/^W\//, '')
+      .replace(/^"(.*)"$/, '$1'),
+  );
+}
+
+/** The one version that an `If-Match` names, to be checked by the decision itself.
+ *  @returns the number, `undefined` where there is no condition, or the problem of a tag that can
+ *    never match */
+export function versionOf(ifMatch: string | undefined): { version?: number } | Problem {
+  const tags = tagsOf(ifMatch);
+  if (tags === undefined) return {};
+  const [tag] = tags;
+  if (tags.length === 1 && tag !== undefined && /^\d{1,9}$/.test(tag)) {
+    return { version: Number(tag) };
+  }
+  return mismatch;
+}
+
+export const mismatch: Problem = problem(
+  'version_mismatch',
+  'If-Match names no version that this could be at.',
+);
+
+/** Whether the client has the present state already. */
+export function isUnchanged(ifNoneMatch: string | undefined, current: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch.trim() === '*' || (tagsOf(ifNoneMatch)?.includes(current) ?? false);
+}

@@ -1,0 +1,144 @@
+/** One request on its way to its operation: who asks, may they, and what do they ask. */
+import type { ServerResponse } from 'node:http';
+import type { Principal } from '#domain/kernel/actor.ts';
+import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import { mayAnywhere } from '#domain/kernel/rights.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { Request, Response } from 'express';
+import type { Services } from '../services.ts';
+import { authenticate, type Identity } from './authentication.ts';
+import type { ReadBody } from './body.ts';
+import { clientAddress, isSecure, traceIdOf } from './client.ts';
+import type { Call, Operation } from './operation.ts';
+import { isProblem, notFound, problem, problemKinds, type Problem } from './problem.ts';
+import type { Refused } from './refusals.ts';
+import type { Sendable } from './send.ts';
+import { isStorable, queryProblem } from './validation.ts';
+
+/** Filled in as it becomes known. */
+export interface Exchange {
+  readonly operation: Operation;
+  readonly request: Request;
+  readonly response: Response;
+  readonly traceId: string;
+  readonly ip: string;
+  identity?: Identity;
+  parameters?: Readonly<Record<string, unknown>>;
+}
+
+export function begin(
+  operation: Operation,
+  request: Request,
+  response: Response,
+  { trustedProxies }: Services,
+): Exchange {
+  const ip = clientAddress(request, trustedProxies);
+  return { operation, request, response, traceId: traceIdOf(request), ip };
+}
+
+/** Deny by default: only what is marked public needs nobody. */
+export async function admit(exchange: Exchange, services: Services): Promise<Problem | undefined> {
+  const { access } = exchange.operation;
+  if (access === 'public') return undefined;
+  const identity = await authenticate(exchange.request.headers.authorization, services);
+  if (isProblem(identity)) return identity;
+  exchange.identity = identity;
+  if (access === 'signed-in' || mayAnywhere(identity.principal, access.right)) return undefined;
+  return problem('forbidden', `The role ${identity.principal.role} does not allow this.`);
+}
+
+/** Parses the parameters of the path into the exchange. Text that is no id names nothing: 404. */
+export function readParameters(exchange: Exchange): Problem | undefined {
+  const parsed: Record<string, unknown> = {};
+  for (const [name, parameter] of Object.entries(exchange.operation.parameters ?? {})) {
+    const given: string | readonly string[] | undefined = exchange.request.params[name];
+    const value = parameter.parse(typeof given === 'string' ? given : (given ?? []).join('/'));
+    if (value === undefined) return notFound;
+    parsed[name] = value;
+  }
+  exchange.parameters = parsed;
+  return undefined;
+}
+
+/** The query in the types of its schema. */
+export function readQuery({ operation, request }: Exchange): object | Problem {
+  const given: Record<string, unknown> = { ...request.query };
+  for (const [name, value] of Object.entries(given)) {
+    if (operation.query === undefined) {
+      return problem('invalid_parameter', `The parameter "${name}" is unknown.`);
+    }
+    if (typeof value !== 'string' || !isStorable(value)) {
+      return problem('invalid_parameter', `The parameter "${name}" is given once, as plain text.`);
+    }
+  }
+  if (operation.query === undefined) return given;
+  return queryProblem(operation.query, given) ?? given;
+}
+
+/** What the handler gets. */
+export function callOf(
+  exchange: Exchange,
+  query: object,
+  body: ReadBody | undefined,
+  { ids, trustedProxies }: Services,
+): Call {
+  const { request, response, identity, traceId, ip } = exchange;
+  return {
+    parameters: exchange.parameters as Call['parameters'],
+    query,
+    body: body?.kind === 'json' ? body.value : {},
+    raw: body?.kind === 'raw' ? body : undefined,
+    // Set where the operation is not public, which is what its type says.
+    principal: identity?.principal as Principal,
+    sessionId: identity?.sessionId as Identity['sessionId'],
+    context: {
+      commandId: known(parseCommandId, ids.next()),
+      actor: actorOf(identity),
+      ip,
+      correlationId: traceId,
+      causationId: null,
+    },
+    ip,
+    secure: isSecure(request, trustedProxies),
+    url: request.originalUrl,
+    header: (name) => request.get(name),
+    gone: () => goneSignal(response),
+  };
+}
+
+export function actorOf(identity: Identity | undefined): CommandContext['actor'] {
+  if (identity === undefined) return { kind: 'anonymous' };
+  const { userId, email } = identity.principal;
+  return { kind: 'user', userId, email };
+}
+
+function goneSignal(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  return gone.signal;
+}
+
+/** What the audit trail keeps of an answer that turns a request of the API away. */
+export function refusalOf(exchange: Exchange, answer: Sendable): Refused | undefined {
+  const { operation, identity, ip, traceId } = exchange;
+  if (!('code' in answer) || answer.code === undefined) return undefined;
+  const { status } = problemKinds[answer.code];
+  if (status >= 500 || !operation.path.startsWith('/api/v1/')) return undefined;
+  return {
+    operation: `${operation.method.toUpperCase()} ${operation.path}`,
+    resource: answer.resource ?? resourceOf(exchange),
+    code: answer.code,
+    status,
+    actor: actorOf(identity),
+    ip,
+    correlationId: traceId,
+  };
+}
+
+function resourceOf({ operation, parameters }: Exchange): string | null {
+  for (const [name, { stream }] of Object.entries(operation.parameters ?? {})) {
+    const id = parameters?.[name];
+    if (stream !== undefined && typeof id === 'string') return `${stream}-${id}`;
+  }
+  return null;
+}

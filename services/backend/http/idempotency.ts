@@ -1,0 +1,109 @@
+/** `Idempotency-Key`: the same key and body give the first answer again, for 24 hours. The key names
+ *  the command itself, so that even two processes, or one that fell between the command and its
+ *  answer, carry it out once. */
+import { createHash } from 'node:crypto';
+import { known, parseCommandId, type UserId } from '#domain/kernel/ids.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import {
+  findStoredAnswer,
+  storeFirstAnswer,
+  type StoredAnswer,
+} from '../stores/idempotency-answers.ts';
+import { problem, type Problem, type ProblemCode } from './problem.ts';
+
+/** An answer as it goes over the wire. */
+export interface Rendered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Set where it is a problem that was made just now. */
+  readonly code?: ProblemCode;
+  readonly resource?: string;
+}
+
+export interface KeyedRequest {
+  readonly key: string;
+  readonly userId: UserId;
+  readonly method: string;
+  readonly path: string;
+  readonly body: Uint8Array;
+}
+
+export interface IdempotencyParts {
+  readonly database: Queryable;
+  readonly ids: Ids;
+  readonly clock: Clock;
+}
+
+export class Idempotency {
+  readonly #parts: IdempotencyParts;
+  readonly #underWay = new Map<string, Promise<unknown>>();
+
+  constructor(parts: IdempotencyParts) {
+    this.#parts = parts;
+  }
+
+  /** Gives the first answer again, or makes it.
+   *  @param make answers the request; its commands must go by the given context */
+  async answer(
+    request: KeyedRequest,
+    make: (own: Pick<CommandContext, 'commandId' | 'fingerprint'>) => Promise<Rendered>,
+  ): Promise<Rendered | Problem> {
+    const { database, ids, clock } = this.#parts;
+    if (!/^[\x21-\x7e]{1,255}$/.test(request.key)) return badKey;
+    const commandId = known(parseCommandId, ids.derived(request.userId, request.key));
+    const fingerprint = fingerprintOf(request);
+    await this.#underWay.get(commandId)?.catch(() => undefined);
+    const stored = await findStoredAnswer(database, commandId, clock.now());
+    if (stored !== undefined) return again(stored, fingerprint);
+    // Another one may have begun while the database was asked.
+    if (this.#underWay.has(commandId)) return await this.answer(request, make);
+    const work = this.#make(commandId, fingerprint, make);
+    this.#underWay.set(commandId, work);
+    try {
+      return await work;
+    } finally {
+      this.#underWay.delete(commandId);
+    }
+  }
+
+  async #make(
+    commandId: CommandContext['commandId'],
+    fingerprint: string,
+    make: (own: Pick<CommandContext, 'commandId' | 'fingerprint'>) => Promise<Rendered>,
+  ): Promise<Rendered> {
+    const { database, clock } = this.#parts;
+    const rendered = await make({ commandId, fingerprint });
+    // What failed here may go well the next time; what was decided stays decided.
+    if (rendered.status < 500) {
+      const { status, headers, body } = rendered;
+      const answer = { fingerprint, status, headers, body };
+      await storeFirstAnswer(database, commandId, answer, clock.now());
+    }
+    return rendered;
+  }
+}
+
+const badKey = problem(
+  'invalid_parameter',
+  'The Idempotency-Key has 1 to 255 visible ASCII characters.',
+);
+
+/** A key that was used for something else. */
+export const keyReused = problem(
+  'idempotency_key_reused',
+  'The Idempotency-Key was used before, with another request.',
+);
+
+function again(stored: StoredAnswer, fingerprint: string): Rendered | Problem {
+  if (stored.fingerprint !== fingerprint) return keyReused;
+  const { status, headers, body } = stored;
+  return { status, headers: { ...headers, 'Idempotency-Replayed': 'true' }, body };
+}
+
+function fingerprintOf({ method, path, body }: KeyedRequest): string {
+  return createHash('sha256').update(`${method} ${path}\n`).update(body).digest('hex');
+}

@@ -1,0 +1,233 @@
+/** The API description (OpenAPI 3.1), made from the operations. */
+import type { TSchema } from 'typebox';
+import { Problem } from '../schemas/system.ts';
+import {
+  formsOf,
+  type Operation,
+  type RequestHeader,
+  type ResponseHeader,
+  type ResponseRule,
+} from './operation.ts';
+import { problemKinds, type ProblemCode } from './problem.ts';
+
+type Json = Record<string, unknown>;
+
+const requestHeaders: Readonly<Record<RequestHeader, string>> = {
+  'If-Match': 'The `ETag` that you saw: 412 when it has changed since.',
+  'If-None-Match': 'The `ETag` that you have: 304 when it is still that.',
+  Prefer: '`wait=30` answers when the run has ended, or after so many seconds (at most 60).',
+  'Idempotency-Key': 'The same key and body within 24 h give the first answer again.',
+};
+
+const responseHeaders: Readonly<Record<ResponseHeader, string>> = {
+  ETag: 'Version of what is shown.',
+  Location: 'Where it is.',
+  Link: 'The next page: `rel="next"`.',
+  'Orch-Position': 'Position of the last event; reads with `Orch-Min-Position` see it.',
+  'Set-Cookie': 'The refresh token, for browsers.',
+  'Content-Disposition': 'Always an attachment.',
+  'Preference-Applied': 'What of `Prefer` was done.',
+};
+
+/** @param operations all of them, in the order in which they are shown */
+export function describe(operations: readonly Operation[], version: string): Json {
+  const components = new Components();
+  const paths: Record<string, Json> = {};
+  for (const one of operations) {
+    for (const [index, { method, path }] of formsOf(one).entries()) {
+      (paths[path] ??= {})[method] = operationObject(one, index, components);
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Script Orchestration Service',
+      version,
+      description:
+        'Lists are `{items, next_cursor}`. Errors are problem documents (RFC 9457) with a stable `code`. ' +
+        'Writes answer with `Orch-Position`. Unknown body fields are refused. ' +
+        'A path parameter that is no id names nothing: 404. ' +
+        'Refused requests are part of the audit trail.',
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(operations.map((one) => one.tag))].map((name) => ({ name })),
+    security: [{ bearer: [] }],
+    paths,
+    components: {
+      schemas: { Problem: components.inlined(Problem), ...components.schemas },
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+    },
+  };
+}
+
+/** Collects the schemas that have a title, which is their name. */
+class Components {
+  readonly schemas: Record<string, unknown> = {};
+
+  /** The schema, or a reference to it where it has a name. */
+  use(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map((one) => this.use(one));
+    if (typeof schema !== 'object' || schema === null) return schema;
+    const { title } = schema as { title?: unknown };
+    if (typeof title !== 'string') return this.inlined(schema);
+    this.schemas[title] ??= this.inlined(schema);
+    return { $ref: `#/components/schemas/${title}` };
+  }
+
+  inlined(schema: object): Json {
+    const entries = Object.entries(schema).map(([name, value]) => [
+      name,
+      name === 'examples' ? (value as unknown) : this.use(value),
+    ]);
+    return Object.fromEntries(entries) as Json;
+  }
+}
+
+function operationObject(one: Operation, form: number, components: Components): Json {
+  const isAlias = form > 0;
+  return {
+    operationId: isAlias ? `${one.operationId}_${form + 1}` : one.operationId,
+    summary: one.summary,
+    description: [one.description, isAlias && `The same as \`${one.operationId}\`.`, rightOf(one)]
+      .filter(Boolean)
+      .join('\n\n'),
+    tags: [one.tag],
+    ...(one.access === 'public' && { security: [] }),
+    'x-access':
+      one.access === 'public' || one.access === 'signed-in' ? one.access : one.access.right,
+    parameters: parametersOf(one, components),
+    ...(one.body && { requestBody: requestBody(one, components) }),
+    responses: { ...successes(one, components), ...failures(one) },
+  };
+}
+
+function rightOf({ access }: Operation): string {
+  if (access === 'public') return 'Needs no token.';
+  if (access === 'signed-in') return 'Needs a token.';
+  return `Needs the right \`${access.right}\`.`;
+}
+
+function parametersOf(one: Operation, components: Components): Json[] {
+  const inPath = Object.entries(one.parameters ?? {}).map(([name, parameter]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: parameter.description,
+    schema: components.use(parameter.schema),
+    example: parameter.example,
+  }));
+  const { properties = {}, required = [] } = (one.query ?? {}) as {
+    properties?: Record<string, TSchema & { description?: string }>;
+    required?: string[];
+  };
+  const inQuery = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(schema.description && { description: schema.description }),
+    schema: components.use(schema),
+  }));
+  const named = one.creates
+    ? [...(one.requestHeaders ?? []), 'Idempotency-Key' as const]
+    : (one.requestHeaders ?? []);
+  const inHeader = named.map((name) => ({
+    name,
+    in: 'header',
+    description: requestHeaders[name],
+    schema: { type: 'string' },
+  }));
+  return [...inPath, ...inQuery, ...inHeader];
+}
+
+function requestBody({ body, method }: Operation, components: Components): Json {
+  if (body === undefined) return {};
+  const plain = { schema: components.use(body.schema), example: body.example };
+  const mediaTypes = ['application/json', ...(body.mediaTypes ?? [])];
+  const bytes = { schema: { type: 'string', format: 'binary' } };
+  return {
+    required: body.optional !== true && method !== 'get',
+    content: {
+      ...Object.fromEntries(mediaTypes.map((type) => [type, plain])),
+      ...(body.rawMaxBytes !== undefined && { 'application/octet-stream': bytes }),
+    },
+  };
+}
+
+function successes(one: Operation, components: Components): Json {
+  const entries = Object.entries(one.responses).map(([status, rule]) => [
+    status,
+    response(rule, components),
+  ]);
+  return Object.fromEntries(entries) as Json;
+}
+
+function response(rule: ResponseRule, components: Components): Json {
+  const { description, schema, mediaType = 'application/json', headers = [] } = rule;
+  return {
+    description,
+    ...(headers.length > 0 && {
+      headers: Object.fromEntries(
+        headers.map((name) => [
+          name,
+          { description: responseHeaders[name], schema: { type: 'string' } },
+        ]),
+      ),
+    }),
+    ...(schema && {
+      content: { [mediaType]: { schema: components.use(schema), ...exampleOf(schema) } },
+    }),
+  };
+}
+
+function exampleOf(schema: TSchema): Json {
+  const { examples, properties } = schema as {
+    examples?: readonly unknown[];
+    properties?: { items?: { items?: { examples?: readonly unknown[] } }; next_cursor?: object };
+  };
+  if (examples?.[0] !== undefined) return { example: examples[0] };
+  const item = properties?.items?.items?.examples?.[0];
+  if (item === undefined) return {};
+  return {
+    example: { items: [item], ...(properties?.next_cursor !== undefined && { next_cursor: null }) },
+  };
+}
+
+/** Codes that the operation may refuse with: its own, and those that its description implies. */
+export function refusalsOf(one: Operation): readonly ProblemCode[] {
+  const takesJson = one.body !== undefined;
+  const codes: ProblemCode[] = [
+    ...(one.access === 'public' ? [] : (['unauthenticated'] as const)),
+    ...(typeof one.access === 'object' ? (['forbidden'] as const) : []),
+    ...(Object.keys(one.parameters ?? {}).length > 0 ? (['not_found'] as const) : []),
+    'invalid_parameter',
+    ...(takesJson
+      ? ([
+          'malformed_json',
+          'payload_too_large',
+          'unsupported_media_type',
+          'validation_failed',
+        ] as const)
+      : []),
+    ...(one.creates ? (['idempotency_key_reused'] as const) : []),
+    ...(one.refusals ?? []),
+    'unavailable',
+  ];
+  return [...new Set(codes)];
+}
+
+function failures(one: Operation): Json {
+  const byStatus = Map.groupBy(refusalsOf(one), (code) => problemKinds[code].status);
+  const entries = [...byStatus]
+    .filter(([status]) => !(status in one.responses))
+    .map(([status, codes]) => [status, failure(codes)]);
+  return Object.fromEntries(entries) as Json;
+}
+
+function failure(codes: readonly ProblemCode[]): Json {
+  return {
+    description: codes.map((code) => `\`${code}\``).join(', '),
+    content: {
+      'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+    },
+  };
+}

@@ -1,0 +1,153 @@
+/** An operation is data: from the same description come the route, its validation, the permission
+ *  table and the API description. Without `access` none can be written, so nothing is open by
+ *  accident. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import type { SessionId } from '#domain/kernel/ids.ts';
+import type { Right } from '#domain/kernel/rights.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { Static, TSchema } from 'typebox';
+import type { Services } from '../services.ts';
+import type { ProblemCode } from './problem.ts';
+import type { Answer } from './reply.ts';
+
+/** Who may ask: anybody, anybody who is signed in, or the holders of a right. */
+export type Access = 'public' | 'signed-in' | { readonly right: Right };
+
+/** A part of the path. Text that does not parse names nothing: 404. */
+export interface PathParameter<Value> {
+  readonly description: string;
+  readonly schema: TSchema;
+  readonly example: string;
+  readonly parse: (text: string) => Value | undefined;
+  /** Prefix of the stream that the value names, for the audit trail. */
+  readonly stream?: string;
+}
+
+export type PathParameters = Readonly<Record<string, PathParameter<unknown>>>;
+
+type ParsedParameters<Parameters extends PathParameters> = {
+  readonly [Name in keyof Parameters]: Parameters[Name] extends PathParameter<infer Value>
+    ? Value
+    : never;
+};
+
+/** Bytes of a body that is not JSON, read once, at the pace of the handler. */
+export interface RawBody {
+  readonly kind: 'raw';
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+export interface BodyRule<Schema extends TSchema> {
+  readonly schema: Schema;
+  readonly example: unknown;
+  /** An absent body means `{}`. */
+  readonly optional?: true;
+  /** Content types beside `application/json` that carry plain JSON. */
+  readonly mediaTypes?: readonly string[];
+  /** Any other content type is taken as bytes, up to this many. */
+  readonly rawMaxBytes?: number;
+  /** Text is stored as bytes, so NUL characters may stay. */
+  readonly anyText?: true;
+}
+
+export interface ResponseRule {
+  readonly description: string;
+  /** Absent where there is no body. */
+  readonly schema?: TSchema;
+  /** Default `application/json`. */
+  readonly mediaType?: string;
+  readonly headers?: readonly ResponseHeader[];
+}
+
+export type ResponseHeader =
+  | 'ETag'
+  | 'Location'
+  | 'Link'
+  | 'Orch-Position'
+  | 'Set-Cookie'
+  | 'Content-Disposition'
+  | 'Preference-Applied';
+
+export type RequestHeader = 'If-Match' | 'If-None-Match' | 'Prefer' | 'Idempotency-Key';
+
+/** One request, validated. */
+export interface Call<
+  Parameters extends PathParameters = PathParameters,
+  Query extends TSchema = TSchema,
+  Body extends TSchema = TSchema,
+  Rule extends Access = Access,
+> {
+  readonly parameters: ParsedParameters<Parameters>;
+  readonly query: Static<Query>;
+  readonly body: Static<Body>;
+  /** Set instead of `body` where the operation takes bytes and got them. */
+  readonly raw: RawBody | undefined;
+  readonly principal: Rule extends 'public' ? undefined : Principal;
+  readonly sessionId: Rule extends 'public' ? undefined : SessionId;
+  /** For the commands of this request: who asks, from where, under which id. */
+  readonly context: CommandContext;
+  /** Address of the client. */
+  readonly ip: string;
+  /** Whether the client came over HTTPS. */
+  readonly secure: boolean;
+  /** Path and query as they were asked for. */
+  readonly url: string;
+  readonly header: (name: string) => string | undefined;
+  /** A signal that is aborted when the client goes away. */
+  readonly gone: () => AbortSignal;
+}
+
+export interface OperationDescription<
+  Parameters extends PathParameters,
+  Query extends TSchema,
+  Body extends TSchema,
+  Rule extends Access,
+> {
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** With `{name}` for parameters; `{path}` at the end takes the rest, slashes included. */
+  readonly path: string;
+  /** Other paths and methods that mean the same. */
+  readonly aliases?: readonly { readonly method?: 'put'; readonly path?: string }[];
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  readonly access: Rule;
+  readonly parameters?: Parameters;
+  readonly query?: Query;
+  readonly body?: BodyRule<Body>;
+  readonly requestHeaders?: readonly RequestHeader[];
+  /** Makes something: an `Idempotency-Key` gives the first answer again. */
+  readonly creates?: true;
+  readonly responses: Readonly<Record<number, ResponseRule>>;
+  /** What it refuses beside what follows from the description itself. */
+  readonly refusals?: readonly ProblemCode[];
+  readonly handle: (
+    call: Call<Parameters, Query, Body, Rule>,
+    services: Services,
+  ) => Promise<Answer>;
+}
+
+/** An operation whose types have done their work. */
+export type Operation = OperationDescription<PathParameters, TSchema, TSchema, Access>;
+
+/** Describes an operation; its handler is checked against its schemas. */
+export function operation<
+  const Parameters extends PathParameters,
+  Query extends TSchema,
+  Body extends TSchema,
+  const Rule extends Access,
+>(description: OperationDescription<Parameters, Query, Body, Rule>): Operation {
+  return description as unknown as Operation;
+}
+
+/** Every method and path that leads to the operation, the reference form first. */
+export function formsOf(one: Operation): readonly { method: Operation['method']; path: string }[] {
+  return [
+    { method: one.method, path: one.path },
+    ...(one.aliases ?? []).map((alias) => ({
+      method: alias.method ?? one.method,
+      path: alias.path ?? one.path,
+    })),
+  ];
+}

@@ -1,0 +1,61 @@
+/** The dashboard's refresh token: `<session id>.<256 random bits>` in a cookie that scripts of a page
+ *  cannot read. Only its SHA-256 is stored. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { parseSessionId, type SessionId } from '#domain/kernel/ids.ts';
+
+export const refreshTokenDays = 14;
+
+const maxAgeSeconds = refreshTokenDays * 24 * 60 * 60;
+
+/** `__Host-` makes browsers insist on HTTPS, this host and path `/`. */
+const secureName = '__Host-orch_refresh';
+const plainName = 'orch_refresh';
+
+export interface RefreshToken {
+  readonly sessionId: SessionId;
+  readonly text: string;
+  /** SHA-256 of the text, lower-case hex. */
+  readonly hash: string;
+}
+
+export function newRefreshToken(sessionId: SessionId): RefreshToken {
+  return tokenOf(sessionId, `${sessionId}.${randomBytes(32).toString('base64url')}`);
+}
+
+function tokenOf(sessionId: SessionId, text: string): RefreshToken {
+  return { sessionId, text, hash: createHash('sha256').update(text).digest('hex') };
+}
+
+/** The token in a `Cookie` header, where its form is right. */
+export function refreshTokenIn(
+  cookies: string | undefined,
+  secure: boolean,
+): RefreshToken | undefined {
+  const name = secure ? secureName : plainName;
+  const pair = (cookies ?? '').split(';').find((one) => one.trim().startsWith(`${name}=`));
+  const text = pair?.trim().slice(name.length + 1);
+  if (text === undefined || !/^[\w-]{36}\.[\w-]{43}$/.test(text)) return undefined;
+  const sessionId = parseSessionId(text.slice(0, 36));
+  return sessionId === undefined ? undefined : tokenOf(sessionId, text);
+}
+
+/** Compares hashes in constant time. */
+export function isSameHash(one: string, other: string): boolean {
+  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+}
+
+/** The `Set-Cookie` header that gives the token to a browser. */
+export function cookieOf(token: RefreshToken, secure: boolean): string {
+  return cookie(token.text, maxAgeSeconds, secure);
+}
+
+/** The `Set-Cookie` header that takes it away. */
+export function noCookie(secure: boolean): string {
+  return cookie('', 0, secure);
+}
+
+function cookie(value: string, ageSeconds: number, secure: boolean): string {
+  const name = secure ? secureName : plainName;
+  const attributes = `Path=/; Max-Age=${ageSeconds}; HttpOnly; SameSite=Strict`;
+  return `${name}=${value}; ${attributes}${secure ? '; Secure' : ''}`;
+}

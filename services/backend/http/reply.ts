@@ -1,0 +1,41 @@
+/** What a handler answers with. */
+import type { Problem } from './problem.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+export type ReplyBody =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'text'; readonly type: string; readonly text: string }
+  | { readonly kind: 'stream'; readonly type: string; readonly chunks: AsyncIterable<Uint8Array> };
+
+export interface Reply {
+  readonly kind: 'reply';
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: ReplyBody;
+}
+
+export type Answer = Reply | Problem;
+
+export function json(status: number, value: unknown, headers: Headers = {}): Reply {
+  return { kind: 'reply', status, headers, body: { kind: 'json', value } };
+}
+
+export function text(status: number, type: string, content: string, headers: Headers = {}): Reply {
+  return { kind: 'reply', status, headers, body: { kind: 'text', type, text: content } };
+}
+
+/** Bytes in pieces, read at the pace of the client. */
+export function stream(
+  status: number,
+  type: string,
+  chunks: AsyncIterable<Uint8Array>,
+  headers: Headers = {},
+): Reply {
+  return { kind: 'reply', status, headers, body: { kind: 'stream', type, chunks } };
+}
+
+export function nothing(status: number, headers: Headers = {}): Reply {
+  return { kind: 'reply', status, headers, body: { kind: 'none' } };
+}

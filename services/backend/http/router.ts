@@ -1,0 +1,135 @@
+/** Leads requests to operations. Every way out of here is an answer of the contract. */
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { Express, Request, Response } from 'express';
+import type { Services } from '../services.ts';
+import { BodyCut, discardRest, readBody } from './body.ts';
+import {
+  admit,
+  begin,
+  callOf,
+  readParameters,
+  readQuery,
+  refusalOf,
+  type Exchange,
+} from './exchange.ts';
+import { faultOf } from './faults.ts';
+import type { Idempotency, KeyedRequest } from './idempotency.ts';
+import { formsOf, type Operation } from './operation.ts';
+import { isProblem } from './problem.ts';
+import type { RefusalRecorder } from './refusals.ts';
+import type { Answer } from './reply.ts';
+import { isRendered, render, send, whole, type Sendable } from './send.ts';
+
+export interface RouterParts {
+  readonly services: Services;
+  readonly idempotency: Idempotency;
+  readonly refusals: RefusalRecorder;
+}
+
+/** Adds a route for every form of every operation. */
+export function addRoutes(
+  app: Express,
+  operations: readonly Operation[],
+  parts: RouterParts,
+): void {
+  for (const operation of operations) {
+    for (const { method, path } of formsOf(operation)) {
+      app[method](routeOf(path), (request: Request, response: Response) =>
+        serve(operation, request, response, parts),
+      );
+    }
+  }
+}
+
+/** `/a/{id}/files/{path}` as express writes it. */
+function routeOf(path: string): string {
+  return path.replace(/\{path\}$/, '*path').replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+async function serve(
+  operation: Operation,
+  request: Request,
+  response: Response,
+  parts: RouterParts,
+): Promise<void> {
+  const startedMs = performance.now();
+  response.once('close', () => {
+    const seconds = (performance.now() - startedMs) / 1000;
+    parts.services.metrics.observe(request.method, operation.path, response.statusCode, seconds);
+  });
+  const exchange = begin(operation, request, response, parts.services);
+  await finish(exchange, await answerTo(exchange, parts), parts);
+}
+
+/** @returns `undefined` where nobody is left to be answered */
+async function answerTo(exchange: Exchange, parts: RouterParts): Promise<Sendable | undefined> {
+  try {
+    return await work(exchange, parts);
+  } catch (error) {
+    if (error instanceof BodyCut || exchange.request.destroyed) return undefined;
+    const { problem, logged } = faultOf(error);
+    if (logged) {
+      const { traceId, operation } = exchange;
+      const fields = { trace_id: traceId, operation: operation.operationId, error };
+      parts.services.logger.error(fields, 'a request failed');
+    }
+    return problem;
+  }
+}
+
+async function work(exchange: Exchange, parts: RouterParts): Promise<Sendable> {
+  const { operation, request } = exchange;
+  const refused = (await admit(exchange, parts.services)) ?? readParameters(exchange);
+  if (refused !== undefined) return refused;
+  const query = readQuery(exchange);
+  if (isProblem(query)) return query;
+  const body = operation.body && (await readBody(request, operation.body));
+  if (isProblem(body)) return body;
+  const call = callOf(exchange, query, body, parts.services);
+  const handle = (context: CommandContext): Promise<Answer> =>
+    operation.handle({ ...call, context }, parts.services);
+  const keyed = keyedRequest(exchange, body?.kind === 'json' ? body.bytes : new Uint8Array());
+  if (keyed === undefined) return await handle(call.context);
+  return await parts.idempotency.answer(keyed, async (own) =>
+    whole(render(await handle({ ...call.context, ...own }), exchange.traceId)),
+  );
+}
+
+/** The request as its `Idempotency-Key` names it, where it has one that counts. */
+function keyedRequest(
+  { operation, request, identity }: Exchange,
+  body: Uint8Array,
+): KeyedRequest | undefined {
+  const key = request.get('Idempotency-Key');
+  if (key === undefined || operation.creates !== true || identity === undefined) return undefined;
+  const { userId } = identity.principal;
+  return { key, userId, method: request.method, path: request.originalUrl, body };
+}
+
+async function finish(
+  exchange: Exchange,
+  answer: Sendable | undefined,
+  { services, refusals }: RouterParts,
+): Promise<void> {
+  const { request, response, traceId } = exchange;
+  if (answer === undefined) {
+    response.destroy();
+    return;
+  }
+  const refusal = refusalOf(exchange, answer);
+  if (refusal !== undefined) refusals.note(refusal);
+  // A client that is still sending would not see the answer.
+  if (!(await discardRest(request))) response.setHeader('Connection', 'close');
+  try {
+    await send(response, isRendered(answer) ? answer : render(answer, traceId), traceId);
+  } catch (error) {
+    if (!isGone(error)) {
+      services.logger.error({ trace_id: traceId, error }, 'an answer could not be sent');
+    }
+    response.destroy();
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+}

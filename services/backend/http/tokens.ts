@@ -1,0 +1,76 @@
+/** Access tokens: JWTs for 15 minutes, signed with the one algorithm that is accepted (RFC 8725,
+ *  RFC 9068). They name a session; whether that still counts is asked at every request. */
+import {
+  known,
+  parseSessionId,
+  parseUserId,
+  type SessionId,
+  type UserId,
+} from '#domain/kernel/ids.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import { JOSEError } from 'jose/errors';
+import { SignJWT } from 'jose/jwt/sign';
+import { jwtVerify } from 'jose/jwt/verify';
+
+export const accessTokenSeconds = 15 * 60;
+
+const algorithm = 'HS256';
+const type = 'at+jwt';
+const issuer = 'orchestrator';
+const audience = 'orchestrator-api';
+
+export interface Claims {
+  readonly userId: UserId;
+  readonly sessionId: SessionId;
+  readonly expiresAtMs: number;
+}
+
+export interface AccessTokens {
+  issue(userId: UserId, sessionId: SessionId): Promise<string>;
+  /** The claims of a token that this platform signed and that has not expired. */
+  verify(token: string): Promise<Claims | undefined>;
+}
+
+export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens {
+  return {
+    issue: async (userId, sessionId) => {
+      const nowSeconds = Math.floor(clock.now().getTime() / 1000);
+      return await new SignJWT({ sid: sessionId })
+        .setProtectedHeader({ alg: algorithm, typ: type })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setSubject(userId)
+        .setIssuedAt(nowSeconds)
+        .setExpirationTime(nowSeconds + accessTokenSeconds)
+        .sign(key);
+    },
+    verify: async (token) => {
+      try {
+        return await verified(token, key, clock);
+      } catch (error) {
+        if (error instanceof JOSEError) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+async function verified(token: string, key: Uint8Array, clock: Clock): Promise<Claims | undefined> {
+  const { payload, protectedHeader } = await jwtVerify(token, key, {
+    algorithms: [algorithm],
+    typ: type,
+    issuer,
+    audience,
+    requiredClaims: ['sub', 'sid', 'iat', 'exp'],
+    currentDate: clock.now(),
+  });
+  // Own tokens name no key: a header that does (`kid`, `jku`, `jwk`, `x5u`) is somebody's attempt.
+  const own = Object.keys(protectedHeader).every((name) => name === 'alg' || name === 'typ');
+  const { sub, sid, exp } = payload;
+  if (!own || sub === undefined || typeof sid !== 'string' || exp === undefined) return undefined;
+  return {
+    userId: known(parseUserId, sub),
+    sessionId: known(parseSessionId, sid),
+    expiresAtMs: exp * 1000,
+  };
+}

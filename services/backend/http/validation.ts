@@ -1,0 +1,109 @@
+/** Checks requests against the same schemas that the API description publishes. */
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { TSchema } from 'typebox';
+import { problem, type Fault, type Problem } from './problem.ts';
+
+// Bodies are taken as they are; in a query everything is text, so there `limit=5` is a number.
+const bodies = compilerWith({ allErrors: false });
+const queries = compilerWith({ coerceTypes: true });
+
+function compilerWith(options: ConstructorParameters<typeof Ajv2020>[0]): Ajv2020 {
+  const ajv = new Ajv2020({ useDefaults: true, strict: false, ...options });
+  ajv.addFormat('uuid', true); // the pattern beside it says it all
+  ajv.addFormat('date-time', { type: 'string', validate: isTime });
+  return ajv;
+}
+
+const time = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/** RFC 3339, and a day that exists. */
+function isTime(text: string): boolean {
+  if (!time.test(text)) return false;
+  const instant = Date.parse(text);
+  return !Number.isNaN(instant) && new Date(instant).getUTCFullYear() > 0;
+}
+
+// Compiled when first needed: most operations of an idle process never are.
+const compiled = new WeakMap<TSchema, ValidateFunction>();
+
+function validatorOf(ajv: Ajv2020, schema: TSchema): ValidateFunction {
+  let validate = compiled.get(schema);
+  if (validate === undefined) {
+    validate = ajv.compile(schema);
+    compiled.set(schema, validate);
+  }
+  return validate;
+}
+
+/** What is wrong with a body, or `undefined`; fills in defaults. */
+export function bodyProblem(schema: TSchema, value: unknown): Problem | undefined {
+  const validate = validatorOf(bodies, schema);
+  if (validate(value)) return undefined;
+  const errors = (validate.errors ?? []).slice(0, 20).map(faultOf);
+  return problem('validation_failed', summaryOf(errors), { errors });
+}
+
+/** What is wrong with a query, or `undefined`; turns its text into the schema's types. */
+export function queryProblem(schema: TSchema, value: unknown): Problem | undefined {
+  const validate = validatorOf(queries, schema);
+  if (validate(value)) return undefined;
+  const [first] = (validate.errors ?? []).map(faultOf);
+  const name = first?.pointer.slice(1) ?? '';
+  return problem('invalid_parameter', `The parameter "${name}" ${first?.detail ?? 'is wrong'}.`);
+}
+
+function summaryOf(errors: readonly Fault[]): string {
+  const [first] = errors;
+  if (first === undefined) return 'The body does not match its schema.';
+  return first.pointer === ''
+    ? `The body ${first.detail}.`
+    : `The field "${first.pointer.slice(1)}" ${first.detail}.`;
+}
+
+function faultOf(error: ErrorObject): Fault {
+  const { instancePath: at, keyword, params } = error;
+  switch (keyword) {
+    case 'additionalProperties':
+      return { pointer: `${at}/${escaped(params['additionalProperty'])}`, detail: 'is unknown' };
+    case 'required':
+      return { pointer: `${at}/${escaped(params['missingProperty'])}`, detail: 'is missing' };
+    default:
+      return { pointer: at, detail: error.message ?? 'is not valid' };
+  }
+}
+
+function escaped(name: unknown): string {
+  return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+const maxDepth = 64;
+
+/** Text that the database cannot hold, or nesting that no schema asks for. Works through its own
+ *  list, so that no nesting can exhaust the stack. */
+export function contentProblem(root: unknown, anyText: boolean): Problem | undefined {
+  const waiting: { value: unknown; pointer: string; depth: number }[] = [
+    { value: root, pointer: '', depth: 0 },
+  ];
+  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+    const { value, pointer, depth } = one;
+    if (typeof value === 'string' && !anyText && !isStorable(value)) {
+      return fault(pointer, 'holds a NUL character or half a surrogate pair');
+    }
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth === maxDepth) return fault(pointer, `is nested deeper than ${maxDepth} levels`);
+    for (const [name, child] of Object.entries(value)) {
+      if (!isStorable(name)) return fault(pointer, 'has a name with a NUL character');
+      waiting.push({ value: child, pointer: `${pointer}/${escaped(name)}`, depth: depth + 1 });
+    }
+  }
+  return undefined;
+}
+
+/** Whether Postgres can keep the text. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+function fault(pointer: string, detail: string): Problem {
+  return problem('validation_failed', `The body ${detail}.`, { errors: [{ pointer, detail }] });
+}

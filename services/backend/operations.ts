@@ -1,0 +1,49 @@
+/** Every operation of the API: from this list come the routes, the description and the permissions. */
+import Type from 'typebox';
+import { describe } from './http/openapi.ts';
+import { operation, type Operation } from './http/operation.ts';
+import { text } from './http/reply.ts';
+import { auditOperations } from './routes/audit.ts';
+import { authOperations } from './routes/auth.ts';
+import { fileOperations } from './routes/files.ts';
+import { groupOperations } from './routes/groups.ts';
+import { logOperations } from './routes/logs.ts';
+import { runOperations } from './routes/runs.ts';
+import { scriptOperations } from './routes/scripts.ts';
+import { systemOperations } from './routes/system.ts';
+import { userOperations } from './routes/users.ts';
+import { version } from './version.ts';
+
+const openapi = operation({
+  method: 'get',
+  path: '/openapi.json',
+  operationId: 'openapi',
+  summary: 'This description (OpenAPI 3.1)',
+  tag: 'System',
+  access: 'public',
+  responses: {
+    200: {
+      description: 'The description.',
+      schema: Type.Object({}, { additionalProperties: true }),
+    },
+  },
+  handle: () => Promise.resolve(text(200, 'application/json; charset=utf-8', apiDescription())),
+});
+
+export const operations: readonly Operation[] = [
+  ...authOperations,
+  ...scriptOperations,
+  ...fileOperations,
+  ...runOperations,
+  ...logOperations,
+  ...groupOperations,
+  ...userOperations,
+  ...auditOperations,
+  ...systemOperations,
+  openapi,
+];
+
+/** The API description as JSON text, the same at every call. */
+export function apiDescription(): string {
+  return `${JSON.stringify(describe(operations, version), null, 2)}\n`;
+}

@@ -1,0 +1,28 @@
+/** Passwords as bcrypt hashes. bcrypt looks at 72 bytes only, so longer ones are refused, not cut. */
+import { randomBytes } from 'node:crypto';
+import bcrypt from 'bcrypt';
+
+export const maxPasswordBytes = 72;
+
+export interface Passwords {
+  hash(password: string): Promise<string>;
+  /** Takes the same time whether there is a hash or not. */
+  matches(password: string, hash: string | undefined): Promise<boolean>;
+}
+
+export function isTooLong(password: string): boolean {
+  return Buffer.byteLength(password) > maxPasswordBytes;
+}
+
+/** @param cost as a power of two */
+export function bcryptPasswords(cost: number): Passwords {
+  // What nobody's password is, at the same cost.
+  const decoy = bcrypt.hash(randomBytes(32).toString('base64'), cost);
+  return {
+    hash: (password) => bcrypt.hash(password, cost),
+    matches: async (password, hash) => {
+      const isMatch = await bcrypt.compare(password, hash ?? (await decoy));
+      return hash !== undefined && isMatch;
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/** Signing in and out (specification §5). */
+import { mayAnywhere, rights, type Right } from '#domain/kernel/rights.ts';
+import { findUser } from '#projections/users/queries.ts';
+import Type from 'typebox';
+import { operation, type Operation } from '../http/operation.ts';
+import { cookieOf, noCookie } from '../http/refresh-cookie.ts';
+import { json, nothing, type Reply } from '../http/reply.ts';
+import { accessTokenSeconds } from '../http/tokens.ts';
+import { isProblem } from '../http/problem.ts';
+import { AccessToken, Credentials, Me } from '../schemas/people.ts';
+import { accepted, positionHeader } from './outcome.ts';
+import { openSession, refreshSession, type SignedIn } from './sign-in.ts';
+import { userJson } from './views.ts';
+
+const tag = 'Authentication';
+
+function tokenReply({ accessToken, refreshToken, position }: SignedIn, secure: boolean): Reply {
+  const body = { access_token: accessToken, token_type: 'bearer', expires_in: accessTokenSeconds };
+  return json(200, body, { 'Set-Cookie': cookieOf(refreshToken, secure), ...position });
+}
+
+const login = operation({
+  method: 'post',
+  path: '/api/v1/auth/login',
+  operationId: 'login',
+  summary: 'Sign in with e-mail address and password',
+  description:
+    'The access token lives 15 minutes; browsers also get a refresh token in a cookie, for 14 days. ' +
+    'After 5 failures for an account, or 20 from an address, within 5 minutes further attempts ' +
+    'are answered 429. An address from which the account was signed in before has a count of its ' +
+    'own for it, so that failures elsewhere never lock its owner out.',
+  tag,
+  access: 'public',
+  body: {
+    schema: Credentials,
+    example: { email: 'ada@example.com', password: 'correct horse battery staple' },
+  },
+  responses: {
+    200: { description: 'Signed in.', schema: AccessToken, headers: ['Set-Cookie'] },
+  },
+  refusals: ['unauthenticated', 'rate_limited', 'forbidden'],
+  handle: async (call, services) => {
+    const signedIn = await openSession(call, services);
+    return isProblem(signedIn) ? signedIn : tokenReply(signedIn, call.secure);
+  },
+});
+
+const refresh = operation({
+  method: 'post',
+  path: '/api/v1/auth/refresh',
+  operationId: 'refreshToken',
+  summary: 'Trade the refresh token of the cookie for new tokens',
+  description:
+    'Each refresh token is good once: one that is used again ends its session, whoever has it.',
+  tag,
+  access: 'public',
+  body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
+  responses: {
+    200: { description: 'New tokens.', schema: AccessToken, headers: ['Set-Cookie'] },
+  },
+  refusals: ['unauthenticated', 'forbidden'],
+  handle: async (call, services) => {
+    const signedIn = await refreshSession(call, services);
+    return isProblem(signedIn) ? signedIn : tokenReply(signedIn, call.secure);
+  },
+});
+
+const logout = operation({
+  method: 'post',
+  path: '/api/v1/auth/logout',
+  operationId: 'logout',
+  summary: 'End this session: its tokens stop working at once',
+  tag,
+  access: 'signed-in',
+  body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
+  responses: { 204: { description: 'Signed out.', headers: ['Set-Cookie', 'Orch-Position'] } },
+  handle: async (call, { commands }) => {
+    const { sessionId } = call;
+    const outcome = accepted(
+      await commands.execute({ type: 'CloseSession', sessionId }, call.context),
+    );
+    if (isProblem(outcome)) return outcome;
+    return nothing(204, { 'Set-Cookie': noCookie(call.secure), ...positionHeader(outcome) });
+  },
+});
+
+const me = operation({
+  method: 'get',
+  path: '/api/v1/auth/me',
+  operationId: 'me',
+  summary: 'Who you are and what you may do',
+  tag,
+  access: 'signed-in',
+  responses: { 200: { description: 'You.', schema: Me } },
+  handle: async ({ principal }, { readModels }) => {
+    const user = await findUser(readModels, principal.userId);
+    if (user === undefined) throw new Error('a session belongs to nobody');
+    const held = (Object.keys(rights) as Right[]).filter((right) => mayAnywhere(principal, right));
+    return json(200, { ...userJson(user), rights: held });
+  },
+});
+
+export const authOperations: readonly Operation[] = [login, refresh, logout, me];

@@ -1,0 +1,134 @@
+/** Files of a script: list, read, save. */
+import { objectKey } from '#domain/ports/object-keys.ts';
+import { pathProblem } from '#domain/script/path.ts';
+import { maxFileBytes } from '#domain/script/settings.ts';
+import { findFile, listFiles } from '#projections/scripts/queries.ts';
+import Type from 'typebox';
+import { etag, isUnchanged } from '../http/conditional.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { isProblem, notFound, problem } from '../http/problem.ts';
+import { json, nothing, stream } from '../http/reply.ts';
+import { pageQuery, pathParameters } from '../schemas/common.ts';
+import { FileContent, SavedFile, FilePage } from '../schemas/script.ts';
+import { fileJson } from './views.ts';
+import { positionHeader } from './outcome.ts';
+import { saveFile } from './save-file.ts';
+import { visibleScript } from './visible.ts';
+
+const tag = 'Files';
+const parameters = { id: pathParameters.scriptId, path: pathParameters.filePath };
+
+const list = operation({
+  method: 'get',
+  path: '/api/v1/scripts/{id}/files',
+  operationId: 'listFiles',
+  summary: 'List the files of a script, by path',
+  tag,
+  access: { right: 'files.read' },
+  parameters: { id: pathParameters.scriptId },
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: FilePage, headers: ['Link', 'ETag'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, parameters: { id }, query, url }, { readModels }) => {
+    const script = await visibleScript(principal, id, readModels);
+    if (script === undefined) return notFound;
+    const request = { list: 'files', filter: id, url, limit: query.limit, cursor: query.cursor };
+    const after = keyOf(request, (path) => (pathProblem(path) === undefined ? path : undefined));
+    if (isProblem(after)) return after;
+    const files = await listFiles(readModels, id, {
+      limit: (query.limit ?? defaultLimit) + 1,
+      ...(after.key !== undefined && { after: after.key }),
+    });
+    const page = pageReply(request, files, (file) => file.path, fileJson);
+    return { ...page, headers: { ...page.headers, ETag: etag(script.version) } };
+  },
+});
+
+const get = operation({
+  method: 'get',
+  path: '/api/v1/scripts/{id}/files/{path}',
+  operationId: 'getFile',
+  summary: 'Read a file, byte for byte',
+  description: 'The `ETag` is the SHA-256 of the content.',
+  tag,
+  access: { right: 'files.read' },
+  parameters,
+  requestHeaders: ['If-None-Match'],
+  responses: {
+    200: {
+      description: 'The bytes.',
+      schema: Type.String({ format: 'binary' }),
+      mediaType: 'application/octet-stream',
+      headers: ['ETag', 'Content-Disposition'],
+    },
+    304: { description: 'Unchanged.' },
+  },
+  refusals: ['invalid_path'],
+  handle: async ({ principal, parameters: { id, path }, header }, { readModels, objects }) => {
+    const unusable = pathProblem(path);
+    if (unusable !== undefined) {
+      return problem('invalid_path', `The path cannot be used: ${unusable}.`);
+    }
+    const script = await visibleScript(principal, id, readModels);
+    const file = script && (await findFile(readModels, id, path, script.version));
+    if (file === undefined) return notFound;
+    const headers = { ETag: etag(file.sha256) };
+    if (isUnchanged(header('If-None-Match'), file.sha256)) return nothing(304, headers);
+    const chunks = await objects.getStream(objectKey.scriptBlob(id, file.sha256));
+    if (chunks === undefined) throw new Error(`the content of ${file.sha256} is missing`);
+    return stream(200, 'application/octet-stream', chunks, {
+      ...headers,
+      'Content-Length': String(file.size_bytes),
+      'Content-Disposition': attachment(path),
+      'Cache-Control': 'private, no-cache',
+    });
+  },
+});
+
+/** RFC 6266: the last part of the path, in ASCII and in full. */
+function attachment(path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const ascii = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');
+  const full = encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${full}`;
+}
+
+const save = operation({
+  method: 'put',
+  path: '/api/v1/scripts/{id}/files/{path}',
+  operationId: 'saveFile',
+  summary: 'Save a file, which makes a new version of the script',
+  description:
+    'Any content type but JSON is taken as the bytes themselves, up to 10 MiB. `If-Match` names the ' +
+    '`ETag` of the file, or of the script.',
+  tag,
+  access: { right: 'scripts.write' },
+  parameters,
+  requestHeaders: ['If-Match'],
+  body: {
+    schema: FileContent,
+    example: { content: 'print("hello")\n', encoding: 'utf-8' },
+    rawMaxBytes: maxFileBytes,
+    anyText: true,
+  },
+  responses: {
+    200: { description: 'Saved.', schema: SavedFile, headers: ['ETag', 'Orch-Position'] },
+  },
+  refusals: ['invalid_path', 'storage_quota_exceeded', 'version_mismatch', 'storage_full'],
+  handle: async (call, services) => {
+    const saved = await saveFile(call, services);
+    if (isProblem(saved)) return saved;
+    const { file, scriptVersion, outcome } = saved;
+    return json(
+      200,
+      { ...fileJson(file), script_version: scriptVersion },
+      { ETag: etag(file.sha256), ...positionHeader(outcome) },
+    );
+  },
+});
+
+export const fileOperations: readonly Operation[] = [list, get, save];

@@ -1,0 +1,96 @@
+/** Makes a script of what a client asked for. */
+import { createHash } from 'node:crypto';
+import type { Principal } from '#domain/kernel/actor.ts';
+import {
+  known,
+  parseGroupId,
+  parseScriptId,
+  type GroupId,
+  type ScriptId,
+} from '#domain/kernel/ids.ts';
+import { sees } from '#domain/kernel/rights.ts';
+import { defaultGroupId } from '#domain/group/seed.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import { objectKey } from '#domain/ports/object-keys.ts';
+import type { CreateScript } from '#domain/script/commands.ts';
+import { pathProblem } from '#domain/script/path.ts';
+import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
+import type { Static } from 'typebox';
+import { isProblem, problem, type Problem } from '../http/problem.ts';
+import type { NewScript } from '../schemas/script.ts';
+import type { Services } from '../services.ts';
+import { accepted, refusalProblem, type Accepted } from './outcome.ts';
+import { newMainPy } from './template.ts';
+
+export interface NewScriptCall {
+  readonly principal: Principal;
+  readonly context: CommandContext;
+  readonly body: Static<typeof NewScript>;
+}
+
+/** Checks first, then stores the file, then records: a refused script leaves nothing behind. */
+export async function createScript(
+  call: NewScriptCall,
+  { commands, objects, ids }: Services,
+): Promise<{ readonly scriptId: ScriptId; readonly outcome: Accepted } | Problem> {
+  const groupId = groupFor(call);
+  if (isProblem(groupId)) return groupId;
+  const entrypoint = call.body.entrypoint ?? defaultSettings.entrypoint;
+  const unusable = pathProblem(entrypoint);
+  if (unusable !== undefined) return badField('entrypoint', unusable);
+  const content = Buffer.from(newMainPy);
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  const file = { path: entrypoint, sha256, sizeBytes: content.length };
+  const command = newScript(call, known(parseScriptId, ids.next()), groupId, file);
+  const refusal = await commands.check(command);
+  if (refusal !== undefined) return refusalProblem(refusal);
+  await objects.put(objectKey.scriptBlob(command.scriptId, sha256), content);
+  const outcome = accepted(await commands.execute(command, call.context));
+  if (isProblem(outcome)) return outcome;
+  // A repeated request made its script the first time, under another id.
+  const scriptId = known(parseScriptId, outcome.streamId.slice('script-'.length));
+  return { scriptId, outcome };
+}
+
+function newScript(
+  { body }: NewScriptCall,
+  scriptId: ScriptId,
+  groupId: GroupId,
+  file: CreateScript['files'][number],
+): CreateScript {
+  return {
+    type: 'CreateScript',
+    scriptId,
+    name: body.name,
+    description: body.description ?? '',
+    groupId,
+    settings: {
+      maxConcurrentRuns: body.max_concurrent_runs ?? defaultSettings.maxConcurrentRuns,
+      storageQuotaBytes: body.storage_quota_bytes ?? defaultSettings.storageQuotaBytes,
+      entrypoint: file.path,
+      limits: { ...defaultLimits, ...body.limits },
+      tags: body.tags ?? [],
+    },
+    files: [file],
+  };
+}
+
+function groupFor({ principal, body }: NewScriptCall): GroupId | Problem {
+  if (body.group_id !== undefined) return visibleGroupId(principal, body.group_id);
+  if (sees(principal, defaultGroupId)) return defaultGroupId;
+  return principal.groupIds[0] ?? badField('group_id', 'you have no group to make scripts in');
+}
+
+/** A group that a body names. Foreign ones do not exist for the caller. */
+export function visibleGroupId(principal: Principal, text: string): GroupId | Problem {
+  const groupId = parseGroupId(text);
+  return groupId !== undefined && sees(principal, groupId)
+    ? groupId
+    : badField('group_id', 'there is no such group');
+}
+
+export function badField(name: string, detail: string): Problem {
+  return problem('validation_failed', `The field "${name}" is not valid: ${detail}.`, {
+    errors: [{ pointer: `/${name}`, detail }],
+  });
+}

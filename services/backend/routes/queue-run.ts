@@ -1,0 +1,65 @@
+/** Asks for a run. */
+import { createHash } from 'node:crypto';
+import type { Principal } from '#domain/kernel/actor.ts';
+import { known, parseRunId, type ScriptId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { RunScript } from '#domain/run/commands.ts';
+import { putPayload } from '#infra/postgres/payloads.ts';
+import { findRun } from '#projections/runs/queries.ts';
+import type { RunsTable } from '#projections/runs/table.ts';
+import type { Static } from 'typebox';
+import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
+import { maxParamsBytes, type RunRequest } from '../schemas/run.ts';
+import type { Services } from '../services.ts';
+import { accepted, refusalProblem, type Accepted } from './outcome.ts';
+import { visibleScript } from './visible.ts';
+
+export interface RunCall {
+  readonly principal: Principal;
+  readonly context: CommandContext;
+  readonly parameters: { readonly id: ScriptId };
+  readonly body: Static<typeof RunRequest>;
+}
+
+export interface Queued {
+  readonly run: RunsTable;
+  readonly outcome: Accepted;
+}
+
+/** Parameters are kept once it is sure that they are wanted: a refused run leaves nothing behind. */
+export async function queueRun(call: RunCall, services: Services): Promise<Queued | Problem> {
+  const { commands, database, ids, readModels } = services;
+  const script = await visibleScript(call.principal, call.parameters.id, readModels);
+  if (script === undefined) return notFound;
+  const content = paramsOf(call.body);
+  if (content !== undefined && content.length > maxParamsBytes) return paramsTooLarge;
+  const command: RunScript = {
+    type: 'RunScript',
+    runId: known(parseRunId, ids.next()),
+    scriptId: call.parameters.id,
+    trigger: { type: 'manual' },
+    paramsSha256: content === undefined ? null : createHash('sha256').update(content).digest('hex'),
+    timeoutSeconds: call.body.timeout_seconds ?? null,
+  };
+  if (content !== undefined) {
+    const refusal = await commands.check(command);
+    if (refusal !== undefined) return refusalProblem(refusal);
+    await putPayload(database, content);
+  }
+  const outcome = accepted(await commands.execute(command, call.context));
+  if (isProblem(outcome)) return outcome;
+  // A repeated request made its run the first time, under another id.
+  const runId = known(parseRunId, outcome.streamId.slice('run-'.length));
+  const run = await findRun(readModels, runId);
+  if (run === undefined) throw new Error('a queued run is not in the read model');
+  return { run, outcome };
+}
+
+function paramsOf({ params }: Static<typeof RunRequest>): Buffer | undefined {
+  return params === undefined ? undefined : Buffer.from(JSON.stringify(params));
+}
+
+const paramsTooLarge = problem(
+  'payload_too_large',
+  `The parameters may have ${maxParamsBytes} bytes of JSON at most.`,
+);

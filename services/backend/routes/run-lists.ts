@@ -1,0 +1,79 @@
+/** Lists of runs, with what they were started with. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import { parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
+import type { RunStatus, Trigger } from '#domain/run/run.ts';
+import { listRuns, type RunListFilter } from '#projections/runs/queries.ts';
+import type { RunsTable } from '#projections/runs/table.ts';
+import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
+import { isProblem } from '../http/problem.ts';
+import type { Answer } from '../http/reply.ts';
+import type { Services } from '../services.ts';
+import { readParams } from '../stores/params.ts';
+import { runJson } from './views.ts';
+import { visibleGroups } from './visible.ts';
+
+export interface RunQuery {
+  readonly limit?: number;
+  readonly cursor?: string;
+  readonly script_id?: string;
+  readonly group_id?: string;
+  readonly status?: RunStatus;
+  readonly trigger_type?: Trigger['type'];
+  readonly from?: string;
+  readonly to?: string;
+  readonly q?: string;
+}
+
+export interface RunListCall {
+  readonly principal: Principal;
+  readonly url: string;
+  readonly query: RunQuery;
+}
+
+/** Runs as they are shown. */
+export async function runsJson(rows: readonly RunsTable[], { database }: Services) {
+  const params = await readParams(
+    database,
+    rows.map((row) => row.params_sha256),
+  );
+  return rows.map((row) => runJson(row, params.get(row.params_sha256)));
+}
+
+/** One page of a list.
+ *  @param list its name: a cursor of one list is none of another */
+export async function runPage(
+  list: string,
+  { principal, url, query }: RunListCall,
+  services: Services,
+): Promise<Answer> {
+  const { limit, cursor, ...wanted } = query;
+  const visible = visibleGroups(principal);
+  const request = { list, filter: { visible, wanted }, url, limit, cursor };
+  const after = keyOf(request, parseRunId);
+  if (isProblem(after)) return after;
+  const size = limit ?? defaultLimit;
+  const filter = filterOf(wanted, visible);
+  const rows = await listRuns(services.readModels, filter, after.key, size + 1);
+  const items = rows.slice(0, size);
+  const next = rows.length > size ? (items.at(-1)?.run_id ?? null) : null;
+  return pageOf(request, await runsJson(items, services), next);
+}
+
+function filterOf(
+  wanted: Omit<RunQuery, 'limit' | 'cursor'>,
+  visible: RunListFilter['groupIds'],
+): RunListFilter {
+  const { script_id, group_id, status, trigger_type, from, to, q } = wanted;
+  const scriptId = script_id === undefined ? undefined : parseScriptId(script_id);
+  const groupId = group_id === undefined ? undefined : parseGroupId(group_id);
+  return {
+    groupIds:
+      groupId === undefined ? visible : (visible ?? [groupId]).filter((one) => one === groupId),
+    ...(scriptId !== undefined && { scriptId }),
+    ...(status !== undefined && { status }),
+    ...(trigger_type !== undefined && { triggerType: trigger_type }),
+    ...(from !== undefined && { from: new Date(from) }),
+    ...(to !== undefined && { to: new Date(to) }),
+    ...(q !== undefined && { text: q }),
+  };
+}

@@ -1,0 +1,236 @@
+/** Scripts: list, create, read, change, delete, switch on and off. */
+import { parseGroupId, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
+import type { ScriptCommand } from '#domain/script/commands.ts';
+import { listScripts } from '#projections/scripts/queries.ts';
+import Type from 'typebox';
+import { etag, isUnchanged, versionOf } from '../http/conditional.ts';
+import { operation, type Call, type Operation, type ResponseRule } from '../http/operation.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { isProblem, notFound, type Problem } from '../http/problem.ts';
+import { json, nothing, type Answer } from '../http/reply.ts';
+import { pageQuery, pathParameters } from '../schemas/common.ts';
+import { NewScript, Script, ScriptChanges, ScriptPage } from '../schemas/script.ts';
+import type { Services } from '../services.ts';
+import { changeScript } from './script-changes.ts';
+import { createScript } from './new-script.ts';
+import { accepted, positionHeader, type Accepted } from './outcome.ts';
+import { scriptJson } from './views.ts';
+import { visibleGroups, visibleScript } from './visible.ts';
+
+const tag = 'Scripts';
+const parameters = { id: pathParameters.scriptId };
+const shown: ResponseRule = {
+  description: 'The script.',
+  schema: Script,
+  headers: ['ETag', 'Orch-Position'],
+};
+
+const list = operation({
+  method: 'get',
+  path: '/api/v1/scripts',
+  operationId: 'listScripts',
+  summary: 'List scripts, newest first',
+  tag,
+  access: { right: 'scripts.list' },
+  query: Type.Object(
+    {
+      ...pageQuery,
+      group_id: Type.Optional(Type.String({ format: 'uuid', maxLength: 36 })),
+      enabled: Type.Optional(Type.Boolean()),
+      q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name.' })),
+    },
+    { additionalProperties: false },
+  ),
+  responses: { 200: { description: 'A page.', schema: ScriptPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, query, url }, { readModels }) => {
+    const { limit, cursor, group_id, enabled, q } = query;
+    const visible = visibleGroups(principal);
+    const wanted = group_id === undefined ? undefined : parseGroupId(group_id);
+    const filter = { visible, wanted, enabled, q };
+    const request = { list: 'scripts', filter, url, limit, cursor };
+    const after = keyOf(request, parseScriptId);
+    if (isProblem(after)) return after;
+    const groupIds = wanted === undefined ? visible : (visible ?? [wanted]).filter(is(wanted));
+    const rows = await listScripts(
+      readModels,
+      { groupIds, ...(enabled !== undefined && { enabled }), ...(q !== undefined && { text: q }) },
+      after.key,
+      (limit ?? defaultLimit) + 1,
+    );
+    return pageReply(request, rows, (row) => row.script_id, scriptJson);
+  },
+});
+
+const is =
+  <T>(wanted: T) =>
+  (one: T) =>
+    one === wanted;
+
+const create = operation({
+  method: 'post',
+  path: '/api/v1/scripts',
+  operationId: 'createScript',
+  summary: 'Create a script, with a main.py that runs',
+  tag,
+  access: { right: 'scripts.write' },
+  creates: true,
+  body: { schema: NewScript, example: { name: 'Price watcher', tags: ['prices'] } },
+  responses: {
+    201: {
+      description: 'Created.',
+      schema: Script,
+      headers: ['Location', 'ETag', 'Orch-Position'],
+    },
+  },
+  handle: async (call, services) => {
+    const created = await createScript(call, services);
+    if (isProblem(created)) return created;
+    return await showScript(call, created.scriptId, services, created.outcome, 201);
+  },
+});
+
+const get = operation({
+  method: 'get',
+  path: '/api/v1/scripts/{id}',
+  operationId: 'getScript',
+  summary: 'Read a script',
+  tag,
+  access: { right: 'scripts.list' },
+  parameters,
+  requestHeaders: ['If-None-Match'],
+  responses: {
+    200: { description: 'The script.', schema: Script, headers: ['ETag'] },
+    304: { description: 'Unchanged.' },
+  },
+  handle: async ({ principal, parameters: { id }, header }, { readModels }) => {
+    const script = await visibleScript(principal, id, readModels);
+    if (script === undefined) return notFound;
+    const headers = { ETag: etag(script.version) };
+    if (isUnchanged(header('If-None-Match'), String(script.version))) return nothing(304, headers);
+    return json(200, scriptJson(script), headers);
+  },
+});
+
+const change = operation({
+  method: 'patch',
+  path: '/api/v1/scripts/{id}',
+  aliases: [{ method: 'put' }],
+  operationId: 'changeScript',
+  summary: 'Change a script',
+  description: 'A JSON merge patch (RFC 7396). Limits are merged one by one; `null` lifts a limit.',
+  tag,
+  access: { right: 'scripts.write' },
+  parameters,
+  requestHeaders: ['If-Match'],
+  body: {
+    schema: ScriptChanges,
+    mediaTypes: ['application/merge-patch+json'],
+    example: { description: 'Reads prices every hour.', limits: { wall_clock_seconds: 600 } },
+  },
+  responses: { 200: shown },
+  refusals: ['version_mismatch'],
+  handle: async (call, services) => {
+    const outcome = await changeScript(call, services);
+    if (isProblem(outcome)) return outcome;
+    return await showScript(call, call.parameters.id, services, outcome);
+  },
+});
+
+const remove = operation({
+  method: 'delete',
+  path: '/api/v1/scripts/{id}',
+  operationId: 'deleteScript',
+  summary: 'Delete a script; its history stays',
+  tag,
+  access: { right: 'scripts.write' },
+  parameters,
+  requestHeaders: ['If-Match'],
+  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  refusals: ['version_mismatch'],
+  handle: async (call, services) => {
+    const condition = versionOf(call.header('If-Match'));
+    if (isProblem(condition)) return condition;
+    const outcome = await commandScript(call, services, {
+      type: 'DeleteScript',
+      scriptId: call.parameters.id,
+      ...(condition.version !== undefined && { expectedVersion: condition.version }),
+    });
+    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+  },
+});
+
+const enable = operation({
+  method: 'post',
+  path: '/api/v1/scripts/{id}/enable',
+  operationId: 'enableScript',
+  summary: 'Let a script be started',
+  tag,
+  access: { right: 'scripts.enable' },
+  parameters,
+  responses: { 200: shown },
+  handle: async (call, services) => {
+    const { id: scriptId } = call.parameters;
+    const outcome = await commandScript(call, services, { type: 'EnableScript', scriptId });
+    return isProblem(outcome) ? outcome : await showScript(call, scriptId, services, outcome);
+  },
+});
+
+const disable = operation({
+  method: 'post',
+  path: '/api/v1/scripts/{id}/disable',
+  operationId: 'disableScript',
+  summary: 'Keep a script from being started',
+  tag,
+  access: { right: 'scripts.disable' },
+  parameters,
+  responses: { 200: shown },
+  handle: async (call, services) => {
+    const { id: scriptId } = call.parameters;
+    const outcome = await commandScript(call, services, { type: 'DisableScript', scriptId });
+    return isProblem(outcome) ? outcome : await showScript(call, scriptId, services, outcome);
+  },
+});
+
+type ScriptCall = Pick<
+  Call<typeof parameters, never, never, { right: 'scripts.list' }>,
+  'principal' | 'context'
+>;
+
+/** Carries out a command on a script that the caller sees. */
+async function commandScript(
+  { principal, context }: ScriptCall,
+  { commands, readModels }: Services,
+  command: Exclude<ScriptCommand, { type: 'CreateScript' }>,
+): Promise<Accepted | Problem> {
+  const script = await visibleScript(principal, command.scriptId, readModels);
+  return script === undefined ? notFound : accepted(await commands.execute(command, context));
+}
+
+/** The script as it is after a command. */
+async function showScript(
+  { principal }: ScriptCall,
+  scriptId: ScriptId,
+  { readModels }: Services,
+  outcome: Accepted,
+  status: 200 | 201 = 200,
+): Promise<Answer> {
+  const script = await visibleScript(principal, scriptId, readModels);
+  // Another one may have deleted it, or moved it out of the caller's groups, meanwhile.
+  if (script === undefined) return notFound;
+  return json(status, scriptJson(script), {
+    ETag: etag(script.version),
+    ...(status === 201 && { Location: `/api/v1/scripts/${scriptId}` }),
+    ...positionHeader(outcome),
+  });
+}
+
+export const scriptOperations: readonly Operation[] = [
+  list,
+  create,
+  get,
+  change,
+  remove,
+  enable,
+  disable,
+];

@@ -1,0 +1,117 @@
+/** People's accounts, for administrators. */
+import { known, parseGroupId, parseUserId, type GroupId } from '#domain/kernel/ids.ts';
+import type { CreateUser } from '#domain/user/commands.ts';
+import { putCredential } from '#infra/postgres/credentials.ts';
+import { listGroups } from '#projections/groups/queries.ts';
+import { findUser, listUsers } from '#projections/users/queries.ts';
+import type { UsersTable } from '#projections/users/table.ts';
+import Type, { type Static } from 'typebox';
+import { operation, type Call, type Operation } from '../http/operation.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { isProblem, type Problem } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
+import { isTooLong, maxPasswordBytes } from '../passwords.ts';
+import { pageQuery } from '../schemas/common.ts';
+import { NewUser, User, UserPage } from '../schemas/people.ts';
+import type { Services } from '../services.ts';
+import { badField } from './new-script.ts';
+import { accepted, positionHeader, refusalProblem, type Accepted } from './outcome.ts';
+import { userJson } from './views.ts';
+
+const tag = 'Users';
+
+const list = operation({
+  method: 'get',
+  path: '/api/v1/users',
+  operationId: 'listUsers',
+  summary: 'List accounts, newest first',
+  tag,
+  access: { right: 'users.manage' },
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: UserPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ query, url }, { readModels }) => {
+    const request = { list: 'users', filter: null, url, limit: query.limit, cursor: query.cursor };
+    const after = keyOf(request, parseUserId);
+    if (isProblem(after)) return after;
+    const rows = await listUsers(readModels, after.key, (query.limit ?? defaultLimit) + 1);
+    return pageReply(request, rows, (row) => row.user_id, userJson);
+  },
+});
+
+const create = operation({
+  method: 'post',
+  path: '/api/v1/users',
+  operationId: 'createUser',
+  summary: 'Create an account',
+  tag,
+  access: { right: 'users.manage' },
+  creates: true,
+  body: {
+    schema: NewUser,
+    example: {
+      email: 'ada@example.com',
+      password: 'correct horse battery staple',
+      name: 'Ada',
+      role: 'developer',
+      group_ids: ['01900000-0000-7000-8000-000000000004'],
+    },
+  },
+  responses: {
+    201: { description: 'Created.', schema: User, headers: ['Location', 'Orch-Position'] },
+  },
+  refusals: ['already_exists'],
+  handle: async (call, services) => {
+    const created = await createUser(call, services);
+    if (isProblem(created)) return created;
+    return json(201, userJson(created.user), {
+      Location: `/api/v1/users/${created.user.user_id}`,
+      ...positionHeader(created.outcome),
+    });
+  },
+});
+
+/** The password is hashed and kept once it is sure that the account is wanted. */
+async function createUser(
+  { body, context }: Pick<Call, 'context'> & { readonly body: Static<typeof NewUser> },
+  { commands, database, ids, passwords, readModels }: Services,
+): Promise<{ readonly user: UsersTable; readonly outcome: Accepted } | Problem> {
+  if (isTooLong(body.password)) {
+    return badField('password', `it has more than ${maxPasswordBytes} bytes`);
+  }
+  const groupIds = (body.group_ids ?? []).map((id) => known(parseGroupId, id));
+  const unknown = await unknownGroups(groupIds, readModels);
+  if (unknown.length > 0) return badField('group_ids', `there is no group ${unknown.join(', ')}`);
+  const email = body.email.toLowerCase();
+  const command: CreateUser = {
+    type: 'CreateUser',
+    userId: known(parseUserId, ids.next()),
+    email,
+    name: body.name ?? email.slice(0, email.indexOf('@')),
+    role: body.role,
+    groupIds,
+    canAudit: body.can_audit ?? false,
+    credentialId: ids.next(),
+  };
+  const refusal = await commands.check(command);
+  if (refusal !== undefined) return refusalProblem(refusal);
+  await putCredential(database, command.credentialId, await passwords.hash(body.password));
+  const outcome = accepted(await commands.execute(command, context));
+  if (isProblem(outcome)) return outcome;
+  // A repeated request made its account the first time, under another id.
+  const userId = known(parseUserId, outcome.streamId.slice('user-'.length));
+  const user = await findUser(readModels, userId);
+  if (user === undefined) throw new Error('a created account is not in the read model');
+  return { user, outcome };
+}
+
+async function unknownGroups(
+  groupIds: readonly GroupId[],
+  db: Services['readModels'],
+): Promise<readonly GroupId[]> {
+  const found = await listGroups(db, groupIds, undefined, groupIds.length);
+  const existing = new Set<string>(found.map((group) => group.group_id));
+  return groupIds.filter((id) => !existing.has(id));
+}
+
+export const userOperations: readonly Operation[] = [list, create];

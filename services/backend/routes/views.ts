@@ -1,0 +1,117 @@
+/** Rows as they are shown: contract §3. */
+import { defaultLimits } from '#domain/script/settings.ts';
+import type { AuditTable } from '#projections/audit/table.ts';
+import type { GroupsTable } from '#projections/groups/table.ts';
+import type { RunsTable } from '#projections/runs/table.ts';
+import type { ScriptFileView, ScriptView } from '#projections/scripts/queries.ts';
+import type { UsersTable } from '#projections/users/table.ts';
+
+export function scriptJson(script: ScriptView) {
+  return {
+    id: script.script_id,
+    name: script.name,
+    description: script.description,
+    group_id: script.group_id,
+    group: script.group,
+    enabled: script.enabled,
+    max_concurrent_runs: script.max_concurrent_runs,
+    storage_quota_bytes: script.storage_quota_bytes,
+    storage_used_bytes: script.storage_used_bytes,
+    entrypoint: script.entrypoint,
+    // Scripts that were made before a limit existed have its default.
+    limits: { ...defaultLimits, ...script.limits },
+    tags: script.tags,
+    version: script.version,
+    created_at: script.created_at,
+    created_by: script.created_by,
+    updated_at: script.updated_at,
+    updated_by: script.updated_by,
+    last_run: script.last_run,
+  };
+}
+
+export function fileJson(file: ScriptFileView) {
+  return {
+    path: file.path,
+    size_bytes: file.size_bytes,
+    sha256: file.sha256,
+    updated_at: file.saved_at,
+  };
+}
+
+/** @param params what the run was given, where it was given anything and that is kept still */
+export function runJson(run: RunsTable, params: unknown) {
+  return {
+    run_id: run.run_id,
+    id: run.run_id,
+    script_id: run.script_id,
+    script_name: run.script_name,
+    script_version: run.script_version,
+    status: run.status,
+    stop_requested: run.stop_requested,
+    trigger_type: run.trigger_type,
+    trigger: run.trigger,
+    requested_by: run.requested_by,
+    queued_at: run.queued_at,
+    started_at: run.started_at,
+    finished_at: run.finished_at,
+    queue_ms: queueMs(run),
+    duration_ms: run.duration_ms,
+    exit_code: run.exit_code,
+    signal: run.signal,
+    failure_reason: run.failure_reason,
+    attempt: run.attempt,
+    parent_run_id: run.parent_run_id,
+    params: params ?? null,
+    runtime_id: run.runtime_id,
+    usage: usageOf(run),
+    log_lines: run.log_lines,
+    log_bytes: run.log_bytes,
+    log_truncated: run.log_truncated,
+  };
+}
+
+/** Waiting time, until the start or until the end of a run that never started. */
+function queueMs({ queued_at: queued, started_at: started, finished_at: finished }: RunsTable) {
+  const until = started ?? finished;
+  return until === null ? null : Math.max(0, until.getTime() - queued.getTime());
+}
+
+function usageOf(run: RunsTable) {
+  const { cpu_seconds, max_memory_bytes, max_threads } = run;
+  const isMeasured = cpu_seconds !== null || max_memory_bytes !== null || max_threads !== null;
+  return isMeasured ? { cpu_seconds, max_memory_bytes, max_threads } : null;
+}
+
+export function groupJson(group: GroupsTable) {
+  return { id: group.group_id, name: group.name, color: group.color, icon: group.icon };
+}
+
+export function userJson(user: UsersTable) {
+  return {
+    id: user.user_id,
+    email: user.email,
+    name: user.name,
+    role: user.role,
+    group_ids: user.group_ids,
+    can_audit: user.can_audit,
+    disabled: user.disabled,
+    created_at: user.created_at,
+  };
+}
+
+export function auditJson(entry: AuditTable) {
+  return {
+    audit_seq: entry.audit_seq,
+    time: entry.time,
+    actor: entry.actor,
+    action: entry.action,
+    resource: entry.resource,
+    outcome: entry.outcome,
+    detail: entry.detail,
+    ip: entry.ip,
+    correlation_id: entry.correlation_id,
+    causation_id: entry.causation_id,
+    event_position: entry.event_position,
+  };
+}

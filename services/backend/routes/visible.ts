@@ -1,0 +1,41 @@
+/** What exists for the caller: whatever lies outside their groups does not. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import {
+  known,
+  parseGroupId,
+  type GroupId,
+  type RunId,
+  type ScriptId,
+} from '#domain/kernel/ids.ts';
+import { sees } from '#domain/kernel/rights.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import { findRun } from '#projections/runs/queries.ts';
+import type { RunsTable } from '#projections/runs/table.ts';
+import { findScript, type ScriptView } from '#projections/scripts/queries.ts';
+
+/** The groups that a list may look in; `null` for all. */
+export function visibleGroups(principal: Principal): readonly GroupId[] | null {
+  return principal.role === 'administrator' ? null : principal.groupIds;
+}
+
+export async function visibleScript(
+  principal: Principal,
+  scriptId: ScriptId,
+  db: ReadModels,
+): Promise<ScriptView | undefined> {
+  const script = await findScript(db, scriptId);
+  return script !== undefined && isIn(principal, script.group_id) ? script : undefined;
+}
+
+export async function visibleRun(
+  principal: Principal,
+  runId: RunId,
+  db: ReadModels,
+): Promise<RunsTable | undefined> {
+  const run = await findRun(db, runId);
+  return run !== undefined && isIn(principal, run.group_id) ? run : undefined;
+}
+
+function isIn(principal: Principal, groupId: string): boolean {
+  return sees(principal, known(parseGroupId, groupId));
+}

@@ -1,0 +1,46 @@
+/** `Prefer: wait=30` (RFC 7240): answer when the run has ended, if it ends in time. */
+import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { findRun } from '#projections/runs/queries.ts';
+import type { RunsTable } from '#projections/runs/table.ts';
+import type { Services } from '../services.ts';
+
+const maxWaitSeconds = 60;
+/** Messages of the bus may be lost: looking now and then is the guarantee. */
+const lookEveryMs = 1000;
+
+/** Seconds that a `Prefer` header asks to wait; 0 where it does not. */
+export function waitSecondsOf(prefer: string | undefined): number {
+  const wanted = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?(?=$|[,;\s])/i.exec(prefer ?? '')?.[1];
+  return Math.min(Number(wanted ?? 0), maxWaitSeconds);
+}
+
+/** The run when it has ended, or as it is when the time is over or the client has gone. */
+export async function untilFinished(
+  run: RunsTable,
+  waitSeconds: number,
+  { bus, readModels }: Pick<Services, 'bus' | 'readModels'>,
+  gone: AbortSignal,
+): Promise<RunsTable> {
+  const runId = known(parseRunId, run.run_id);
+  const deadlineMs = performance.now() + waitSeconds * 1000;
+  let changed: () => void = () => undefined;
+  const unsubscribe = bus.subscribe('status', (message) => {
+    if (message.runId === runId) changed();
+  });
+  const leave = (): void => changed();
+  gone.addEventListener('abort', leave);
+  try {
+    for (;;) {
+      const next = new Promise<void>((resolve) => (changed = resolve));
+      const latest = (await findRun(readModels, runId)) ?? run;
+      const leftMs = deadlineMs - performance.now();
+      if (latest.finished_at !== null || leftMs <= 0 || gone.aborted) return latest;
+      const timer = setTimeout(changed, Math.min(leftMs, lookEveryMs));
+      await next;
+      clearTimeout(timer);
+    }
+  } finally {
+    unsubscribe();
+    gone.removeEventListener('abort', leave);
+  }
+}

@@ -1,0 +1,66 @@
+/** Pieces that the schemas of all resources share. `title` names a component of the description. */
+import { parseRunId, parseScriptId, type RunId, type ScriptId } from '#domain/kernel/ids.ts';
+import Type, { type TSchema } from 'typebox';
+import type { PathParameter } from '../http/operation.ts';
+
+const uuidPattern = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+
+export const examples = {
+  scriptId: '019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f',
+  runId: '019aa3f4-01aa-7c11-8d22-5e6f70819203',
+  groupId: '01900000-0000-7000-8000-000000000004',
+  userId: '019aa3f0-7788-7abc-8def-0123456789ab',
+  time: '2026-11-21T02:31:00.000Z',
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+} as const;
+
+export const Uuid = (description?: string) =>
+  Type.String({ format: 'uuid', pattern: uuidPattern, ...(description && { description }) });
+export const Time = (description?: string) =>
+  Type.String({ format: 'date-time', ...(description && { description }) });
+export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** A page of a list. */
+export const Page = <T extends TSchema>(title: string, item: T) =>
+  Type.Object(
+    {
+      items: Type.Array(item),
+      next_cursor: Nullable(Type.String({ description: 'Give it as `cursor` for the next page.' })),
+    },
+    { title, additionalProperties: false },
+  );
+
+/** The query parameters of every list. */
+export const pageQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 512, description: '`next_cursor` of the page before.' }),
+  ),
+};
+
+const id = <Id>(
+  stream: string,
+  example: string,
+  parse: (text: string) => Id | undefined,
+): PathParameter<Id> => ({
+  description: `Id of the ${stream}.`,
+  schema: Uuid(),
+  example,
+  parse,
+  stream,
+});
+
+/** Parameters of paths. */
+export const pathParameters = {
+  scriptId: id<ScriptId>('script', examples.scriptId, parseScriptId),
+  runId: id<RunId>('run', examples.runId, parseRunId),
+  // Checked by the domain, which says what is wrong with it.
+  filePath: {
+    description:
+      'Path of the file within the script, slashes included: relative, at most 255 bytes, without `.`, `..`, empty, NUL or backslash parts.',
+    schema: Type.String({ minLength: 1, maxLength: 255 }),
+    example: 'main.py',
+    parse: (text: string) => text,
+  },
+} as const;

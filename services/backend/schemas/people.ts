@@ -1,0 +1,138 @@
+/** People, groups, sign-ins and the audit trail on the wire. */
+import { roles } from '#domain/kernel/actor.ts';
+import Type from 'typebox';
+import { examples, Nullable, Page, Time, Uuid } from './common.ts';
+
+export const RoleSchema = Type.Enum(roles, { title: 'Role' });
+
+const Email = Type.String({ minLength: 3, maxLength: 254, pattern: '^[^\\s@]+@[^\\s@]+$' });
+
+export const userExample = {
+  id: examples.userId,
+  email: 'ada@example.com',
+  name: 'Ada',
+  role: 'viewer',
+  group_ids: [examples.groupId],
+  can_audit: false,
+  disabled: false,
+  created_at: examples.time,
+};
+
+const user = {
+  id: Uuid(),
+  email: Type.String(),
+  name: Type.String(),
+  role: RoleSchema,
+  group_ids: Type.Array(Uuid()),
+  can_audit: Type.Boolean(),
+  disabled: Type.Boolean(),
+  created_at: Time(),
+};
+
+export const User = Type.Object(user, {
+  title: 'User',
+  additionalProperties: false,
+  examples: [userExample],
+});
+
+export const UserPage = Page('UserPage', User);
+
+export const NewUser = Type.Object(
+  {
+    email: Email,
+    password: Type.String({
+      minLength: 8,
+      description: 'At least 8 characters, at most 72 bytes of UTF-8.',
+    }),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    role: RoleSchema,
+    group_ids: Type.Optional(Type.Array(Uuid(), { maxItems: 1000, uniqueItems: true })),
+    can_audit: Type.Optional(Type.Boolean({ default: false })),
+  },
+  { title: 'NewUser', additionalProperties: false },
+);
+
+export const Me = Type.Object(
+  {
+    ...user,
+    rights: Type.Array(Type.String(), { description: 'What the role may do in its groups.' }),
+  },
+  {
+    title: 'Me',
+    additionalProperties: false,
+    examples: [
+      { ...userExample, rights: ['scripts.list', 'runs.read', 'groups.read', 'system.read'] },
+    ],
+  },
+);
+
+export const Credentials = Type.Object(
+  { email: Type.String({ maxLength: 254 }), password: Type.String() },
+  { title: 'Credentials', additionalProperties: false },
+);
+
+export const AccessToken = Type.Object(
+  {
+    access_token: Type.String(),
+    token_type: Type.Literal('bearer'),
+    expires_in: Type.Integer({ description: 'Seconds that the token lives.' }),
+  },
+  {
+    title: 'AccessToken',
+    additionalProperties: false,
+    examples: [{ access_token: 'eyJhbGciOi…', token_type: 'bearer', expires_in: 900 }],
+  },
+);
+
+export const Group = Type.Object(
+  {
+    id: Uuid(),
+    name: Type.String(),
+    color: Type.String({ pattern: '^#[0-9a-f]{6}$' }),
+    icon: Type.String(),
+  },
+  {
+    title: 'Group',
+    additionalProperties: false,
+    examples: [{ id: examples.groupId, name: 'custom', color: '#64748b', icon: 'folder' }],
+  },
+);
+
+export const GroupPage = Page('GroupPage', Group);
+
+export const AuditEntry = Type.Object(
+  {
+    audit_seq: Type.Integer({ minimum: 1, description: 'Dense, from 1.' }),
+    time: Time(),
+    actor: Type.String(),
+    action: Type.String(),
+    resource: Type.String(),
+    outcome: Type.Enum(['accepted', 'refused', 'failed']),
+    detail: Nullable(Type.String()),
+    ip: Nullable(Type.String()),
+    correlation_id: Type.String(),
+    causation_id: Nullable(Uuid()),
+    event_position: Type.Integer({ minimum: 1 }),
+  },
+  {
+    title: 'AuditEntry',
+    additionalProperties: false,
+    examples: [
+      {
+        audit_seq: 42,
+        time: examples.time,
+        actor: 'ada@example.com',
+        action: 'script_created',
+        resource: `script-${examples.scriptId}`,
+        outcome: 'accepted',
+        detail: null,
+        ip: '127.0.0.1',
+        correlation_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+        causation_id: null,
+        event_position: 57,
+      },
+    ],
+  },
+);
+
+export const AuditPage = Page('AuditPage', AuditEntry);

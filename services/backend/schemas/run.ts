@@ -1,0 +1,141 @@
+/** Runs and their logs on the wire (contract §3, "Run" and "Run log"). */
+import { failures, runStatuses } from '#domain/run/run.ts';
+import Type from 'typebox';
+import { examples, Nullable, Page, Time, Uuid } from './common.ts';
+
+export const RunStatusSchema = Type.Enum(runStatuses, { title: 'RunStatus' });
+export const TriggerType = Type.Enum(['manual']);
+
+export const runExample = {
+  run_id: examples.runId,
+  id: examples.runId,
+  script_id: examples.scriptId,
+  script_name: 'Price watcher',
+  script_version: 3,
+  status: 'success',
+  stop_requested: false,
+  trigger_type: 'manual',
+  trigger: { type: 'manual' },
+  requested_by: 'ada@example.com',
+  queued_at: '2026-11-21T02:30:58.000Z',
+  started_at: '2026-11-21T02:30:58.041Z',
+  finished_at: '2026-11-21T02:31:00.000Z',
+  queue_ms: 41,
+  duration_ms: 1959,
+  exit_code: 0,
+  signal: null,
+  failure_reason: null,
+  attempt: 1,
+  parent_run_id: null,
+  params: { limit: 10 },
+  runtime_id: 'runtime-1',
+  usage: { cpu_seconds: 0.31, max_memory_bytes: 24_117_248, max_threads: 1 },
+  log_lines: 12,
+  log_bytes: 640,
+  log_truncated: false,
+};
+
+const natural = Type.Integer({ minimum: 0 });
+
+export const Run = Type.Object(
+  {
+    run_id: Uuid(),
+    id: Uuid('The same as `run_id`.'),
+    script_id: Uuid(),
+    script_name: Type.String(),
+    script_version: Type.Integer({ minimum: 1 }),
+    status: RunStatusSchema,
+    stop_requested: Type.Boolean(),
+    trigger_type: TriggerType,
+    trigger: Type.Object({ type: TriggerType }, { additionalProperties: true }),
+    requested_by: Type.String(),
+    queued_at: Time(),
+    started_at: Nullable(Time()),
+    finished_at: Nullable(Time()),
+    queue_ms: Nullable(natural),
+    duration_ms: Nullable(natural),
+    exit_code: Nullable(Type.Integer()),
+    signal: Nullable(Type.String()),
+    failure_reason: Nullable(Type.Enum(failures, { title: 'FailureReason' })),
+    attempt: Type.Integer({ minimum: 1 }),
+    parent_run_id: Nullable(Uuid()),
+    params: Nullable(Type.Object({}, { additionalProperties: true })),
+    runtime_id: Nullable(Type.String()),
+    usage: Nullable(
+      Type.Object(
+        {
+          cpu_seconds: Nullable(Type.Number({ minimum: 0 })),
+          max_memory_bytes: Nullable(natural),
+          max_threads: Nullable(natural),
+        },
+        { title: 'RunUsage', additionalProperties: false },
+      ),
+    ),
+    log_lines: natural,
+    log_bytes: natural,
+    log_truncated: Type.Boolean(),
+  },
+  { title: 'Run', additionalProperties: false, examples: [runExample] },
+);
+
+export const RunPage = Page('RunPage', Run);
+export const RunItems = Type.Object(
+  { items: Type.Array(Run) },
+  { title: 'RunItems', additionalProperties: false },
+);
+
+export const maxParamsBytes = 64 * 1024;
+
+export const RunRequest = Type.Object(
+  {
+    params: Type.Optional(
+      Type.Object(
+        {},
+        { additionalProperties: true, description: 'At most 64 KiB of JSON, for the script.' },
+      ),
+    ),
+    when_busy: Type.Optional(
+      Type.Literal('refuse', { description: 'What meets the concurrency limit is refused: 409.' }),
+    ),
+    timeout_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 31_536_000,
+        description: 'Replaces the wall-clock limit of the script.',
+      }),
+    ),
+  },
+  { title: 'RunRequest', additionalProperties: false },
+);
+
+export const StopRequest = Type.Object(
+  { run_id: Type.Optional(Uuid('Only this run.')) },
+  { title: 'StopRequest', additionalProperties: false },
+);
+
+export const LogStream = Type.Enum(['stdout', 'stderr', 'system'], { title: 'LogStream' });
+
+export const logLineExample = {
+  seq: 1,
+  time: examples.time,
+  stream: 'stdout',
+  text: 'hello',
+};
+
+export const LogLine = Type.Object(
+  {
+    seq: Type.Integer({ minimum: 1, description: 'Counts from 1 without gaps.' }),
+    time: Time(),
+    stream: LogStream,
+    text: Type.String(),
+    from_seq: Type.Optional(
+      Type.Integer({ description: 'First line that truncation left out, on its `system` line.' }),
+    ),
+    to_seq: Type.Optional(
+      Type.Integer({ description: 'Last line that truncation left out, on its `system` line.' }),
+    ),
+  },
+  { title: 'LogLine', additionalProperties: true, examples: [logLineExample] },
+);
+
+export const LogPage = Page('LogPage', LogLine);

@@ -1,0 +1,186 @@
+/** Scripts and their files on the wire (contract §3, "Script"). */
+import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
+import Type from 'typebox';
+import { examples, Nullable, Page, Sha256, Time, Uuid } from './common.ts';
+
+const limit = (maximum: number, description: string) =>
+  Nullable(Type.Integer({ minimum: 1, maximum, description }));
+
+const limitSchemas = {
+  cpu_seconds: limit(31_536_000, 'CPU time of the whole run.'),
+  memory_bytes: limit(2 ** 50, 'Resident memory of the whole run.'),
+  address_space_bytes: limit(2 ** 50, 'Address space of one process.'),
+  open_files: limit(1_048_576, 'Open files of one process.'),
+  processes: limit(32_768, 'Processes of the run.'),
+  wall_clock_seconds: limit(31_536_000, 'Time from start to end.'),
+  log_bytes: limit(2 ** 40, 'Stored log; first and last half are kept.'),
+};
+
+export const Limits = Type.Object(limitSchemas, {
+  title: 'Limits',
+  additionalProperties: false,
+  description: '`null` lifts a limit.',
+});
+
+const LimitChanges = Type.Object(
+  {
+    cpu_seconds: Type.Optional(limitSchemas.cpu_seconds),
+    memory_bytes: Type.Optional(limitSchemas.memory_bytes),
+    address_space_bytes: Type.Optional(limitSchemas.address_space_bytes),
+    open_files: Type.Optional(limitSchemas.open_files),
+    processes: Type.Optional(limitSchemas.processes),
+    wall_clock_seconds: Type.Optional(limitSchemas.wall_clock_seconds),
+    log_bytes: Type.Optional(limitSchemas.log_bytes),
+  },
+  {
+    title: 'LimitChanges',
+    additionalProperties: false,
+    description: 'Limits that are not named stay; `null` lifts a limit.',
+  },
+);
+
+const name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+const description = Type.String({ maxLength: 10_000 });
+const maxConcurrentRuns = Type.Integer({ minimum: 1, maximum: 1000 });
+const storageQuota = Type.Integer({ minimum: 0, maximum: 2 ** 50 });
+const entrypoint = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: 'File that `python` executes.',
+});
+const tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+  maxItems: 32,
+  uniqueItems: true,
+});
+
+const settings = {
+  max_concurrent_runs: Type.Optional(maxConcurrentRuns),
+  storage_quota_bytes: Type.Optional(storageQuota),
+  entrypoint: Type.Optional(entrypoint),
+  limits: Type.Optional(LimitChanges),
+  tags: Type.Optional(tags),
+};
+
+export const NewScript = Type.Object(
+  {
+    name,
+    description: Type.Optional(description),
+    group_id: Type.Optional(
+      Uuid('Default: `custom`, or your first group where that is not yours.'),
+    ),
+    ...settings,
+  },
+  { title: 'NewScript', additionalProperties: false },
+);
+
+export const ScriptChanges = Type.Object(
+  {
+    name: Type.Optional(name),
+    description: Type.Optional(description),
+    group_id: Type.Optional(Uuid()),
+    enabled: Type.Optional(Type.Boolean()),
+    ...settings,
+  },
+  {
+    title: 'ScriptChanges',
+    additionalProperties: false,
+    description: 'A JSON merge patch (RFC 7396): what is not named stays.',
+  },
+);
+
+export const scriptExample = {
+  id: examples.scriptId,
+  name: 'Price watcher',
+  description: 'Reads prices every hour.',
+  group_id: examples.groupId,
+  group: 'custom',
+  enabled: true,
+  max_concurrent_runs: defaultSettings.maxConcurrentRuns,
+  storage_quota_bytes: defaultSettings.storageQuotaBytes,
+  storage_used_bytes: 412,
+  entrypoint: defaultSettings.entrypoint,
+  limits: defaultLimits,
+  tags: ['prices'],
+  version: 3,
+  created_at: examples.time,
+  created_by: 'ada@example.com',
+  updated_at: examples.time,
+  updated_by: 'ada@example.com',
+  last_run: { run_id: examples.runId, status: 'success', finished_at: examples.time },
+};
+
+export const Script = Type.Object(
+  {
+    id: Uuid(),
+    name,
+    description,
+    group_id: Uuid(),
+    group: Type.String({ description: 'Name of the group.' }),
+    enabled: Type.Boolean(),
+    max_concurrent_runs: maxConcurrentRuns,
+    storage_quota_bytes: storageQuota,
+    storage_used_bytes: Type.Integer({ minimum: 0 }),
+    entrypoint,
+    limits: Limits,
+    tags,
+    version: Type.Integer({
+      minimum: 1,
+      description: 'Counts every change of files and settings; the `ETag`.',
+    }),
+    created_at: Time(),
+    created_by: Type.String(),
+    updated_at: Time(),
+    updated_by: Type.String(),
+    last_run: Nullable(
+      Type.Object(
+        {
+          run_id: Uuid(),
+          status: Type.Enum(['success', 'failed', 'stopped']),
+          finished_at: Time(),
+        },
+        { title: 'LastRun', additionalProperties: false },
+      ),
+    ),
+  },
+  { title: 'Script', additionalProperties: false, examples: [scriptExample] },
+);
+
+export const ScriptPage = Page('ScriptPage', Script);
+
+const file = {
+  path: Type.String(),
+  size_bytes: Type.Integer({ minimum: 0 }),
+  sha256: Sha256,
+  updated_at: Time(),
+};
+const fileExample = {
+  path: 'main.py',
+  size_bytes: 412,
+  sha256: examples.sha256,
+  updated_at: examples.time,
+};
+
+export const FileEntry = Type.Object(file, {
+  title: 'FileEntry',
+  additionalProperties: false,
+  examples: [fileExample],
+});
+
+export const FilePage = Page('FilePage', FileEntry);
+
+export const SavedFile = Type.Object(
+  { ...file, script_version: Type.Integer({ minimum: 1, description: 'The version now.' }) },
+  {
+    title: 'SavedFile',
+    additionalProperties: false,
+    examples: [{ ...fileExample, script_version: 4 }],
+  },
+);
+
+export const FileContent = Type.Object(
+  {
+    content: Type.String(),
+    encoding: Type.Optional(Type.Enum(['utf-8', 'base64'], { default: 'utf-8' })),
+  },
+  { title: 'FileContent', additionalProperties: false },
+);

@@ -1,0 +1,115 @@
+/** The platform about itself. */
+import Type from 'typebox';
+import { examples, Time } from './common.ts';
+
+export const SystemInfo = Type.Object(
+  {
+    name: Type.String(),
+    version: Type.String(),
+    edition: Type.Enum(['minimal', 'production']),
+    uptime_seconds: Type.Integer({ minimum: 0 }),
+    services: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          id: Type.String(),
+          started_at: Time(),
+          seen_at: Time(),
+          slots: Type.Optional(Type.Integer({ description: 'Runs that it executes at once.' })),
+          running: Type.Optional(Type.Integer()),
+          layers: Type.Optional(
+            Type.Array(
+              Type.Object(
+                { name: Type.String(), available: Type.Boolean() },
+                { title: 'SandboxLayer', additionalProperties: true },
+              ),
+              { description: 'Of the sandbox.' },
+            ),
+          ),
+          python: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+        },
+        { title: 'ServiceInfo', additionalProperties: false },
+      ),
+    ),
+    event_position: Type.Integer({ minimum: 0 }),
+    projections: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          version: Type.Integer(),
+          position: Type.Integer(),
+          lag: Type.Integer({ description: 'Events behind the newest.' }),
+        },
+        { title: 'ProjectionInfo', additionalProperties: false },
+      ),
+    ),
+  },
+  {
+    title: 'SystemInfo',
+    additionalProperties: false,
+    examples: [
+      {
+        name: 'Script Orchestration Service',
+        version: '0.1.13',
+        edition: 'minimal',
+        uptime_seconds: 3600,
+        services: [
+          {
+            name: 'runtime',
+            id: 'runtime-1',
+            started_at: examples.time,
+            seen_at: examples.time,
+            slots: 4,
+            running: 1,
+            layers: [{ name: 'seccomp', available: true }],
+            python: '3.12.3',
+          },
+        ],
+        event_position: 1204,
+        projections: [{ name: 'audit', version: 1, position: 1204, lag: 0 }],
+      },
+    ],
+  },
+);
+
+export const Health = Type.Object(
+  {
+    status: Type.Enum(['ok', 'unavailable']),
+    checks: Type.Optional(Type.Record(Type.String(), Type.Enum(['ok', 'unavailable']))),
+  },
+  { title: 'Health', additionalProperties: false, examples: [{ status: 'ok' }] },
+);
+
+export const Problem = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    code: Type.String({ description: 'Stable.' }),
+    trace_id: Type.String({ description: 'The log carries it too.' }),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { pointer: Type.String(), detail: Type.String() },
+          { additionalProperties: false },
+        ),
+      ),
+    ),
+  },
+  {
+    title: 'Problem',
+    description: 'RFC 9457.',
+    additionalProperties: false,
+    examples: [
+      {
+        type: 'urn:orchestrator:problem:not_found',
+        title: 'Not found',
+        status: 404,
+        detail: 'There is nothing here that you may see.',
+        code: 'not_found',
+        trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+      },
+    ],
+  },
+);

@@ -1,0 +1,44 @@
+/** What handlers work with; made once, in `app.ts`. */
+import type { Bus } from '#domain/ports/bus.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import type { Commands } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import type { ObjectStore } from '#domain/ports/objects.ts';
+import type { RunLogs } from '#domain/ports/run-logs.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import type { Logger } from '#services/shared/logger.ts';
+import type { TrustedProxies } from './http/client.ts';
+import type { AccessTokens } from './http/tokens.ts';
+import type { LoginThrottle } from './login-throttle.ts';
+import type { Metrics } from './metrics.ts';
+import type { Passwords } from './passwords.ts';
+
+/** What the process is given from outside. */
+export interface Platform {
+  readonly commands: Commands;
+  readonly readModels: ReadModels;
+  readonly database: Queryable;
+  readonly objects: ObjectStore;
+  readonly runLogs: RunLogs;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly edition: 'minimal' | 'production';
+  /** At least 32 bytes; signs access tokens. */
+  readonly tokenKey: Uint8Array;
+  readonly trustedProxies: TrustedProxies;
+  /** Cost of password hashes, as a power of two. */
+  readonly passwordCost: number;
+  /** Folder of the dashboard's build. */
+  readonly dashboardDir: string;
+}
+
+export interface Services extends Platform {
+  readonly tokens: AccessTokens;
+  readonly passwords: Passwords;
+  readonly throttle: LoginThrottle;
+  readonly metrics: Metrics;
+  readonly startedAt: Date;
+}
