@@ -23,10 +23,11 @@ export async function warmUp(
   const env = { PATH, NODE_COMPILE_CACHE: cache, ORCH_WARM_UP: 'true' };
   const loads = services.map(async ({ entry }) => {
     const child = spawn(process.execPath, [entry], { env, stdio: 'ignore' });
-    await once(child, 'exit');
+    const [code] = (await once(child, 'exit')) as [number | null];
+    return code === 0;
   });
-  await Promise.allSettled(loads);
-  writeFileSync(mark, process.version);
+  const loaded = await Promise.all(loads);
+  if (loaded.every(Boolean)) writeFileSync(mark, process.version);
 }
 
 function isMarked(mark: string): boolean {
