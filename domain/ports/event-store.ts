@@ -22,8 +22,10 @@ export class VersionConflict extends Error {
 }
 
 export interface EventStore {
-  /** Appends to several streams, all or none, and gives the events back with their places.
-   *  @throws VersionConflict when a stream is not at its expected version, or an event id exists */
+  /** Appends to several streams, all or none, and gives the events back with their places. A stream
+   *  that is to get no events is not looked at.
+   *  @throws VersionConflict when a stream is not at its expected version or is named twice, or an
+   *  event id exists */
   append(streams: readonly StreamAppend[]): Promise<readonly RecordedEvent[]>;
 
   /** The events of one stream in order, from `fromVersion` (default 1); empty when there is none. */

@@ -1,9 +1,14 @@
 /** What every adapter of the event store keeps. */
-import { startOfStore, type NewEvent, type StreamId } from '#domain/kernel/event.ts';
+import {
+  startOfStore,
+  type NewEvent,
+  type RecordedEvent,
+  type StreamId,
+} from '#domain/kernel/event.ts';
 import { known, parseCommandId, parseEventId } from '#domain/kernel/ids.ts';
 import { VersionConflict, type EventStore } from '#domain/ports/event-store.ts';
 import { systemIds } from '#infra/system/ids.ts';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 
 /** @param open an empty store */
 export function eventStoreConformance(name: string, open: () => Promise<EventStore>): void {
@@ -15,7 +20,10 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
 
     test('given events in a stream, then it reads them back as they were, in order', async () => {
       const streamId = newStream();
-      const events = [newEvent('First', { text: 'é\u2028"\\' }), newEvent('Second', { n: [1, null] })];
+      const events = [
+        newEvent('First', { text: 'é\u2028"\\' }),
+        newEvent('Second', { n: [1, null] }),
+      ];
       const [recorded] = [await store.append([{ streamId, expectedVersion: 0, events }])];
       const read = await store.readStream(streamId);
       expect(read).toEqual(recorded);
@@ -49,9 +57,9 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
     test('when a new stream is there already or an old one is not, then it is a conflict', async () => {
       const taken = await filledStream(store, 1);
       const events = [newEvent('Lost', {})];
-      await expect(
-        store.append([{ streamId: taken, expectedVersion: 0, events }]),
-      ).rejects.toThrow(VersionConflict);
+      await expect(store.append([{ streamId: taken, expectedVersion: 0, events }])).rejects.toThrow(
+        VersionConflict,
+      );
       await expect(
         store.append([{ streamId: newStream(), expectedVersion: 4, events }]),
       ).rejects.toThrow(VersionConflict);
@@ -76,21 +84,125 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       expect(await store.readStream(streamId)).toHaveLength(2);
     });
 
+    test('when one call names a stream or an event twice, then it is a conflict', async () => {
+      const [streamId, taken] = [newStream(), await filledStream(store, 1)];
+      const event = newEvent('Lost', {});
+      const one = (id: StreamId, expectedVersion: number) => ({
+        streamId: id,
+        expectedVersion,
+        events: [newEvent('Lost', {})],
+      });
+      for (const appends of [
+        [one(streamId, 0), one(streamId, 0)],
+        [one(streamId, 0), one(streamId, 1)],
+        [one(taken, 1), one(taken, 1)],
+        [one(taken, 1), one(taken, 2)],
+        [{ streamId, expectedVersion: 0, events: [event, event] }],
+      ]) {
+        await expect(store.append(appends)).rejects.toThrow(VersionConflict);
+      }
+      expect(await store.readStream(streamId)).toEqual([]);
+      expect(await store.readStream(taken)).toHaveLength(1);
+    });
+
+    test('when there is nothing to append, then nothing is looked at', async () => {
+      const taken = await filledStream(store, 1);
+      expect(await store.append([])).toEqual([]);
+      expect(await store.append([{ streamId: taken, expectedVersion: 0, events: [] }])).toEqual([]);
+    });
+
+    test('when several streams are written at once, then all are, at one place each', async () => {
+      const [old, fresh] = [await filledStream(store, 2), newStream()];
+      const recorded = await store.append([
+        { streamId: old, expectedVersion: 2, events: [newEvent('A', {}), newEvent('B', {})] },
+        { streamId: fresh, expectedVersion: 0, events: [newEvent('C', {})] },
+      ]);
+      expect(recorded.map(({ type, streamId, version }) => [type, streamId, version])).toEqual([
+        ['A', old, 3],
+        ['B', old, 4],
+        ['C', fresh, 1],
+      ]);
+      const places = recorded.map((event) => event.position.globalPosition);
+      expect(places).toEqual([...new Set(places)].toSorted((one, other) => one - other));
+      expect(await store.readStream(fresh)).toEqual(recorded.slice(2));
+    });
+
+    test('when many writers take the same streams in any order, then none waits for ever', async () => {
+      const streams = [newStream(), newStream(), newStream()];
+      const inOrder = (turn: number) =>
+        streams.map((_, index) => streams[(index + turn) % streams.length] ?? newStream());
+      const writers = Array.from({ length: 12 }, (_, turn) =>
+        retried(async () => {
+          const appends = await Promise.all(
+            inOrder(turn).map(async (streamId) => ({
+              streamId,
+              expectedVersion: (await store.readStream(streamId)).length,
+              events: [newEvent('Written', { turn })],
+            })),
+          );
+          await store.append(appends);
+        }),
+      );
+      await Promise.all(writers);
+      for (const streamId of streams) expect(await store.readStream(streamId)).toHaveLength(12);
+    });
+
     test('then all events are read once, in pages, in an order that keeps every stream', async () => {
       const streams = await Promise.all(Array.from({ length: 20 }, () => filledStream(store, 3)));
-      const seen: { streamId: StreamId; version: number }[] = [];
-      let after = startOfStore;
-      for (let page = await store.readAll(after, 7); page.length > 0; ) {
-        seen.push(...page);
-        after = page.at(-1)?.position ?? after;
-        page = await store.readAll(after, 7);
-      }
+      await untilVisible(store, streams);
+      const seen = await readInPages(store, 7);
       for (const streamId of streams) {
         const versions = seen.filter((one) => one.streamId === streamId).map((one) => one.version);
         expect(versions).toEqual([1, 2, 3]);
       }
+      expect(new Set(seen.map((event) => event.eventId)).size).toBe(seen.length);
+    });
+
+    test('then the whole store reads as its streams do', async () => {
+      const streamId = await filledStream(store, 2);
+      await untilVisible(store, [streamId]);
+      const seen = await store.readAll(startOfStore, 10_000);
+      expect(seen.filter((event) => event.streamId === streamId)).toEqual(
+        await store.readStream(streamId),
+      );
+      const last = seen.at(-1);
+      expect(await store.readAll(last?.position ?? startOfStore, 10)).toEqual([]);
     });
   });
+}
+
+/** Whoever was not first tries again. */
+async function retried(write: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      await write();
+      return;
+    } catch (error) {
+      if (!(error instanceof VersionConflict)) throw error;
+    }
+  }
+}
+
+/** Waits until readers see the streams: what else is under way in a store may hide them for a while. */
+async function untilVisible(store: EventStore, streams: readonly StreamId[]): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const seen = new Set((await store.readAll(startOfStore, 10_000)).map((one) => one.streamId));
+      expect(streams.filter((streamId) => !seen.has(streamId))).toEqual([]);
+    },
+    { timeout: 20_000, interval: 5 },
+  );
+}
+
+async function readInPages(store: EventStore, size: number): Promise<readonly RecordedEvent[]> {
+  const seen: RecordedEvent[] = [];
+  for (let after = startOfStore; ;) {
+    const page = await store.readAll(after, size);
+    const last = page.at(-1);
+    if (last === undefined) return seen;
+    seen.push(...page);
+    after = last.position;
+  }
 }
 
 function newStream(): StreamId {

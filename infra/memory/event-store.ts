@@ -21,7 +21,7 @@ export class MemoryEventStore implements EventStore {
       }))
       .filter(({ version, expectedVersion }) => version !== expectedVersion);
     if (conflicts.length > 0) return Promise.reject(new VersionConflict(conflicts));
-    if (this.#holdsAny(writing)) return Promise.reject(new VersionConflict([]));
+    if (this.#repeats(writing)) return Promise.reject(new VersionConflict([]));
     const transactionId = BigInt(this.#events.length + 1);
     const recordedAt = this.#clock.now();
     const added = writing.flatMap(({ streamId, expectedVersion, events }) =>
@@ -51,9 +51,15 @@ export class MemoryEventStore implements EventStore {
     return this.#events.findLast((event) => event.streamId === streamId)?.version ?? 0;
   }
 
-  #holdsAny(streams: readonly StreamAppend[]): boolean {
-    const ids = new Set(this.#events.map((event) => event.eventId));
-    return streams.some((stream) => stream.events.some((event) => ids.has(event.eventId)));
+  /** Whether a stream is named twice, or an event is there already. */
+  #repeats(streams: readonly StreamAppend[]): boolean {
+    const added = streams.flatMap((stream) => stream.events.map((event) => event.eventId));
+    const known = new Set(this.#events.map((event) => event.eventId));
+    return (
+      new Set(streams.map((stream) => stream.streamId)).size < streams.length ||
+      new Set(added).size < added.length ||
+      added.some((eventId) => known.has(eventId))
+    );
   }
 }
 

@@ -64,6 +64,9 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     idleTimeoutMillis: 60_000,
   });
   pool.on('error', options.onIdleError);
+  // A connection that breaks while it is lent fails the statement that runs or comes next. It says so
+  // as an event too, and an error event that nobody hears ends the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   let closing: Promise<void> | undefined;
   return { pool, close: () => (closing ??= pool.end()) };
 }

@@ -1,48 +1,57 @@
 import { startOfStore } from '#domain/kernel/event.ts';
 import { systemClock } from '#infra/system/clock.ts';
-import { createTestDatabase } from '#infra/testing/database.ts';
+import { withClient } from '#infra/testing/client.ts';
+import { eventsVisible, openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventStoreConformance, newEvent } from '../conformance/event-store.ts';
-import { inTransaction, openDatabase, type Database } from './database.ts';
+import { inTransaction } from './database.ts';
 import { appendEvents, PostgresEventStore } from './event-store.ts';
 
-let database: Database;
-let drop: () => Promise<void>;
+let platform: TestPlatform;
 beforeAll(async () => {
-  const made = await createTestDatabase();
-  drop = made.drop;
-  database = openDatabase(made.serviceUrl, {
-    connections: 20,
-    applicationName: 'test',
-    onIdleError: () => undefined,
-  });
+  platform = await openTestPlatform();
 });
-afterAll(async () => {
-  await database.close();
-  await drop();
-});
+afterAll(() => platform.close());
 
 eventStoreConformance('on Postgres', () =>
-  Promise.resolve(new PostgresEventStore(database.pool, systemClock)),
+  Promise.resolve(new PostgresEventStore(platform.pool, systemClock)),
 );
 
 describe('the history', () => {
-  test.each(['UPDATE events SET type = type', 'DELETE FROM events', 'TRUNCATE events'])(
-    'refuses: %s',
-    async (statement) => {
-      await expect(database.pool.query(statement)).rejects.toMatchObject({ code: '42501' });
-    },
-  );
+  const changes = ['UPDATE events SET type = type', 'DELETE FROM events', 'TRUNCATE events'];
+
+  test.each(changes)('refuses the services: %s', async (statement) => {
+    await expect(platform.pool.query(statement)).rejects.toMatchObject({ code: '42501' });
+  });
+
+  test.each(changes)('refuses even the owner of the schema: %s', async (statement) => {
+    await new PostgresEventStore(platform.pool, systemClock).append([
+      { streamId: `test-${statement}`, expectedVersion: 0, events: [newEvent('Kept', {})] },
+    ]);
+    await expect(
+      withClient(platform.adminUrl, (client) => client.query(statement)),
+    ).rejects.toMatchObject({ message: 'events are immutable' });
+  });
 
   test('shows no event while an earlier one could still appear', async () => {
-    const store = new PostgresEventStore(database.pool, systemClock);
-    const slow = { streamId: 'test-slow', expectedVersion: 0, events: [newEvent('Slow', {})] } as const;
-    const quick = { streamId: 'test-quick', expectedVersion: 0, events: [newEvent('Quick', {})] } as const;
-    await inTransaction(database.pool, async (client) => {
+    const { pool } = platform;
+    const store = new PostgresEventStore(pool, systemClock);
+    const slow = {
+      streamId: 'test-slow',
+      expectedVersion: 0,
+      events: [newEvent('Slow', {})],
+    } as const;
+    const quick = {
+      streamId: 'test-quick',
+      expectedVersion: 0,
+      events: [newEvent('Quick', {})],
+    } as const;
+    await inTransaction(pool, async (client) => {
       await appendEvents(client, [slow], systemClock.now());
       await store.append([quick]);
       expect(await streamsOf(store)).not.toContain('test-quick');
     });
+    await eventsVisible(pool);
     const streams = await streamsOf(store);
     expect(streams.indexOf('test-slow')).toBeLessThan(streams.indexOf('test-quick'));
     expect(streams.indexOf('test-slow')).toBeGreaterThanOrEqual(0);

@@ -1,0 +1,60 @@
+import { openTestPlatform, untilTrue, type TestPlatform } from '#infra/testing/platform.ts';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction } from './database.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await openTestPlatform();
+});
+afterAll(() => platform.close());
+
+describe('given a transaction whose connection Postgres ends', () => {
+  test('while a statement runs, then the work fails and the next transaction works', async () => {
+    const work = inTransaction(platform.pool, async (client) => {
+      const pid = await backendOf(client);
+      const statement = client.query('SELECT pg_sleep(60)');
+      statement.catch(() => undefined); // it is awaited below
+      await end(pid);
+      await statement;
+    });
+    await expect(work).rejects.toMatchObject({ code: '57P01' });
+    expect(await inTransaction(platform.pool, backendOf)).toBeGreaterThan(0);
+  });
+
+  test('between two statements, then the work fails and the next transaction works', async () => {
+    const work = inTransaction(platform.pool, async (client) => {
+      await end(await backendOf(client));
+      await client.query('SELECT 1');
+    });
+    await expect(work).rejects.toThrow();
+    expect(await inTransaction(platform.pool, backendOf)).toBeGreaterThan(0);
+  });
+});
+
+describe('given work that throws', () => {
+  test('then nothing of it is kept, and the connection serves the next', async () => {
+    const { pool } = platform;
+    const work = inTransaction(pool, async (client) => {
+      await client.query("INSERT INTO payloads (sha256, content) VALUES ('x', '')");
+      throw new Error('no more');
+    });
+    await expect(work).rejects.toThrow('no more');
+    expect((await pool.query('SELECT FROM payloads')).rowCount).toBe(0);
+    expect([pool.idleCount, pool.waitingCount]).toEqual([pool.totalCount, 0]);
+  });
+});
+
+async function backendOf(client: pg.PoolClient): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  return rows[0]?.pid ?? 0;
+}
+
+/** Ends a backend, and waits until it is gone. */
+async function end(pid: number): Promise<void> {
+  await platform.pool.query('SELECT pg_terminate_backend($1)', [pid]);
+  await untilTrue(async () => {
+    const left = await platform.pool.query('SELECT FROM pg_stat_activity WHERE pid = $1', [pid]);
+    return left.rowCount === 0;
+  });
+}

@@ -1,0 +1,121 @@
+/** The store and all that hangs on it, over a test database: for tests that carry out commands. */
+import type { Command, Recorded } from '#domain/aggregates.ts';
+import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
+import { userId } from '#domain/testing/ids.ts';
+import { CommandPipeline, type CommandPipelineParts } from '#infra/postgres/command-pipeline.ts';
+import { openDatabase, queryBuilder } from '#infra/postgres/database.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import { inlineProjections } from '#projections/registry.ts';
+import type { Tables } from '#projections/tables.ts';
+import { worldOf } from '#projections/world.ts';
+import type pg from 'pg';
+import { vi } from 'vitest';
+import { createTestDatabase } from './database.ts';
+
+export interface TestPlatform {
+  /** What the services have: no right to change the schema or the history. */
+  readonly pool: pg.Pool;
+  /** The address of the schema's owner. */
+  readonly adminUrl: string;
+  readonly reads: ReadModels;
+  readonly commands: CommandPipeline;
+  /** What was announced, call by call. */
+  readonly announced: (readonly Recorded[])[];
+  /** Another pipeline over the same database. */
+  pipeline(parts: Partial<CommandPipelineParts>): CommandPipeline;
+  /** Carries out a command that must be accepted. @returns what it recorded */
+  accepted(command: Command, context?: Partial<CommandContext>): Promise<readonly Recorded[]>;
+  close(): Promise<void>;
+}
+
+export async function openTestPlatform(): Promise<TestPlatform> {
+  const { serviceUrl, adminUrl, drop } = await createTestDatabase();
+  const { pool, close } = openDatabase(serviceUrl, {
+    connections: 20,
+    applicationName: 'test',
+    onIdleError: () => undefined,
+  });
+  const announced: (readonly Recorded[])[] = [];
+  const usual: CommandPipelineParts = {
+    pool,
+    clock: tickingClock(),
+    ids: systemIds,
+    projections: inlineProjections,
+    worldOf,
+    announce: (events) => announced.push(events),
+  };
+  const commands = new CommandPipeline(usual);
+  return {
+    pool,
+    adminUrl,
+    reads: queryBuilder<Tables>(pool),
+    commands,
+    announced,
+    pipeline: (parts) => new CommandPipeline({ ...usual, ...parts }),
+    accepted: async (command, context) =>
+      recordedBy(await commands.execute(command, somebody(context))),
+    close: async () => {
+      await close();
+      await drop();
+    },
+  };
+}
+
+/** What an accepted command recorded. @throws when it was refused */
+export function recordedBy(outcome: Outcome): readonly Recorded[] {
+  if (outcome.kind === 'accepted') return outcome.events;
+  throw new Error(outcome.kind === 'refused' ? outcome.refusal.detail : outcome.kind);
+}
+
+/** A command's context: a person asks, under a new command id. */
+export function somebody(changes: Partial<CommandContext> = {}): CommandContext {
+  const commandId = known(parseCommandId, systemIds.next());
+  return {
+    commandId,
+    actor: { kind: 'user', userId: userId(), email: 'ada@example.com' },
+    ip: '192.0.2.1',
+    correlationId: commandId,
+    causationId: null,
+    ...changes,
+  };
+}
+
+/** Each look is a second after the one before, from the start of 2026 on. */
+export function tickingClock(): Clock {
+  let nowMs = Date.UTC(2026, 0, 1);
+  return { now: () => new Date((nowMs += 1000)) };
+}
+
+const hidden = `SELECT transaction_id >= pg_snapshot_xmin(pg_current_snapshot()) AS hidden
+  FROM events ORDER BY transaction_id DESC LIMIT 1`;
+
+/** Waits until readers of the store see all there is: an open transaction anywhere on the server, such
+ *  as one of another test, hides what came after it. */
+export async function eventsVisible(pool: pg.Pool): Promise<void> {
+  await untilTrue(async () => {
+    const { rows } = await pool.query<{ hidden: boolean }>(hidden);
+    return rows[0]?.hidden !== true;
+  });
+}
+
+const waiters = `SELECT count(*) AS waiting FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+
+/** Waits until so many statements of this database wait for a lock. */
+export async function statementsWait(pool: pg.Pool, count: number): Promise<void> {
+  await untilTrue(async () => {
+    const { rows } = await pool.query<{ waiting: number }>(waiters);
+    return rows[0]?.waiting === count;
+  });
+}
+
+/** Asks until the answer is yes. */
+export async function untilTrue(condition: () => Promise<boolean>): Promise<void> {
+  const check = async () => {
+    if (!(await condition())) throw new Error('what was waited for did not happen');
+  };
+  await vi.waitFor(check, { timeout: 20_000, interval: 5 });
+}
