@@ -1,7 +1,7 @@
 /** A supervisor in a process of its own, with small services in place of the real ones. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -164,6 +164,12 @@ export class Supervisor {
   children(text: string): readonly number[] {
     const list = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, 'utf8');
     const pids = list.split(' ').filter(Boolean).map(Number);
-    return pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text));
+    return pids.filter((pid) => commandOf(pid).includes(text));
   }
+}
+
+/** Empty where the process has ended meanwhile. */
+function commandOf(pid: number): string {
+  const path = `/proc/${pid}/cmdline`;
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }
