@@ -62,6 +62,19 @@ export async function findScript(
   return view === undefined ? undefined : withDates(view);
 }
 
+/** Whether a script that is not deleted is there, and in which group. */
+export async function findScriptGroup(
+  db: ReadModels,
+  scriptId: ScriptId,
+): Promise<{ readonly group_id: string } | undefined> {
+  return await db
+    .selectFrom('scripts')
+    .select('group_id')
+    .where('script_id', '=', scriptId)
+    .where('deleted', '=', false)
+    .executeTakeFirst();
+}
+
 /** Newest first, from behind `after`; at most `limit` rows. */
 export async function listScripts(
   db: ReadModels,

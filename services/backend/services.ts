@@ -15,7 +15,7 @@ import type { Metrics } from './metrics.ts';
 import type { Passwords } from './passwords.ts';
 
 /** What the process is given from outside. */
-export interface Platform {
+export interface Parts {
   readonly commands: Commands;
   readonly readModels: ReadModels;
   readonly database: Queryable;
@@ -35,7 +35,7 @@ export interface Platform {
   readonly dashboardDir: string;
 }
 
-export interface Services extends Platform {
+export interface Services extends Parts {
   readonly tokens: AccessTokens;
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;

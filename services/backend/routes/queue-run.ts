@@ -12,7 +12,7 @@ import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import { maxParamsBytes, type RunRequest } from '../schemas/run.ts';
 import type { Services } from '../services.ts';
 import { accepted, refusalProblem, type Accepted } from './outcome.ts';
-import { visibleScript } from './visible.ts';
+import { seesScript } from './visible.ts';
 
 export interface RunCall {
   readonly principal: Principal;
@@ -29,8 +29,7 @@ export interface Queued {
 /** Parameters are kept once it is sure that they are wanted: a refused run leaves nothing behind. */
 export async function queueRun(call: RunCall, services: Services): Promise<Queued | Problem> {
   const { commands, database, ids, readModels } = services;
-  const script = await visibleScript(call.principal, call.parameters.id, readModels);
-  if (script === undefined) return notFound;
+  if (!(await seesScript(call.principal, call.parameters.id, readModels))) return notFound;
   const content = paramsOf(call.body);
   if (content !== undefined && content.length > maxParamsBytes) return paramsTooLarge;
   const command: RunScript = {

@@ -19,7 +19,7 @@ import { runPage, runsJson } from './run-lists.ts';
 import { queueRun } from './queue-run.ts';
 import { stopOne, stopScript, type Stopped } from './stop-runs.ts';
 import { untilFinished, waitSecondsOf } from './wait-for-run.ts';
-import { visibleRun, visibleScript } from './visible.ts';
+import { visibleRun, seesScript } from './visible.ts';
 import type { Services } from '../services.ts';
 
 const tag = 'Runs';
@@ -151,8 +151,7 @@ const history = operation({
   refusals: ['invalid_cursor'],
   handle: async (call, services) => {
     const { id } = call.parameters;
-    const script = await visibleScript(call.principal, id, services.readModels);
-    if (script === undefined) return notFound;
+    if (!(await seesScript(call.principal, id, services.readModels))) return notFound;
     return await runPage(
       'script runs',
       { ...call, query: { ...call.query, script_id: id } },

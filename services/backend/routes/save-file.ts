@@ -16,7 +16,7 @@ import type { FileContent } from '../schemas/script.ts';
 import type { Services } from '../services.ts';
 import { badField } from './new-script.ts';
 import { accepted, refusalProblem, type Accepted } from './outcome.ts';
-import { visibleScript } from './visible.ts';
+import { seesScript } from './visible.ts';
 
 export interface SaveCall {
   readonly principal: Principal;
@@ -39,8 +39,7 @@ export async function saveFile(call: SaveCall, services: Services): Promise<Save
   if (unusable !== undefined) {
     return problem('invalid_path', `The path cannot be used: ${unusable}.`);
   }
-  const script = await visibleScript(call.principal, id, services.readModels);
-  if (script === undefined) return notFound;
+  if (!(await seesScript(call.principal, id, services.readModels))) return notFound;
   const condition = conditionOf(call.header('If-Match'));
   if (isProblem(condition)) return condition;
   const chunks = contentOf(call);

@@ -15,7 +15,7 @@ import { changeScript } from './script-changes.ts';
 import { createScript } from './new-script.ts';
 import { accepted, positionHeader, type Accepted } from './outcome.ts';
 import { scriptJson } from './views.ts';
-import { visibleGroups, visibleScript } from './visible.ts';
+import { seesScript, visibleGroups, visibleScript } from './visible.ts';
 
 const tag = 'Scripts';
 const parameters = { id: pathParameters.scriptId };
@@ -203,8 +203,8 @@ async function commandScript(
   { commands, readModels }: Services,
   command: Exclude<ScriptCommand, { type: 'CreateScript' }>,
 ): Promise<Accepted | Problem> {
-  const script = await visibleScript(principal, command.scriptId, readModels);
-  return script === undefined ? notFound : accepted(await commands.execute(command, context));
+  if (!(await seesScript(principal, command.scriptId, readModels))) return notFound;
+  return accepted(await commands.execute(command, context));
 }
 
 /** The script as it is after a command. */

@@ -12,7 +12,7 @@ import { activeRuns } from '#projections/runs/queries.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import { accepted, type Accepted } from './outcome.ts';
-import { visibleRun, visibleScript } from './visible.ts';
+import { visibleRun, seesScript } from './visible.ts';
 
 export interface StopCall {
   readonly principal: Principal;
@@ -49,8 +49,7 @@ export async function stopScript(
   services: Services,
 ): Promise<Stopped | Problem> {
   const { id } = call.parameters;
-  const script = await visibleScript(call.principal, id, services.readModels);
-  if (script === undefined) return notFound;
+  if (!(await seesScript(call.principal, id, services.readModels))) return notFound;
   if (call.body.run_id !== undefined) return await stopNamed(call.body.run_id, call, services);
   const runs = await activeRuns(services.readModels, id);
   const runIds: RunId[] = [];

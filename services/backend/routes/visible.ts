@@ -11,7 +11,7 @@ import { sees } from '#domain/kernel/rights.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
-import { findScript, type ScriptView } from '#projections/scripts/queries.ts';
+import { findScript, findScriptGroup, type ScriptView } from '#projections/scripts/queries.ts';
 
 /** The groups that a list may look in; `null` for all. */
 export function visibleGroups(principal: Principal): readonly GroupId[] | null {
@@ -25,6 +25,16 @@ export async function visibleScript(
 ): Promise<ScriptView | undefined> {
   const script = await findScript(db, scriptId);
   return script !== undefined && isIn(principal, script.group_id) ? script : undefined;
+}
+
+/** Whether the script is there for the caller: the cheaper question where nothing of it is shown. */
+export async function seesScript(
+  principal: Principal,
+  scriptId: ScriptId,
+  db: ReadModels,
+): Promise<boolean> {
+  const script = await findScriptGroup(db, scriptId);
+  return script !== undefined && isIn(principal, script.group_id);
 }
 
 export async function visibleRun(

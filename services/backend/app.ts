@@ -1,0 +1,132 @@
+/** The backend as a whole: routes, WebSockets and background duties over one HTTP server. */
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { startLoop } from '#services/shared/loop.ts';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { addDashboard } from './dashboard/dashboard.ts';
+import { addDocs } from './dashboard/docs.ts';
+import { authenticate } from './http/authentication.ts';
+import { isSecure, traceIdOf } from './http/client.ts';
+import { faultOf } from './http/faults.ts';
+import { Idempotency } from './http/idempotency.ts';
+import { isProblem, notFound, type Problem } from './http/problem.ts';
+import { RefusalRecorder } from './http/refusals.ts';
+import { addRoutes } from './http/router.ts';
+import { setSecurityHeaders } from './http/security-headers.ts';
+import { render, send } from './http/send.ts';
+import { createAccessTokens } from './http/tokens.ts';
+import { LoginThrottle } from './login-throttle.ts';
+import { createMetrics } from './metrics.ts';
+import { operations } from './operations.ts';
+import { bcryptPasswords } from './passwords.ts';
+import type { Parts, Services } from './services.ts';
+import { purgeStoredAnswers } from './stores/idempotency-answers.ts';
+import { purgeFailures } from './stores/login-failures.ts';
+import { WebSockets } from './ws/web-sockets.ts';
+
+const purgeEveryMs = 10 * 60_000;
+
+export interface Backend {
+  readonly services: Services;
+  /** Listens. @returns the port @throws when the port is taken */
+  listen(port: number, host: string): Promise<number>;
+  /** Ends what is under way, within seconds; safe twice. */
+  close(): Promise<void>;
+}
+
+/** Puts the backend together; it serves once it listens. */
+export function createBackend(parts: Parts): Backend {
+  const services = servicesOf(parts);
+  const refusals = new RefusalRecorder(services);
+  const idempotency = new Idempotency(services);
+  const app = express();
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
+  app.use((request, response, next) => {
+    setSecurityHeaders(response, isSecure(request, services.trustedProxies));
+    next();
+  });
+  addRoutes(app, operations, { services, idempotency, refusals });
+  addDocs(app);
+  addDashboard(app, services.dashboardDir);
+  addLastResort(app, services);
+  const server = serverFor(app);
+  const sockets = new WebSockets(services, refusals);
+  sockets.attach(server);
+  const purge = startLoop({
+    name: 'purge old answers and counts',
+    everyMs: purgeEveryMs,
+    runOnce: async () => await purgeOnce(services),
+    logger: services.logger,
+  });
+  return {
+    services,
+    listen: async (port, host) => {
+      server.listen(port, host);
+      await once(server, 'listening');
+      return (server.address() as AddressInfo).port;
+    },
+    close: async () => {
+      await Promise.all([stopServer(server), sockets.close(), purge.stop()]);
+      await refusals.close();
+    },
+  };
+}
+
+function servicesOf(parts: Parts): Services {
+  return {
+    ...parts,
+    tokens: createAccessTokens(parts.tokenKey, parts.clock),
+    passwords: bcryptPasswords(parts.passwordCost),
+    throttle: new LoginThrottle(parts.database, parts.clock),
+    metrics: createMetrics(),
+    startedAt: parts.clock.now(),
+  };
+}
+
+async function purgeOnce({ database, clock }: Services): Promise<boolean> {
+  const now = clock.now();
+  const isMore = [await purgeStoredAnswers(database, now), await purgeFailures(database, now)];
+  return isMore.includes(true);
+}
+
+/** Limits that keep slow or endless clients from holding connections. */
+function serverFor(app: Express): Server {
+  const server = createServer({ maxHeaderSize: 16 * 1024 }, app);
+  server.headersTimeout = 15_000;
+  server.requestTimeout = 120_000;
+  server.keepAliveTimeout = 65_000;
+  server.maxHeadersCount = 100;
+  return server;
+}
+
+async function stopServer(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), 5_000);
+  await closed;
+  clearTimeout(timer);
+}
+
+/** What no route took: below the API nobody learns without a token that there is nothing. */
+function addLastResort(app: Express, services: Services): void {
+  const refuse = async (request: Request, response: Response, problem: Problem): Promise<void> => {
+    const traceId = traceIdOf(request);
+    await send(response, render(problem, traceId), traceId);
+  };
+  app.use(async (request, response) => {
+    const isApi = request.path.startsWith('/api/');
+    const identity = isApi
+      ? await authenticate(request.headers.authorization, services)
+      : undefined;
+    await refuse(request, response, isProblem(identity) ? identity : notFound);
+  });
+  app.use(async (error: unknown, request: Request, response: Response, next: NextFunction) => {
+    const { problem, logged } = faultOf(error);
+    if (logged) services.logger.error({ error }, 'a request failed');
+    if (response.headersSent) next(error);
+    else await refuse(request, response, problem);
+  });
+}

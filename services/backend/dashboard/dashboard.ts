@@ -1,0 +1,48 @@
+/** The built dashboard at `/`: its files, and its one page for every address that is a page's. */
+import { existsSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import express, { type Express, type Request } from 'express';
+
+const reserved = /^\/(api|ws|docs|hooks|mcp|metrics|health|livez|readyz|openapi\.json)(\/|$)/;
+
+const notBuilt = `<!doctype html>
+<html lang="en">
+  <head><meta charset="utf-8" /><title>Script Orchestration Service</title></head>
+  <body>
+    <h1>The dashboard is not built</h1>
+    <p>Build it with <code>make install</code>, then load this page again.</p>
+    <p>The API works without it: <a href="/docs">its documentation</a>.</p>
+  </body>
+</html>
+`;
+
+/** Adds the dashboard; addresses that are neither a file nor a page are left to whoever follows.
+ *  @param folder of the build; looked at when it is asked for, so it may come later */
+export function addDashboard(app: Express, folder: string): void {
+  app.use(
+    express.static(folder, {
+      index: false,
+      redirect: false,
+      dotfiles: 'ignore',
+      setHeaders: (response, path) => {
+        // Names of these files hold a hash of their content.
+        const isImmutable = path.includes(`${sep}immutable${sep}`);
+        response.setHeader(
+          'Cache-Control',
+          isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+        );
+      },
+    }),
+  );
+  app.get('/{*page}', (request, response, next) => {
+    if (!isPage(request)) return next();
+    response.setHeader('Cache-Control', 'no-cache');
+    const index = join(folder, 'index.html');
+    if (existsSync(index)) response.sendFile(index);
+    else response.status(503).type('html').end(notBuilt);
+  });
+}
+
+function isPage(request: Request): boolean {
+  return !reserved.test(request.path) && request.accepts(['json', 'html']) === 'html';
+}

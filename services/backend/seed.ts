@@ -1,0 +1,66 @@
+/** What every installation starts with: four groups and the first administrator. Ids are derived from
+ *  names, so that doing it again, or twice at once, changes nothing. */
+import { seededGroups } from '#domain/group/seed.ts';
+import type { Command } from '#domain/aggregates.ts';
+import { known, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
+import { putCredential } from '#infra/postgres/credentials.ts';
+import { findUserByEmail, listUsers } from '#projections/users/queries.ts';
+import { isTooLong } from './passwords.ts';
+import type { Services } from './services.ts';
+
+export interface FirstAdministrator {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** @param administrator made where there is nobody yet; `undefined` makes nobody
+ *  @throws when a command is refused, or the password has more than 72 bytes */
+export async function seed(
+  services: Services,
+  administrator: FirstAdministrator | undefined,
+): Promise<void> {
+  for (const group of seededGroups) {
+    await carryOut({ type: 'CreateGroup', ...group }, `group ${group.groupId}`, services);
+  }
+  const isFirst = (await listUsers(services.readModels, undefined, 1)).length === 0;
+  if (administrator !== undefined && isFirst) await createAdministrator(administrator, services);
+}
+
+async function createAdministrator(
+  { email, password }: FirstAdministrator,
+  services: Services,
+): Promise<void> {
+  if (isTooLong(password)) throw new Error('the first administrator has a password over 72 bytes');
+  const { database, ids, passwords, readModels } = services;
+  const address = email.toLowerCase();
+  const cause = `first administrator ${address}`;
+  const credentialId = ids.derived(cause, 'credential');
+  await putCredential(database, credentialId, await passwords.hash(password));
+  const command: Command = {
+    type: 'CreateUser',
+    userId: known(parseUserId, ids.derived(cause, 'user')),
+    email: address,
+    name: 'Administrator',
+    role: 'administrator',
+    groupIds: seededGroups.map((group) => group.groupId),
+    canAudit: true,
+    credentialId,
+  };
+  // Another backend may be starting at the same time.
+  if ((await findUserByEmail(readModels, address)) === undefined) {
+    await carryOut(command, cause, services);
+  }
+}
+
+async function carryOut(command: Command, cause: string, services: Services): Promise<void> {
+  const { commands, ids } = services;
+  const commandId = known(parseCommandId, ids.derived('seed', cause));
+  const outcome = await commands.execute(command, {
+    commandId,
+    actor: { kind: 'system', name: 'setup' },
+    ip: null,
+    correlationId: commandId,
+    causationId: null,
+  });
+  if (outcome.kind !== 'accepted') throw new Error(`seeding was refused: ${cause}`);
+}

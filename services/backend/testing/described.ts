@@ -1,0 +1,71 @@
+/** Compares answers with the API description. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { problemKinds, type ProblemCode } from '../http/problem.ts';
+import { apiDescription } from '../operations.ts';
+import type { Answer } from './test-client.ts';
+
+interface Media {
+  readonly schema?: unknown;
+}
+
+interface Described {
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, Media>> }>
+  >;
+}
+
+export interface Description {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+}
+
+export const description = JSON.parse(apiDescription()) as Description;
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+ajv.addSchema({ $id: 'description', ...description });
+
+/** What is wrong with an answer of the API, or `undefined`. */
+export function answerFault(method: string, path: string, answer: Answer): string | undefined {
+  const [plainPath = ''] = path.split('?');
+  const template = Object.keys(description.paths).find((one) => patternOf(one).test(plainPath));
+  const isApi = plainPath.startsWith('/api/');
+  if (answer.status >= 400 && isApi) {
+    const fault = problemFault(answer);
+    if (fault !== undefined) return fault;
+  }
+  const described = template && description.paths[template]?.[method.toLowerCase()];
+  if (template === undefined || described === undefined || described === '') return undefined;
+  const response = described.responses[String(answer.status)];
+  if (response === undefined) return `the status ${answer.status} is not described`;
+  const [mediaType = ''] = (answer.headers.get('content-type') ?? '').split(';');
+  const media = response.content?.[mediaType];
+  if (response.content === undefined || mediaType !== 'application/json') return undefined;
+  if (media === undefined) return `${mediaType} is not described`;
+  const pointer = [template, method.toLowerCase(), 'responses', answer.status, 'content', mediaType]
+    .map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')))
+    .join('/');
+  const validate = validatorAt(`description#/paths/${pointer}/schema`);
+  return validate(answer.json) ? undefined : ajv.errorsText(validate.errors);
+}
+
+function problemFault(answer: Answer): string | undefined {
+  if (answer.headers.get('content-type') !== 'application/problem+json')
+    return 'no problem document';
+  const validate = validatorAt('description#/components/schemas/Problem');
+  if (!validate(answer.json)) return ajv.errorsText(validate.errors);
+  const { code, status } = answer.json as { code: string; status: number };
+  if (!(code in problemKinds)) return `the code ${code} is unknown`;
+  const isRight = problemKinds[code as ProblemCode].status === answer.status;
+  return isRight && status === answer.status ? undefined : `${code} is not ${answer.status}`;
+}
+
+function validatorAt(pointer: string): ValidateFunction {
+  const validate = ajv.getSchema(pointer);
+  if (validate === undefined) throw new Error(`there is no schema at ${pointer}`);
+  return validate;
+}
+
+function patternOf(template: string): RegExp {
+  const source = template.replace(/\{path\}$/, '.+').replaceAll(/\{\w+\}/g, '[^/]+');
+  return new RegExp(`^${source}$`);
+}

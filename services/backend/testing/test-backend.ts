@@ -1,0 +1,101 @@
+/** The real backend on a free port, over a test database and a folder of its own. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MemoryBus } from '#infra/bus/memory.ts';
+import { announcements, CommandPipeline } from '#infra/postgres/command-pipeline.ts';
+import { openDatabase, queryBuilder } from '#infra/postgres/database.ts';
+import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
+import { openFolderStore } from '#infra/objects/folder.ts';
+import { systemClock } from '#infra/system/clock.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { createTestDatabase } from '#infra/testing/database.ts';
+import { inlineProjections } from '#projections/registry.ts';
+import type { Tables } from '#projections/tables.ts';
+import { worldOf } from '#projections/world.ts';
+import { createLogger } from '#services/shared/logger.ts';
+import type pg from 'pg';
+import { createBackend, type Backend } from '../app.ts';
+import { trustedProxies } from '../http/client.ts';
+import { seed } from '../seed.ts';
+import type { Parts, Services } from '../services.ts';
+import { TestClient } from './test-client.ts';
+import { LogLines } from './log-lines.ts';
+
+export const administrator = { email: 'admin@example.com', password: 'the first password' };
+
+export interface TestBackend {
+  /** `http://127.0.0.1:<port>` */
+  readonly origin: string;
+  readonly backend: Backend;
+  readonly services: Services;
+  readonly pool: pg.Pool;
+  readonly bus: MemoryBus;
+  /** What was logged. */
+  readonly logged: LogLines;
+  /** A client that is not signed in. */
+  readonly anonymous: TestClient;
+  /** A client that is signed in as the first administrator. */
+  readonly admin: TestClient;
+  /** The ways that `close` puts away everything. */
+  close(): Promise<void>;
+}
+
+/** Starts it; the first administrator is signed in. Proxies on loopback are believed, so that tests
+ *  can come from other addresses. */
+export async function startTestBackend(changes: Partial<Parts> = {}): Promise<TestBackend> {
+  const db = await createTestDatabase();
+  const { pool, close } = openDatabase(db.serviceUrl, {
+    connections: 10,
+    applicationName: 'backend test',
+    onIdleError: () => undefined,
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'orch-backend-'));
+  const bus = new MemoryBus();
+  const logged = new LogLines();
+  const backend = createBackend({
+    commands: new CommandPipeline({
+      pool,
+      clock: systemClock,
+      ids: systemIds,
+      projections: inlineProjections,
+      worldOf,
+      announce: (events) => bus.publish(...announcements(events)),
+    }),
+    readModels: queryBuilder<Tables>(pool),
+    database: pool,
+    objects: await openFolderStore({ folder: join(folder, 'objects') }),
+    runLogs: new PostgresRunLogs(pool),
+    bus,
+    clock: systemClock,
+    ids: systemIds,
+    logger: createLogger('backend', 'info', logged),
+    edition: 'minimal',
+    tokenKey: randomBytes(32),
+    trustedProxies: trustedProxies(['127.0.0.1']),
+    passwordCost: 4,
+    dashboardDir: join(folder, 'dashboard'),
+    ...changes,
+  });
+  await seed(backend.services, administrator);
+  const origin = `http://127.0.0.1:${await backend.listen(0, '127.0.0.1')}`;
+  const anonymous = new TestClient(origin);
+  return {
+    origin,
+    backend,
+    services: backend.services,
+    pool,
+    bus,
+    logged,
+    anonymous,
+    admin: await anonymous.signIn(administrator),
+    close: async () => {
+      await backend.close();
+      await bus.close();
+      await close();
+      await db.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

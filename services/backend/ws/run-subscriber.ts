@@ -1,0 +1,158 @@
+/** One socket that follows one run. It gets everything from its first line on, in order, without a gap
+ *  or a repeat: from storage, at its own pace, until it has caught up; then as it comes. */
+import type { RunLogs } from '#domain/ports/run-logs.ts';
+import { forwards } from '#infra/postgres/run-log-items.ts';
+import type { WebSocket } from 'ws';
+
+/** What may wait in memory for a slow reader; what follows waits in storage. */
+const maxBufferedBytes = 128 * 1024;
+const chunksAtOnce = 4;
+
+/** A chunk of the log as it came over the bus. */
+export interface LiveChunk {
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  /** The whole frame, made once for all subscribers; absent where it was too large to travel. */
+  readonly frame: Buffer | undefined;
+}
+
+export interface RunEnd {
+  readonly status: string;
+  /** The last status frame. */
+  readonly frame: Buffer;
+}
+
+export class RunSubscriber {
+  readonly runId: string;
+  readonly #socket: WebSocket;
+  readonly #runLogs: RunLogs;
+  readonly #onError: (error: unknown) => void;
+  #nextSeq: number;
+  #reading = false;
+  #readAgain = false;
+  #status: Buffer | undefined;
+  #end: RunEnd | undefined;
+
+  constructor(
+    socket: WebSocket,
+    run: { readonly runId: string; readonly fromSeq: number },
+    runLogs: RunLogs,
+    onError: (error: unknown) => void,
+  ) {
+    this.runId = run.runId;
+    this.#nextSeq = run.fromSeq;
+    this.#socket = socket;
+    this.#runLogs = runLogs;
+    this.#onError = onError;
+  }
+
+  /** The line that it waits for. */
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
+  /** Whether it has caught up and waits for what comes. */
+  get isIdle(): boolean {
+    return !this.#reading;
+  }
+
+  /** Takes a chunk as it comes; what does not fit is read from storage. */
+  offer({ firstSeq, lastSeq, frame }: LiveChunk): void {
+    if (lastSeq < this.#nextSeq) return;
+    const fits = frame !== undefined && firstSeq === this.#nextSeq && this.#hasRoom();
+    if (!this.#reading && fits) {
+      this.#nextSeq = lastSeq + 1;
+      this.#socket.send(frame, { binary: false });
+    } else {
+      this.catchUp();
+    }
+  }
+
+  /** Shows a status; where there is no room now, the latest one is shown later. */
+  show(frame: Buffer): void {
+    if (this.#end !== undefined) return;
+    if (this.#hasRoom()) {
+      this.#socket.send(frame, { binary: false });
+    } else {
+      this.#status = frame;
+      this.catchUp();
+    }
+  }
+
+  /** Ends the stream once everything that is stored has been sent. */
+  finish(end: RunEnd): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    this.catchUp();
+  }
+
+  /** Sends from storage whatever is there. */
+  catchUp(): void {
+    this.#readAgain = true;
+    if (this.#reading) return;
+    this.#reading = true;
+    this.#read().catch(this.#onError);
+  }
+
+  async #read(): Promise<void> {
+    try {
+      while (this.#readAgain && this.#isOpen()) {
+        this.#readAgain = false;
+        // Asked before reading: what is stored after the end was known is read in any case.
+        const end = this.#end;
+        while (await this.#sendStored()) if (!this.#isOpen()) return;
+        if (end !== undefined) return await this.#sendEnd(end);
+        const status = this.#status;
+        this.#status = undefined;
+        if (status !== undefined) await this.#send(status);
+      }
+    } finally {
+      this.#reading = false;
+    }
+  }
+
+  async #sendEnd({ status, frame }: RunEnd): Promise<void> {
+    await this.#send(frame);
+    await this.#send(Buffer.from(JSON.stringify({ type: 'end', status })));
+    this.#socket.close(1000);
+  }
+
+  /** @returns whether there may be more */
+  async #sendStored(): Promise<boolean> {
+    const chunks = await this.#runLogs.readChunks(this.runId, this.#nextSeq, chunksAtOnce);
+    for (const chunk of chunks) {
+      if (chunk.lastSeq < this.#nextSeq) continue;
+      const isWhole = chunk.firstSeq === this.#nextSeq;
+      const items = isWhole ? chunk.itemsJson : JSON.stringify(forwards(chunk, this.#nextSeq));
+      this.#nextSeq = chunk.lastSeq + 1;
+      await this.#send(logFrame(items));
+    }
+    return chunks.length === chunksAtOnce;
+  }
+
+  /** Waits while too much is on its way already. */
+  async #send(frame: Buffer): Promise<void> {
+    if (!this.#isOpen()) return;
+    if (this.#hasRoom()) {
+      this.#socket.send(frame, { binary: false });
+      return;
+    }
+    // The callback comes when everything up to this frame has left, or the socket has closed.
+    await new Promise<void>((resolve) => {
+      this.#socket.send(frame, { binary: false }, () => resolve());
+    });
+  }
+
+  #hasRoom(): boolean {
+    return this.#isOpen() && this.#socket.bufferedAmount < maxBufferedBytes;
+  }
+
+  #isOpen(): boolean {
+    return this.#socket.readyState === this.#socket.OPEN;
+  }
+}
+
+/** @param items JSON array text, taken as it is */
+export function logFrame(items: string): Buffer {
+  return Buffer.from(`{"type":"log","items":${items}}`);
+}
