@@ -1,4 +1,4 @@
-import type { Run, RunStatus } from './api/types.ts';
+import type { FailureReason, Run, RunStatus, TriggerType } from './api/types.ts';
 
 const statusWords: Record<RunStatus, string> = {
   queued: 'Queued',
@@ -8,19 +8,11 @@ const statusWords: Record<RunStatus, string> = {
   stopped: 'Stopped',
 };
 
-const triggerWords: Record<string, string> = {
+const triggerWords: Record<TriggerType, string> = {
   manual: 'Manual',
-  api: 'API',
-  schedule: 'Schedule',
-  webhook: 'Webhook',
-  event: 'Chain',
-  retry: 'Retry',
-  rerun: 'Run again',
-  mcp: 'MCP',
-  queue: 'Queue',
 };
 
-const failureWords: Record<string, string> = {
+const failureWords: Record<FailureReason, string> = {
   exit_code: 'The script ended with an error',
   timeout: 'It ran longer than its time limit',
   cpu_limit: 'It used more CPU time than its limit',
@@ -32,14 +24,14 @@ const failureWords: Record<string, string> = {
 };
 
 export const runStatuses = Object.keys(statusWords) as RunStatus[];
-export const triggerTypes = Object.keys(triggerWords);
+export const triggerTypes = Object.keys(triggerWords) as TriggerType[];
 
 export function statusWord(status: RunStatus): string {
   return statusWords[status];
 }
 
-export function triggerWord(trigger: string): string {
-  return triggerWords[trigger] ?? trigger;
+export function triggerWord(trigger: TriggerType): string {
+  return triggerWords[trigger];
 }
 
 /** Why a run failed, in words; null when it did not. */
@@ -47,7 +39,7 @@ export function failureWord(
   run: Pick<Run, 'failure_reason' | 'exit_code' | 'signal'>,
 ): string | null {
   if (!run.failure_reason) return null;
-  const words = failureWords[run.failure_reason] ?? run.failure_reason;
+  const words = failureWords[run.failure_reason];
   if (run.failure_reason !== 'exit_code') return `${words}.`;
   return run.signal
     ? `The script was ended by ${run.signal}.`

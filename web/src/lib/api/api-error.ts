@@ -9,7 +9,7 @@ export class ApiError extends Error {
   readonly retryAfterSeconds: number | null;
 
   constructor(status: number, problem: Problem, retryAfterSeconds: number | null) {
-    super(problem.detail ?? problem.title);
+    super(problem.detail || problem.title);
     this.name = 'ApiError';
     this.status = status;
     this.code = problem.code;
@@ -26,9 +26,12 @@ export class ApiError extends Error {
 /** Reads the problem document of a failed answer; a proxy's HTML page becomes a plain problem. */
 export async function readApiError(response: Response): Promise<ApiError> {
   const fallback: Problem = {
+    type: 'about:blank',
     title: response.statusText || `HTTP ${response.status}`,
     status: response.status,
+    detail: '',
     code: `http_${response.status}`,
+    trace_id: '',
   };
   const body: unknown = await response.json().catch(() => null);
   const problem = isProblem(body) ? body : fallback;

@@ -3,7 +3,7 @@ import { readApiError } from './api-error.ts';
 import { client, unwrap } from './client.ts';
 import type { TokenAnswer } from './token-keeper.ts';
 import { forgetEverywhere, keeper } from './tokens.ts';
-import type { User } from './types.ts';
+import type { Me } from './types.ts';
 
 /** Logs in; the refresh cookie is set by the server and invisible here.
  *  @throws ApiError 401 for wrong credentials, 429 while throttled */
@@ -29,6 +29,6 @@ export async function logOut(): Promise<void> {
 }
 
 /** The person who is logged in. */
-export function me(): Promise<User> {
+export function me(): Promise<Me> {
   return unwrap(client.GET('/api/v1/auth/me'));
 }

@@ -1,12 +1,12 @@
 import { readApiError } from './api-error.ts';
 import { client, sendAuthorized, unwrap } from './client.ts';
 import { randomKey } from './random-key.ts';
-import type { LogLine, LogStream, Page, Run, RunStatus } from './types.ts';
+import type { LogLine, LogStream, Page, Run, RunStatus, TriggerType } from './types.ts';
 
 /** What the list of all runs can be narrowed to; absent means all. */
 export interface RunFilter {
   status?: RunStatus;
-  trigger_type?: string;
+  trigger_type?: TriggerType;
   group_id?: string;
   q?: string;
 }
@@ -28,7 +28,7 @@ export function getRun(runId: string): Promise<Run> {
 }
 
 /** @throws ApiError 409 when the script is disabled or at its concurrency limit */
-export function startRun(scriptId: string, params?: unknown): Promise<Run> {
+export function startRun(scriptId: string, params?: Record<string, unknown>): Promise<Run> {
   return unwrap(
     client.POST('/api/v1/runs/scripts/{id}/run', {
       params: { path: { id: scriptId }, header: { 'Idempotency-Key': randomKey() } },

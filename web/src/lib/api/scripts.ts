@@ -30,7 +30,8 @@ export function createScript(body: { name: string; group_id?: string }): Promise
   return unwrap(client.POST('/api/v1/scripts', { params: { header }, body }));
 }
 
-/** @throws ApiError 412 when somebody else changed the script first */
+/** Changes settings.
+ *  @throws ApiError 412 when the script is not at `etag` any more */
 export async function patchScript(
   id: string,
   patch: ScriptPatch,
@@ -60,9 +61,20 @@ export function setEnabled(id: string, enabled: boolean): Promise<Script> {
   );
 }
 
+/** All files, whatever number of pages they take. */
 export async function listFiles(id: string): Promise<FileEntry[]> {
-  const page = await unwrap(client.GET('/api/v1/scripts/{id}/files', { params: { path: { id } } }));
-  return page.items;
+  const files: FileEntry[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: { limit: number; cursor?: string } = { limit: 200, ...(cursor && { cursor }) };
+    const params = { path: { id }, query };
+    const page: Page<FileEntry> = await unwrap(
+      client.GET('/api/v1/scripts/{id}/files', { params }),
+    );
+    files.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return files;
 }
 
 export async function listGroups(): Promise<Group[]> {

@@ -14,6 +14,7 @@ export interface TokenKeeperPorts {
   /** Called once when the session has ended and cannot be renewed. */
   onEnded(): void;
   nowMs(): number;
+  random(): number;
   /** Calls `work` after `delayMs`; the answer cancels it. */
   after(delayMs: number, work: () => void): () => void;
 }
@@ -23,7 +24,8 @@ export interface HeldToken {
   expiresAtMs: number;
 }
 
-/** A renewal starts this long before the token expires. */
+/** A renewal starts one to two times this long before the token expires: tabs that share a token
+ *  must not renew it in the same moment, as a refresh cookie that is used twice ends the session. */
 const renewAheadMs = 60_000;
 
 /** Holds the access token in memory only and renews it, one refresh at a time. */
@@ -56,7 +58,8 @@ export class TokenKeeper {
   adopt(held: HeldToken): void {
     this.#held = held;
     this.#cancelTimer();
-    const delayMs = Math.max(0, held.expiresAtMs - this.#ports.nowMs() - renewAheadMs);
+    const aheadMs = renewAheadMs * (1 + this.#ports.random());
+    const delayMs = Math.max(0, held.expiresAtMs - this.#ports.nowMs() - aheadMs);
     this.#cancelTimer = this.#ports.after(delayMs, () => {
       // A failed early renewal is no end: the next request tries again.
       this.renew(held.value).catch(() => {});

@@ -19,6 +19,7 @@ export const keeper = new TokenKeeper({
   announce: (held) => post(held ? { kind: 'token', held } : { kind: 'ended' }),
   onEnded: () => tellEnded('expired'),
   nowMs: () => Date.now(),
+  random: () => Math.random(),
   after: (delayMs, work) => {
     const timer = setTimeout(work, delayMs);
     return () => clearTimeout(timer);

@@ -6,12 +6,13 @@ export type Script = Schemas['Script'];
 export type Limits = Schemas['Limits'];
 export type Run = Schemas['Run'];
 export type RunStatus = Run['status'];
+export type TriggerType = Run['trigger_type'];
+export type FailureReason = NonNullable<Run['failure_reason']>;
 export type LogLine = Schemas['LogLine'];
 export type LogStream = LogLine['stream'];
 export type FileEntry = Schemas['FileEntry'];
 export type Group = Schemas['Group'];
-export type User = Schemas['User'];
-export type Role = User['role'];
+export type Me = Schemas['Me'];
 export type Problem = Schemas['Problem'];
 
 /** One page of a list; `next_cursor` is null on the last page. */

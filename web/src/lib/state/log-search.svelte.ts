@@ -9,6 +9,8 @@ export class LogSearch {
   failure = $state.raw<unknown>(null);
   /** Whether further pages may hold more matches. */
   more = $state(false);
+  /** Grows with every page, also with one that holds no match. */
+  pages = $state(0);
   readonly #runId: string;
   #filter: LogFilter = {};
   #cursor: string | null = null;
@@ -41,6 +43,7 @@ export class LogSearch {
       const page = await searchLogs(this.#runId, this.#filter, this.#cursor);
       if (generation !== this.#generation) return;
       this.lines = [...this.lines, ...page.items];
+      this.pages += 1;
       this.#cursor = page.next_cursor;
       this.more = page.next_cursor !== null;
       this.failure = null;

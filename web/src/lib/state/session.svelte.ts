@@ -1,17 +1,16 @@
 import { logIn, logOut, me } from '../api/auth.ts';
 import { ApiError } from '../api/api-error.ts';
 import { keeper, onSessionEnded } from '../api/tokens.ts';
-import type { User } from '../api/types.ts';
+import type { Me } from '../api/types.ts';
 import { queryClient } from '../query-client.ts';
-import { mayDo, type Right } from '../rights.ts';
 
 /** Who is logged in in this tab. */
 class Session {
-  user = $state.raw<User | null>(null);
+  user = $state.raw<Me | null>(null);
   /** The session ran out under an open page: `user` stays, so that unsaved work is not lost while
    *  the person logs in again. */
   expired = $state(false);
-  #resuming: Promise<User | null> | null = null;
+  #resuming: Promise<Me | null> | null = null;
   /** The server has said that there is no session; asking again would only be refused again. */
   #over = false;
 
@@ -21,7 +20,7 @@ class Session {
 
   /** The person of the refresh cookie, if the session still holds. One attempt at a time.
    *  @throws when the server cannot be reached */
-  resume(): Promise<User | null> {
+  resume(): Promise<Me | null> {
     if (this.user) return Promise.resolve(this.user);
     if (this.#over && !keeper.current()) return Promise.resolve(null);
     this.#resuming ??= this.#load().finally(() => {
@@ -47,11 +46,13 @@ class Session {
     this.#end();
   }
 
-  may(right: Right): boolean {
-    return this.user !== null && mayDo(this.user.role, right);
+  /** Whether the role has a right, in any group. The dashboard only leaves out what would be
+   *  refused; the server decides. */
+  may(right: string): boolean {
+    return this.user?.rights.includes(right) ?? false;
   }
 
-  async #load(): Promise<User | null> {
+  async #load(): Promise<Me | null> {
     if (!(await keeper.renew(null))) return null;
     this.user = await me().catch((error: unknown) => {
       if (error instanceof ApiError && error.status === 401) return null;

@@ -4,6 +4,6 @@ import type { PageLoad } from './$types';
 
 export const load: PageLoad = async ({ params, parent }) => {
   const { scriptId } = await parent();
-  if (!session.may('readFiles')) redirect(307, `/scripts/${params.script_id}/runs`);
+  if (!session.may('files.read')) redirect(307, `/scripts/${params.script_id}/runs`);
   return { scriptId };
 };
