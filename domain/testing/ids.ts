@@ -2,6 +2,7 @@
 import {
   known,
   parseCommandId,
+  parseEventId,
   parseGroupId,
   parseRefusalId,
   parseRunId,
@@ -22,3 +23,4 @@ export const groupId = numbered('4', parseGroupId);
 export const sessionId = numbered('5', parseSessionId);
 export const refusalId = numbered('6', parseRefusalId);
 export const commandId = numbered('7', parseCommandId);
+export const eventId = numbered('8', parseEventId);

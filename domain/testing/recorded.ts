@@ -1,0 +1,99 @@
+/** Histories of the whole platform, made by the deciders from commands, without a store. */
+import { handlingOf, type Command, type PlatformEvent, type Recorded } from '#domain/aggregates.ts';
+import type { Actor } from '#domain/kernel/actor.ts';
+import type { ScriptFacts, World } from '#domain/kernel/aggregate.ts';
+import type { RecordedEvent, StreamId } from '#domain/kernel/event.ts';
+import { scriptAggregate } from '#domain/script/decide.ts';
+import type { ScriptEvent } from '#domain/script/events.ts';
+import { commandId, eventId, groupId, userId } from './ids.ts';
+import { createGroup, createScript } from './samples.ts';
+import { stored } from './stored.ts';
+
+/** Two groups and a script to begin with. */
+export const beginning: readonly Command[] = [
+  createGroup(),
+  createGroup({ groupId: groupId(2), name: 'Others' }),
+  createScript(),
+];
+
+const actors: readonly Actor[] = [
+  { kind: 'user', userId: userId(), email: 'ada@example.com' },
+  { kind: 'system', name: 'runtime' },
+  { kind: 'anonymous' },
+];
+
+/** Carries out commands one after the other, each by another actor, a second apart from the start of
+ *  2026 on. @returns what was recorded, in order; refused commands leave nothing */
+export async function recordAll(commands: readonly Command[]): Promise<readonly Recorded[]> {
+  const log: Recorded[] = [];
+  for (const [turn, command] of commands.entries()) {
+    const { streamId, decide } = handlingOf(command);
+    const history = log.filter((event) => event.streamId === streamId);
+    const decision = await decide(history, worldOf(log));
+    if (decision.kind === 'refused') continue;
+    for (const event of decision.events) {
+      const version = log.filter((other) => other.streamId === streamId).length + 1;
+      log.push(recorded(event, streamId, version, log.length + 1, turn));
+    }
+  }
+  return log;
+}
+
+function recorded(
+  event: PlatformEvent,
+  streamId: StreamId,
+  version: number,
+  place: number,
+  turn: number,
+): Recorded {
+  const envelope: Omit<RecordedEvent, 'type' | 'data'> = {
+    position: { transactionId: BigInt(place), globalPosition: place },
+    streamId,
+    version,
+    eventId: eventId(place),
+    schemaVersion: 1,
+    metadata: {
+      commandId: commandId(turn + 1),
+      actor: actors[turn % actors.length] ?? { kind: 'anonymous' },
+      ip: turn % 2 === 0 ? '192.0.2.1' : null,
+      correlationId: commandId(turn + 1),
+      causationId: null,
+    },
+    recordedAt: new Date(Date.UTC(2026, 0, 1, 0, 0, place)),
+  };
+  return { ...envelope, ...stored(event) } as Recorded;
+}
+
+function worldOf(log: readonly Recorded[]): World {
+  return {
+    script: (id) => Promise.resolve(scriptFacts(log, id)),
+    groupExists: (id) => Promise.resolve(log.some((event) => event.streamId === `group-${id}`)),
+    emailTaken: (email) =>
+      Promise.resolve(
+        log.some((event) => event.type === 'UserCreated' && event.data.email === email),
+      ),
+  };
+}
+
+function scriptFacts(log: readonly Recorded[], id: string): ScriptFacts | undefined {
+  const events = log.filter((event) => event.streamId === `script-${id}`);
+  const state = (events as readonly Recorded<ScriptEvent>[]).reduce(
+    scriptAggregate.evolve,
+    scriptAggregate.initial,
+  );
+  if (state.status === 'absent') return undefined;
+  const of = (type: Recorded['type']) =>
+    log.filter((one) => one.type === type && 'scriptId' in one.data && one.data.scriptId === id);
+  const { name, groupId: group, version, enabled, settings } = state;
+  return {
+    name,
+    groupId: group,
+    version,
+    enabled,
+    deleted: state.status === 'deleted',
+    maxConcurrentRuns: settings.maxConcurrentRuns,
+    entrypoint: settings.entrypoint,
+    limits: { ...settings.limits },
+    activeRuns: of('RunQueued').length - of('RunFinished').length,
+  };
+}

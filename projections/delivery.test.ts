@@ -1,0 +1,69 @@
+/** What holds for every projection, whatever has happened and however it is delivered. */
+import type { Command, Recorded } from '#domain/aggregates.ts';
+import { anyCommand } from '#domain/testing/arbitraries.ts';
+import { beginning, recordAll } from '#domain/testing/recorded.ts';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { asyncProjections, inlineProjections } from './registry.ts';
+import { openTestReads, rowsAfter, type Rows, type TestReads } from './testing/delivery.ts';
+
+const projections = [...inlineProjections, ...asyncProjections];
+
+let reads: TestReads;
+beforeAll(async () => {
+  reads = await openTestReads();
+});
+afterAll(() => reads.close());
+
+const eventTypes = [...new Set(asyncProjections.flatMap((projection) => projection.handles))];
+const anyHistory = fc.array(anyCommand, { maxLength: 40 });
+const cuts = fc.array(fc.nat(100), { maxLength: 6 });
+
+function inBatches(events: readonly Recorded[], at: readonly number[]): (readonly Recorded[])[] {
+  const places = [0, ...at.map((cut) => Math.round((cut / 100) * events.length)), events.length];
+  const ordered = places.toSorted((one, other) => one - other);
+  return ordered.slice(1).map((end, index) => events.slice(ordered[index], end));
+}
+
+async function everyHistory(
+  check: (events: readonly Recorded[], expected: Rows, at: readonly number[]) => Promise<void>,
+): Promise<void> {
+  const property = fc.asyncProperty(anyHistory, cuts, async (commands: readonly Command[], at) => {
+    const events = await recordAll([...beginning, ...commands]);
+    await check(events, await rowsAfter(reads.db, projections, [events]), at);
+  });
+  await fc.assert(property, { numRuns: 50 });
+}
+
+describe('the rows of any history', () => {
+  test('are the same in any batches', () =>
+    everyHistory(async (events, expected, at) => {
+      expect(await rowsAfter(reads.db, projections, inBatches(events, at))).toEqual(expected);
+    }));
+
+  test('are the same when what was delivered first is delivered again', () =>
+    everyHistory(async (events, expected, at) => {
+      const [first = [], ...rest] = inBatches(events, at);
+      const again = [...inBatches(first, at), ...inBatches(first, at.slice(1)), ...rest];
+      expect(await rowsAfter(reads.db, projections, again)).toEqual(expected);
+    }));
+
+  test('are the same when everything is delivered again from the start', () =>
+    everyHistory(async (events, expected, at) => {
+      const [first = []] = inBatches(events, at);
+      const restarted = [first, ...inBatches(events, at)];
+      expect(await rowsAfter(reads.db, projections, restarted)).toEqual(expected);
+    }));
+});
+
+test('every event has a reader, and every table one writer', () => {
+  const unread = eventTypes.filter((type) =>
+    inlineProjections.every((one) => !one.handles.includes(type)),
+  );
+  // What was refused is for the audit trail alone.
+  expect(unread).toEqual(['RequestRefused']);
+  const tables = projections.flatMap((projection) => projection.tables);
+  expect(tables).toEqual([...new Set(tables)]);
+  const names = projections.map((projection) => projection.name);
+  expect(names).toEqual([...new Set(names)]);
+});
