@@ -1,0 +1,107 @@
+/** One build: a fresh folder, the installer's work in it, and its output line by line. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createLineSplitter } from '../logs/line-splitter.ts';
+import type { BuildRunner } from './build-runner.ts';
+import type { IndexSettings } from './index-settings.ts';
+import type { Installer } from './installer.ts';
+import type { Interpreter } from './interpreter.ts';
+
+export interface Build {
+  readonly scriptId: string;
+  /** A virtual environment without packages. */
+  readonly environment: string;
+  /** Does not exist yet; the caller removes it afterwards. */
+  readonly workFolder: string;
+  readonly cacheFolder: string | null;
+  /** The script's files, where the requirements may name them. */
+  readonly projectFolder: string | undefined;
+  readonly requirements: string;
+  readonly interpreter: Interpreter;
+  readonly installer: Installer;
+  readonly settings: IndexSettings;
+  readonly onLine: (line: string) => void | Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
+const TAIL_LINES = 40;
+const MAX_DETAIL_CHARACTERS = 4_000;
+
+async function writeSettings(build: Build, home: string): Promise<Record<string, string>> {
+  const { pipConfig, uvConfig } = build.settings;
+  const variables: Record<string, string> = {};
+  // Copies: the originals may lie where a build cannot look. The machine's own are found anyway.
+  if (pipConfig !== undefined && !pipConfig.path.startsWith('/etc/')) {
+    variables['PIP_CONFIG_FILE'] = join(home, 'pip.conf');
+    await writeFile(join(home, 'pip.conf'), pipConfig.content);
+  }
+  if (uvConfig !== undefined && !uvConfig.path.startsWith('/etc/')) {
+    variables['UV_CONFIG_FILE'] = join(home, 'uv.toml');
+    await writeFile(join(home, 'uv.toml'), uvConfig.content);
+  }
+  return variables;
+}
+
+async function prepare(build: Build) {
+  const home = build.workFolder;
+  const temporary = join(home, 'tmp');
+  await mkdir(temporary, { recursive: true });
+  const requirementsFile = join(home, 'requirements.txt');
+  await writeFile(requirementsFile, build.requirements);
+  if (build.cacheFolder !== null) await mkdir(build.cacheFolder, { recursive: true });
+  const { environment, cacheFolder, installer, settings } = build;
+  return {
+    argv: installer.command({ environment, cacheFolder, requirementsFile }),
+    env: {
+      ...settings.common,
+      ...installer.variables,
+      ...(await writeSettings(build, home)),
+      PATH: SYSTEM_PATH,
+      HOME: home,
+      TMPDIR: temporary,
+      LANG: 'C.UTF-8',
+      NO_COLOR: '1',
+    },
+    cwd: build.projectFolder ?? home,
+    readable: [
+      ...build.interpreter.prefixes,
+      ...installer.readable,
+      ...settings.paths,
+      ...(build.projectFolder === undefined ? [] : [build.projectFolder]),
+    ],
+    writable: [environment, home, ...(cacheFolder === null ? [] : [cacheFolder])],
+  };
+}
+
+/** The part of the output that says what went wrong. */
+function reasonIn(tail: readonly string[]): string {
+  const first = tail.findIndex((line) => /^\s*(?:error\b|×)/i.test(line));
+  return tail.slice(Math.max(0, first)).join('\n').slice(-MAX_DETAIL_CHARACTERS);
+}
+
+/** Installs the requirements.
+ *  @returns undefined when that went well, else what the installer complained of
+ *  @throws what the runner throws, and the reason of `signal` */
+export async function install(build: Build, runner: BuildRunner): Promise<string | undefined> {
+  const splitter = createLineSplitter();
+  const tail: string[] = [];
+  const pass = async (lines: readonly { readonly text: string }[]) => {
+    for (const { text } of lines) {
+      tail.push(text);
+      if (tail.length > TAIL_LINES) tail.shift();
+      await build.onLine(text);
+    }
+  };
+  const { exitCode } = await runner.run({
+    ...(await prepare(build)),
+    scriptId: build.scriptId,
+    signal: build.signal,
+    onOutput: (stream, bytes) => pass(splitter.push(stream, bytes)),
+  });
+  await pass(splitter.flush(true));
+  build.signal.throwIfAborted();
+  if (exitCode === 0) return undefined;
+  const end = exitCode === null ? 'was killed' : `ended with exit code ${exitCode}`;
+  return `${build.installer.name} ${end}:\n${reasonIn(tail)}`;
+}

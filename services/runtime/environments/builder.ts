@@ -1,0 +1,125 @@
+/** Builds the environment of a key once on this host, and announces it when it is finished. */
+import { randomUUID } from 'node:crypto';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { install } from './build.ts';
+import type { BuildRunner } from './build-runner.ts';
+import type { Catalog } from './catalog.ts';
+import { makeReadOnly, removeFolder } from './folders.ts';
+import { tryLock } from './host-lock.ts';
+import type { IndexSettings } from './index-settings.ts';
+import { installedPackages } from './installed.ts';
+import type { Installer } from './installer.ts';
+import type { Interpreter } from './interpreter.ts';
+import type { Requirements } from './requirements.ts';
+import { makeVirtualEnvironment, packagesOf } from './virtual-environment.ts';
+
+export interface Order {
+  readonly key: string;
+  readonly scriptId: string;
+  readonly requirements: Requirements;
+  readonly projectFolder: string | undefined;
+  readonly interpreter: Interpreter;
+  readonly say: (line: string) => void | Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+export interface BuilderParts {
+  readonly catalog: Catalog;
+  readonly runner: BuildRunner;
+  readonly settings: IndexSettings;
+  readonly findInstaller: (interpreter: Interpreter) => Promise<Installer>;
+  /** The cache of a script's own builds. */
+  readonly cacheFolder: (scriptId: string) => string;
+  readonly onProblem: (error: unknown) => void;
+}
+
+/** Listed packages with their versions, in the environment's folder. */
+const LOCK_FILE = 'orchestrator-lock.txt';
+const LOOK_AGAIN_MS = 100;
+
+/** Makes the environment of a key ready, or waits until another process has.
+ *  @returns undefined when it is ready, else why it cannot be built
+ *  @throws the reason of the signal, and what the runner throws */
+export async function buildOnce(parts: BuilderParts, order: Order): Promise<string | undefined> {
+  const { catalog } = parts;
+  let hasSaid = false;
+  for (;;) {
+    const unlock = await tryLock(catalog.path('locks'), order.key);
+    if (unlock !== undefined) {
+      try {
+        return (await catalog.has(order.key)) ? undefined : await build(parts, order);
+      } finally {
+        await unlock();
+      }
+    }
+    if (!hasSaid) await order.say('Waiting for another process that builds the same environment.');
+    hasSaid = true;
+    await setTimeout(LOOK_AGAIN_MS, undefined, { signal: order.signal });
+    if (await catalog.has(order.key)) return undefined;
+  }
+}
+
+async function build(parts: BuilderParts, order: Order): Promise<string | undefined> {
+  const { catalog } = parts;
+  const directory = `${order.key}-${randomUUID().slice(0, 8)}`;
+  const environment = catalog.path('environments', directory);
+  const workFolder = catalog.path('work', directory);
+  const endUse = catalog.use(directory);
+  let isFinished = false;
+  try {
+    await makeVirtualEnvironment(environment, order.interpreter);
+    const problem = await installInto(parts, order, environment, workFolder);
+    if (problem !== undefined) return problem;
+    const lock = await installedPackages(packagesOf(environment, order.interpreter));
+    await writeLock(environment, lock);
+    const sizeBytes = await makeReadOnly(environment);
+    await catalog.publish(order.key, { directory, lock, sizeBytes });
+    isFinished = true;
+    return undefined;
+  } finally {
+    // What cannot be removed now is found at the next start.
+    await removeFolder(workFolder).catch(parts.onProblem);
+    if (!isFinished) await removeFolder(environment).catch(parts.onProblem);
+    endUse();
+  }
+}
+
+async function installInto(
+  parts: BuilderParts,
+  order: Order,
+  environment: string,
+  workFolder: string,
+): Promise<string | undefined> {
+  const { requirements, interpreter, scriptId, projectFolder, say, signal } = order;
+  if (requirements.kind === 'none') return undefined;
+  const isPrivate = requirements.kind === 'private';
+  const installer = await parts.findInstaller(interpreter);
+  await say(`Building the environment: Python ${interpreter.version}, ${installer.name}.`);
+  return install(
+    {
+      scriptId,
+      environment,
+      workFolder,
+      // Foreign code can write to a cache: what others will share must not be made from one.
+      cacheFolder: isPrivate ? parts.cacheFolder(scriptId) : null,
+      projectFolder: isPrivate ? projectFolder : undefined,
+      requirements: requirements.text,
+      interpreter,
+      installer,
+      settings: parts.settings,
+      onLine: say,
+      signal,
+    },
+    parts.runner,
+  );
+}
+
+async function writeLock(environment: string, lock: string): Promise<void> {
+  // The installed packages could have planted a link here.
+  const path = join(environment, LOCK_FILE);
+  await removeFolder(path);
+  await writeFile(path, lock, { flag: 'wx' });
+  await chmod(path, 0o444);
+}

@@ -1,0 +1,209 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Catalog } from './catalog.ts';
+import { makeReadOnly, removeFolder } from './folders.ts';
+import { tryLock } from './host-lock.ts';
+import { isAlive, newOwner } from './owner.ts';
+
+let folder: string;
+let catalog: Catalog;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'catalog-'));
+  catalog = new Catalog(folder);
+  await catalog.open();
+});
+afterEach(() => removeFolder(folder));
+
+const ids = (part: string) => readdir(join(folder, part));
+
+/** A finished environment that was last used so many seconds ago. */
+async function givenEnvironment(key: string, secondsAgo = 0, sizeBytes = 100): Promise<void> {
+  const directory = `${key}-1`;
+  await mkdir(catalog.path('environments', directory));
+  await catalog.publish(key, { directory, lock: '', sizeBytes });
+  const time = Date.now() / 1000 - secondsAgo;
+  await utimes(catalog.path('ready', key), time, time);
+}
+
+/** What a process that has ended would have written. */
+async function deadOwner(): Promise<string> {
+  const child = spawn('/bin/true');
+  const { pid = 0 } = child;
+  await once(child, 'exit');
+  return JSON.stringify({ ...newOwner(), pid, startedTicks: '1' });
+}
+
+describe('an owner', () => {
+  test('is alive in its process, and dead after it, after a restart, and when its id is used again', async () => {
+    const owner = newOwner();
+    expect(isAlive(JSON.stringify(owner), 0)).toBe(true);
+    expect(isAlive(await deadOwner(), 0)).toBe(false);
+    expect(isAlive(JSON.stringify({ ...owner, bootId: 'another' }), 0)).toBe(false);
+    expect(isAlive(JSON.stringify({ ...owner, startedTicks: '1' }), 0)).toBe(false);
+  });
+
+  test('that cannot be seen or read is believed for a while', () => {
+    const elsewhere = JSON.stringify({ ...newOwner(), pidNamespace: 'pid:[1]', pid: 1 });
+    const hourMs = 60 * 60 * 1000;
+    expect([isAlive(elsewhere, 0), isAlive(elsewhere, 2 * hourMs)]).toEqual([true, false]);
+    expect([isAlive('{"pi', 0), isAlive('{"pi', 2 * hourMs)]).toEqual([true, false]);
+  });
+});
+
+describe('the lock of a key', () => {
+  const locks = () => catalog.path('locks');
+
+  test('has one holder at a time', async () => {
+    const taken = await Promise.all(Array.from({ length: 10 }, () => tryLock(locks(), 'a')));
+    const [unlock, ...others] = taken.filter((each) => each !== undefined);
+    expect(others).toEqual([]);
+    expect(await tryLock(locks(), 'b')).toBeDefined();
+    await unlock?.();
+    expect(await tryLock(locks(), 'a')).toBeDefined();
+    expect((await ids('locks')).toSorted()).toEqual(['a', 'b']);
+  });
+
+  test('is taken over from a holder that died', async () => {
+    await mkdir(join(locks(), 'a'));
+    await writeFile(join(locks(), 'a', 'owner'), await deadOwner());
+    expect(await tryLock(locks(), 'a')).toBeDefined();
+    expect(await tryLock(locks(), 'a')).toBeUndefined();
+  });
+});
+
+describe('a finished environment', () => {
+  test('is leased by its key until it is released', async () => {
+    await givenEnvironment('a');
+    const lease = await catalog.lease('a');
+    expect(lease?.environment).toEqual({ directory: 'a-1', lock: '', sizeBytes: 100 });
+    expect(await ids('uses')).toHaveLength(1);
+    lease?.release();
+    lease?.release();
+    expect(await ids('uses')).toEqual([]);
+    expect(await catalog.lease('b')).toBeUndefined();
+  });
+
+  test('stays the one of its key when another is finished later', async () => {
+    await givenEnvironment('a');
+    await catalog.publish('a', { directory: 'a-2', lock: '', sizeBytes: 1 });
+    expect((await catalog.lease('a'))?.environment.directory).toBe('a-1');
+    expect(await ids('ready')).toEqual(['a']);
+  });
+
+  test('whose folder or entry was lost is none', async () => {
+    await givenEnvironment('a');
+    await rm(catalog.path('environments', 'a-1'), { recursive: true });
+    expect(await catalog.has('a')).toBe(false);
+    await writeFile(catalog.path('ready', 'b'), '');
+    expect(await catalog.lease('b')).toBeUndefined();
+    expect(await ids('ready')).toEqual([]);
+  });
+});
+
+describe('opening the catalog', () => {
+  test('removes what nobody finished, and keeps what is finished or under way', async () => {
+    await givenEnvironment('done');
+    const died = catalog.path('environments', 'died-1');
+    await mkdir(join(died, 'lib'), { recursive: true });
+    await makeReadOnly(died);
+    await writeFile(catalog.path('uses', 'died-1.x'), await deadOwner());
+    await mkdir(catalog.path('work', 'died-1'));
+    await writeFile(catalog.path('uses', 'done-1.x'), await deadOwner());
+    await mkdir(catalog.path('environments', 'building-1'));
+    await mkdir(catalog.path('work', 'building-1'));
+    const endUse = catalog.use('building-1');
+
+    await new Catalog(folder).open();
+    expect((await ids('environments')).toSorted()).toEqual(['building-1', 'done-1']);
+    expect(await ids('work')).toEqual(['building-1']);
+    expect(await ids('uses')).toHaveLength(1);
+    endUse();
+    await new Catalog(folder).open();
+    expect(await ids('environments')).toEqual(['done-1']);
+  });
+});
+
+describe('eviction', () => {
+  const many = { maxEnvironments: 100, maxBytes: 1e9 };
+
+  test('removes those that were not used for the longest time', async () => {
+    await givenEnvironment('a', 30);
+    await givenEnvironment('b', 20);
+    await givenEnvironment('c', 10);
+    (await catalog.lease('a'))?.release();
+    await catalog.evict({ ...many, maxEnvironments: 2 });
+    expect((await ids('ready')).toSorted()).toEqual(['a', 'c']);
+    expect((await ids('environments')).toSorted()).toEqual(['a-1', 'c-1']);
+  });
+
+  test('counts bytes too, and always leaves the newest', async () => {
+    await givenEnvironment('a', 30, 600);
+    await givenEnvironment('b', 20, 600);
+    await givenEnvironment('c', 10, 600);
+    await catalog.evict({ ...many, maxBytes: 1300 });
+    expect((await ids('ready')).toSorted()).toEqual(['b', 'c']);
+    await catalog.evict({ ...many, maxBytes: 1 });
+    expect(await ids('ready')).toEqual(['c']);
+  });
+
+  test('leaves what is in use, by this process or another', async () => {
+    await givenEnvironment('a', 30);
+    await givenEnvironment('b', 20);
+    await givenEnvironment('c', 10);
+    const lease = await new Catalog(folder).lease('a');
+    await utimes(catalog.path('ready', 'a'), 0, 0);
+    await catalog.evict({ ...many, maxEnvironments: 1 });
+    expect((await ids('ready')).toSorted()).toEqual(['a', 'c']);
+    lease?.release();
+    await catalog.evict({ ...many, maxEnvironments: 1 });
+    expect(await ids('ready')).toEqual(['c']);
+  });
+
+  test('never takes away what somebody gets at the same moment', async () => {
+    for (let round = 0; round < 30; round += 1) {
+      await givenEnvironment('old', 30);
+      await givenEnvironment('new', 0);
+      const [lease] = await Promise.all([
+        catalog.lease('old'),
+        catalog.evict({ ...many, maxEnvironments: 1 }),
+      ]);
+      const isThere = (await ids('environments')).includes('old-1');
+      if (lease !== undefined) expect(isThere).toBe(true);
+      lease?.release();
+      for (const part of ['ready', 'environments']) {
+        for (const name of await ids(part)) await rm(join(folder, part, name), { recursive: true });
+      }
+    }
+  });
+});
+
+describe('finishing a folder', () => {
+  test('follows no link that foreign code has planted', async () => {
+    const outside = join(folder, 'outside');
+    await writeFile(outside, 'secret');
+    await chmod(outside, 0o600);
+    const inside = join(folder, 'inside');
+    await mkdir(inside);
+    await symlink(outside, join(inside, 'link'));
+    await symlink(folder, join(inside, 'up'));
+    await makeReadOnly(inside);
+    await removeFolder(inside);
+    expect(await ids('.')).toContain('outside');
+    expect((await stat(outside)).mode & 0o777).toBe(0o600);
+  });
+});

@@ -1,0 +1,209 @@
+/** Which environments there are on this host, who uses them, and which may go.
+ *
+ *  folder/environments/{key}-{id}   each built at the place where it stays: scripts in it hold its path
+ *  folder/ready/{key}               names the finished one, made by a link: the first to finish wins
+ *  folder/uses/{directory}.{id}     one for each user, also for the builder
+ *  folder/work/{directory}          what a build needs meanwhile
+ *  folder/locks/{key}               who builds
+ *
+ *  Only what `ready` names exists; a folder that neither it nor a living user knows is left over. A
+ *  user first writes its file and then looks whether the environment is still ready; whoever removes
+ *  one first takes it out of `ready` and then looks for users. So never both succeed. */
+import { randomUUID } from 'node:crypto';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { link, mkdir, open, readdir, readFile, stat, unlink, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { removeFolder } from './folders.ts';
+import { isAlive, newOwner } from './owner.ts';
+
+export interface ReadyEnvironment {
+  readonly directory: string;
+  /** `name==version` lines of what was installed. */
+  readonly lock: string;
+  readonly sizeBytes: number;
+}
+
+export interface Lease {
+  readonly environment: ReadyEnvironment;
+  /** Gives it back; safe twice. */
+  release(): void;
+}
+
+export interface Bounds {
+  readonly maxEnvironments: number;
+  readonly maxBytes: number;
+}
+
+const PARTS = ['environments', 'ready', 'uses', 'work', 'locks'] as const;
+// Names that begin with a dot are on the way to their real name: for moments, if their maker lives.
+const UNFINISHED_MAX_AGE_MS = 60 * 60 * 1000;
+
+export class Catalog {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async open(): Promise<void> {
+    for (const part of PARTS) await mkdir(this.path(part), { recursive: true, mode: 0o755 });
+    await this.#removeLeftOver();
+    await this.#removeUnfinished('ready');
+    await this.#removeUnfinished('locks');
+  }
+
+  path(part: (typeof PARTS)[number], ...names: readonly string[]): string {
+    return join(this.#folder, part, ...names);
+  }
+
+  /** Announces a user of a folder, whether it exists yet or not. @returns what ends the use */
+  use(directory: string): () => void {
+    const owner = newOwner();
+    const path = this.path('uses', `${directory}.${owner.id}`);
+    writeFileSync(path, JSON.stringify(owner));
+    return () => rmSync(path, { force: true });
+  }
+
+  /** The finished environment of a key, kept until it is released; undefined where there is none. */
+  async lease(key: string): Promise<Lease | undefined> {
+    const environment = await this.#ready(key);
+    if (environment === undefined) return undefined;
+    const release = this.use(environment.directory);
+    const still = await this.#ready(key);
+    if (still?.directory === environment.directory) {
+      const now = new Date();
+      await utimes(this.path('ready', key), now, now).catch(ignoreMissing);
+      return { environment, release };
+    }
+    release();
+    return this.lease(key);
+  }
+
+  /** Whether there is a finished environment of a key, at this moment. */
+  async has(key: string): Promise<boolean> {
+    return (await this.#ready(key)) !== undefined;
+  }
+
+  /** Makes an environment the one of its key, unless there is one already. */
+  async publish(key: string, environment: ReadyEnvironment): Promise<void> {
+    const written = this.path('ready', `.${randomUUID()}`);
+    try {
+      await using file = await open(written, 'wx', 0o644);
+      await file.writeFile(JSON.stringify(environment));
+      await file.sync();
+      await link(written, this.path('ready', key));
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    } finally {
+      await unlink(written).catch(ignoreMissing);
+    }
+  }
+
+  /** Removes those that were not used for the longest time until the rest is within bounds. The newest
+   *  one stays, and so does what is in use. */
+  async evict({ maxEnvironments, maxBytes }: Bounds): Promise<void> {
+    const found = await Promise.all((await this.#keys()).map((key) => this.#lastUse(key)));
+    const oldestFirst = found
+      .filter((each) => each !== undefined)
+      .toSorted((a, b) => a.lastUsedMs - b.lastUsedMs);
+    let count = oldestFirst.length;
+    let bytes = oldestFirst.reduce((sum, each) => sum + each.sizeBytes, 0);
+    for (const { key, sizeBytes } of oldestFirst.slice(0, -1)) {
+      if (count <= maxEnvironments && bytes <= maxBytes) return;
+      if (!(await this.#remove(key))) continue;
+      count -= 1;
+      bytes -= sizeBytes;
+    }
+  }
+
+  async #remove(key: string): Promise<boolean> {
+    const environment = await this.#ready(key);
+    if (environment === undefined || (await this.#isUsed(environment.directory))) return false;
+    await unlink(this.path('ready', key)).catch(ignoreMissing);
+    if (await this.#isUsed(environment.directory)) {
+      await this.publish(key, environment);
+      return false;
+    }
+    await removeFolder(this.path('environments', environment.directory));
+    return true;
+  }
+
+  /** What `ready` says of a key. An entry that says nothing, as after a loss of power, or whose folder
+   *  was taken away, is none: it is removed, so that the environment is built again. */
+  async #ready(key: string): Promise<ReadyEnvironment | undefined> {
+    const text = await readFile(this.path('ready', key), 'utf8').catch(ignoreMissing);
+    if (text === undefined) return undefined;
+    const environment = parseEnvironment(text);
+    const folder = environment && this.path('environments', environment.directory);
+    if (folder !== undefined && existsSync(folder)) return environment;
+    await unlink(this.path('ready', key)).catch(ignoreMissing);
+    return undefined;
+  }
+
+  async #keys(): Promise<string[]> {
+    return (await readdir(this.path('ready'))).filter((name) => !name.startsWith('.'));
+  }
+
+  async #lastUse(key: string) {
+    const environment = await this.#ready(key);
+    const stats = await stat(this.path('ready', key)).catch(ignoreMissing);
+    if (environment === undefined || stats === undefined) return undefined;
+    return { key, sizeBytes: environment.sizeBytes, lastUsedMs: stats.mtimeMs };
+  }
+
+  /** Whether somebody alive uses a folder; forgets those that are not. */
+  async #isUsed(directory: string): Promise<boolean> {
+    let isUsed = false;
+    for (const name of await readdir(this.path('uses'))) {
+      if (!name.startsWith(`${directory}.`)) continue;
+      const path = this.path('uses', name);
+      const text = await readFile(path, 'utf8').catch(ignoreMissing);
+      const stats = await stat(path).catch(ignoreMissing);
+      if (text === undefined || stats === undefined) continue;
+      if (isAlive(text, Date.now() - stats.mtimeMs)) isUsed = true;
+      else rmSync(path, { force: true });
+    }
+    return isUsed;
+  }
+
+  async #removeLeftOver(): Promise<void> {
+    const directories = new Set([
+      ...(await readdir(this.path('environments'))),
+      ...(await readdir(this.path('work'))),
+      ...(await readdir(this.path('uses'))).map((name) => name.slice(0, name.lastIndexOf('.'))),
+    ]);
+    for (const directory of directories) {
+      // In this order: a builder stops using a folder only after it has made it ready.
+      if (await this.#isUsed(directory)) continue;
+      await removeFolder(this.path('work', directory));
+      const environment = await this.#ready(directory.slice(0, directory.lastIndexOf('-')));
+      if (environment?.directory === directory) continue;
+      await removeFolder(this.path('environments', directory));
+    }
+  }
+
+  async #removeUnfinished(part: 'ready' | 'locks'): Promise<void> {
+    for (const name of await readdir(this.path(part))) {
+      if (!name.startsWith('.')) continue;
+      const stats = await stat(this.path(part, name)).catch(ignoreMissing);
+      const isOld = stats !== undefined && Date.now() - stats.mtimeMs > UNFINISHED_MAX_AGE_MS;
+      if (isOld) await removeFolder(this.path(part, name));
+    }
+  }
+}
+
+function parseEnvironment(text: string): ReadyEnvironment | undefined {
+  try {
+    return JSON.parse(text) as ReadyEnvironment;
+  } catch {
+    return undefined;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error;
+}

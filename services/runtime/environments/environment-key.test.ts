@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { environmentKey, type KeyParts } from './environment-key.ts';
+import { readIndexSettings } from './index-settings.ts';
+import { readRequirements } from './requirements.ts';
+
+const interpreter = {
+  executable: '/usr/bin/python3.12',
+  version: '3.12.1',
+  libraryName: 'python3.12',
+  platform: 'Linux-x86_64-cpython-312',
+  prefixes: ['/usr'],
+};
+
+function keyOf(requirements: string, changes: Partial<KeyParts> = {}): string {
+  return environmentKey({
+    requirements: readRequirements(requirements),
+    interpreter,
+    settings: readIndexSettings({}),
+    scriptId: 's1',
+    projectVersion: '1',
+    resolution: undefined,
+    ...changes,
+  });
+}
+
+describe('the key of an environment', () => {
+  test('is the same for equal requirements of any script', () => {
+    expect(keyOf('a\nb')).toBe(keyOf('# x\nb\na\n', { scriptId: 's2', projectVersion: '2' }));
+  });
+
+  test.each<[string, Partial<KeyParts>]>([
+    ['the interpreter', { interpreter: { ...interpreter, version: '3.12.2' } }],
+    ['its place', { interpreter: { ...interpreter, executable: '/opt/python3.12' } }],
+    ['the platform', { interpreter: { ...interpreter, platform: 'Linux-aarch64-cpython-312' } }],
+    ['the index', { settings: readIndexSettings({ PIP_INDEX_URL: 'http://localhost/simple' }) }],
+    ['the resolution', { resolution: '2' }],
+  ])('changes with %s', (_what, changes) => {
+    expect(keyOf('a', changes)).not.toBe(keyOf('a'));
+  });
+
+  test('without packages, does not depend on where packages come from', () => {
+    const settings = readIndexSettings({ UV_INDEX: 'http://localhost/simple' });
+    expect(keyOf('', { settings, scriptId: 's2', resolution: '2' })).toBe(keyOf('# none'));
+  });
+
+  test.each([
+    '-e .',
+    './lib',
+    'a @ https://example.com/a.whl',
+    '--index-url http://localhost/x\na',
+  ])('for %j is of one script and one version of its files', (requirements) => {
+    const own = keyOf(requirements);
+    expect(keyOf(requirements)).toBe(own);
+    expect(keyOf(requirements, { scriptId: 's2' })).not.toBe(own);
+    expect(keyOf(requirements, { projectVersion: '2' })).not.toBe(own);
+  });
+});

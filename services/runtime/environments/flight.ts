@@ -1,0 +1,94 @@
+/** One piece of work that any number of callers wait for: begun by the first, ended when the last one
+ *  has gone. All hear its lines; who comes later is told what was said before. */
+
+type Listener = (line: string) => void | Promise<void>;
+
+export interface Work<Result> {
+  (say: Listener, signal: AbortSignal): Promise<Result>;
+}
+
+// What a late comer is told; a build says some dozens of lines, a compiler thousands.
+const MAX_REMEMBERED_LINES = 1_000;
+
+class Flight<Result> {
+  readonly #abort = new AbortController();
+  readonly #listeners = new Set<Listener>();
+  readonly #said: string[] = [];
+  readonly #result: Promise<Result>;
+
+  constructor(work: Work<Result>) {
+    this.#result = work((line) => this.#say(line), this.#abort.signal);
+    // Each caller hears of a failure; nobody may be left who does.
+    this.#result.catch(() => undefined);
+  }
+
+  get isAbandoned(): boolean {
+    return this.#abort.signal.aborted;
+  }
+
+  get settled(): Promise<unknown> {
+    return this.#result.catch(() => undefined);
+  }
+
+  async #say(line: string): Promise<void> {
+    this.#said.push(line);
+    if (this.#said.length > MAX_REMEMBERED_LINES) this.#said.shift();
+    await Promise.all(Array.from(this.#listeners, async (listener) => listener(line)));
+  }
+
+  async join(listener: Listener, signal: AbortSignal): Promise<Result> {
+    for (const line of this.#said) void listener(line);
+    // Two callers may bring the same function.
+    const own: Listener = (line) => listener(line);
+    this.#listeners.add(own);
+    const gone = Promise.withResolvers<never>();
+    const leave = () => gone.reject(signal.reason);
+    signal.addEventListener('abort', leave);
+    try {
+      return await Promise.race([this.#result, gone.promise]);
+    } finally {
+      signal.removeEventListener('abort', leave);
+      this.#listeners.delete(own);
+      if (this.#listeners.size === 0) this.#abort.abort(new Error('nobody waits for it any more'));
+    }
+  }
+}
+
+/** The work under way, by key. */
+export class Flights<Result> {
+  readonly #flights = new Map<string, Flight<Result>>();
+
+  /** Joins the work of a key, or begins it.
+   *  @throws what the work throws, or the reason of `signal`, which ends the work for this caller */
+  async join(
+    key: string,
+    work: Work<Result>,
+    listener: Listener,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    signal.throwIfAborted();
+    let flight = this.#flights.get(key);
+    // One that is being given up ends first; then the next begins.
+    while (flight?.isAbandoned === true) {
+      await flight.settled;
+      flight = this.#flights.get(key);
+    }
+    signal.throwIfAborted();
+    flight ??= this.#begin(key, work);
+    return flight.join(listener, signal);
+  }
+
+  #begin(key: string, work: Work<Result>): Flight<Result> {
+    const flight = new Flight(work);
+    this.#flights.set(key, flight);
+    void flight.settled.then(() => {
+      if (this.#flights.get(key) === flight) this.#flights.delete(key);
+    });
+    return flight;
+  }
+
+  /** Resolves when all work has ended. */
+  async settle(): Promise<void> {
+    await Promise.all(Array.from(this.#flights.values(), (flight) => flight.settled));
+  }
+}

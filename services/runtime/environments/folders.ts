@@ -1,0 +1,62 @@
+/** Finishing and removing folders that foreign code wrote into: no link is followed. */
+import { chmod, lstat, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+interface Found {
+  readonly path: string;
+  readonly kind: 'folder' | 'file';
+  readonly mode: number;
+  readonly sizeBytes: number;
+}
+
+/** Everything below `folder` and itself; a folder comes before what it holds. */
+async function* walk(folder: string): AsyncGenerator<Found> {
+  const waiting = [folder];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const stats = await lstat(path);
+    const sizeBytes = stats.blocks * 512;
+    if (stats.isDirectory()) {
+      yield { path, kind: 'folder', mode: stats.mode, sizeBytes };
+      for (const name of await readdir(path)) waiting.push(join(path, name));
+    } else if (stats.isFile()) {
+      yield { path, kind: 'file', mode: stats.mode, sizeBytes };
+    }
+  }
+}
+
+/** Makes everything in `folder` readable for all and writable for nobody.
+ *  @returns what it takes on the disk, in bytes */
+export async function makeReadOnly(folder: string): Promise<number> {
+  let bytes = 0;
+  const folders: string[] = [];
+  for await (const found of walk(folder)) {
+    bytes += found.sizeBytes;
+    if (found.kind === 'folder') folders.push(found.path);
+    else await chmod(found.path, (found.mode & 0o111) === 0 ? 0o444 : 0o555);
+  }
+  for (const path of folders) await chmod(path, 0o555);
+  return bytes;
+}
+
+/** What `folder` takes on the disk, in bytes; 0 where there is none. */
+export async function sizeOf(folder: string): Promise<number> {
+  let bytes = 0;
+  try {
+    for await (const found of walk(folder)) bytes += found.sizeBytes;
+  } catch {
+    // It changes while it is measured; what was counted is close enough.
+  }
+  return bytes;
+}
+
+/** Removes a folder, also one that was made read-only. One that is not there is fine. */
+export async function removeFolder(folder: string): Promise<void> {
+  try {
+    await rm(folder, { recursive: true, force: true });
+  } catch {
+    for await (const found of walk(folder)) {
+      if (found.kind === 'folder') await chmod(found.path, 0o700);
+    }
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,145 @@
+/** The program that installs packages: uv where it is found, else the interpreter's pip. */
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, realpath } from 'node:fs/promises';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { promisify } from 'node:util';
+import { needsPip, uvVariables, type IndexSettings } from './index-settings.ts';
+import type { Interpreter } from './interpreter.ts';
+import { pythonOf } from './virtual-environment.ts';
+
+export interface Installation {
+  readonly environment: string;
+  readonly requirementsFile: string;
+  /** Kept between builds; null for none. */
+  readonly cacheFolder: string | null;
+}
+
+export interface Installer {
+  /** For the log, such as `pip 26.1`. */
+  readonly name: string;
+  command(installation: Installation): readonly [string, ...string[]];
+  readonly variables: Readonly<Record<string, string>>;
+  readonly readable: readonly string[];
+}
+
+/** Neither uv nor a pip that is new enough. */
+export class NoInstaller extends Error {
+  override readonly name = 'NoInstaller';
+}
+
+const ANSWER_TIMEOUT_MS = 20_000;
+// The first pip that installs into another interpreter's environment (`--python`).
+const OLDEST_PIP = [22, 3] as const;
+const UV_INSTALL = [
+  'pip',
+  'install',
+  '--no-progress',
+  '--no-python-downloads',
+  '--compile-bytecode',
+  '--link-mode=copy',
+];
+const PIP_INSTALL = [
+  'install',
+  '--no-input',
+  '--disable-pip-version-check',
+  '--no-warn-script-location',
+  '--progress-bar=off',
+];
+// The interpreter's own pip, or the one in a wheel that its maker bundles for new environments.
+const PIP_QUESTION = `
+import glob, json, os
+found = []
+try:
+    import pip
+    found.append({"start": ["-I", "-m", "pip"], "version": pip.__version__})
+except ImportError:
+    pass
+try:
+    import ensurepip
+    folder = os.path.join(os.path.dirname(ensurepip.__file__), "_bundled")
+    for wheel in glob.glob(folder + "/pip-*.whl") + glob.glob("/usr/share/python-wheels/pip-*.whl"):
+        version = os.path.basename(wheel).split("-")[1]
+        found.append({"start": ["-I", os.path.join(wheel, "pip")], "version": version})
+except ImportError:
+    pass
+print(json.dumps(found))`;
+
+async function answerOf(command: string, ...args: readonly string[]): Promise<string | undefined> {
+  try {
+    const options = { timeout: ANSWER_TIMEOUT_MS, cwd: '/' };
+    return (await promisify(execFile)(command, [...args], options)).stdout.trim();
+  } catch {
+    return undefined;
+  }
+}
+
+function isNewEnough(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
+  return major > OLDEST_PIP[0] || (major === OLDEST_PIP[0] && minor >= OLDEST_PIP[1]);
+}
+
+async function onPath(name: string, path: string): Promise<string | undefined> {
+  for (const folder of path.split(delimiter)) {
+    const file = join(folder, name);
+    if (
+      isAbsolute(folder) &&
+      (await access(file, constants.X_OK).then(
+        () => true,
+        () => false,
+      ))
+    ) {
+      return file;
+    }
+  }
+  return undefined;
+}
+
+async function findUv(settings: IndexSettings, path: string): Promise<Installer | undefined> {
+  const found = needsPip(settings) ? undefined : await onPath('uv', path);
+  const version = found && (await answerOf(found, '--version'));
+  if (found === undefined || version === undefined || !version.startsWith('uv ')) return undefined;
+  const uv = await realpath(found);
+  return {
+    name: version.split(' ').slice(0, 2).join(' '),
+    command: ({ environment, requirementsFile, cacheFolder }) => {
+      const cache = cacheFolder === null ? ['--no-cache'] : ['--cache-dir', cacheFolder];
+      const python = ['--python', pythonOf(environment)];
+      return [uv, ...UV_INSTALL, ...python, ...cache, '--requirements', requirementsFile];
+    },
+    variables: uvVariables(settings),
+    readable: [dirname(uv)],
+  };
+}
+
+async function findPip(settings: IndexSettings, python: string): Promise<Installer | undefined> {
+  const answer = (await answerOf(python, '-I', '-c', PIP_QUESTION)) ?? '[]';
+  const found = JSON.parse(answer) as { start: string[]; version: string }[];
+  const { start, version } = found.find((each) => isNewEnough(each.version)) ?? {};
+  if (start === undefined || version === undefined) return undefined;
+  return {
+    name: `pip ${version}`,
+    command: ({ environment, requirementsFile, cacheFolder }) => {
+      const cache = cacheFolder === null ? ['--no-cache-dir'] : ['--cache-dir', cacheFolder];
+      const pip = [...start, '--python', pythonOf(environment), ...PIP_INSTALL];
+      return [python, ...pip, ...cache, '--requirement', requirementsFile];
+    },
+    variables: settings.pip,
+    readable: [],
+  };
+}
+
+/** @param path where commands are looked up, as in the variable `PATH`
+ *  @throws NoInstaller */
+export async function findInstaller(
+  interpreter: Interpreter,
+  settings: IndexSettings,
+  path: string,
+): Promise<Installer> {
+  const { executable, version } = interpreter;
+  const found = (await findUv(settings, path)) ?? (await findPip(settings, executable));
+  if (found !== undefined) return found;
+  throw new NoInstaller(
+    `Python ${version} (${executable}) has no pip 22.3 or newer, and uv is not on the PATH.`,
+  );
+}

@@ -1,0 +1,60 @@
+/** The machine's own index and settings, as a user has them, and the installers that it has. */
+import { execFile, execFileSync } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { describeWith } from '../../../scripts/testing/optional-service.ts';
+import { startPackageIndex } from '../../../scripts/testing/package-index.ts';
+import { givenEnvironments, packages, python, readyOf } from './testing/fixture.ts';
+
+/** Whether the configured index answers, asked by pip with the machine's settings. */
+async function reachIndex() {
+  try {
+    const pip = ['-m', 'pip', '--disable-pip-version-check', '--retries=0', '--timeout=10'];
+    const ask = promisify(execFile)(python.executable, [...pip, 'index', 'versions', 'six']);
+    return { found: (await ask).stdout, reason: '' };
+  } catch (error) {
+    const [firstLine = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+    return { found: undefined, reason: firstLine };
+  }
+}
+
+function findUv() {
+  try {
+    const found = execFileSync('uv', ['--version'], { encoding: 'utf8', stdio: 'pipe' });
+    return { found, reason: '' };
+  } catch {
+    return { found: undefined, reason: 'it is not on the PATH' };
+  }
+}
+
+const run = async (file: string, code: string) =>
+  (await promisify(execFile)(file, ['-c', code], { env: {} })).stdout.trim();
+
+describeWith(
+  { service: 'a package index', ...(await reachIndex()) },
+  'given the real package index',
+  () => {
+    test('a tiny real package is installed with the settings of the machine', async () => {
+      const given = await givenEnvironments({ variables: process.env });
+      const result = readyOf(await given.ensure({ requirements: 'six==1.17.0\n' }));
+      expect(result.lock).toBe('six==1.17.0\n');
+      expect(await run(result.pythonPath, 'import six; print(six.__version__)')).toBe('1.17.0');
+      await given.close();
+    });
+  },
+);
+
+describeWith({ service: 'uv', ...findUv() }, 'given uv', () => {
+  test("it installs from pip's index, and its commands work from where they stay", async () => {
+    const index = await startPackageIndex(packages);
+    const variables = { PATH: process.env['PATH'], PIP_INDEX_URL: index.url };
+    const given = await givenEnvironments({ variables });
+    const result = readyOf(await given.ensure({ requirements: 'polite-greeter==0.1\n' }));
+    expect(given.lines[0]).toMatch(/uv \d/);
+    expect(result.lock).toBe('greeter==1.2.0\npolite-greeter==0.1\n');
+    const greeting = await promisify(execFile)(`${result.environmentDir}/bin/greet`, { env: {} });
+    expect(greeting.stdout).toBe('hello from greeter\n');
+    await given.close();
+    await index.close();
+  });
+});

@@ -1,0 +1,50 @@
+/** What a `requirements.txt` asks for, as far as it decides who may share the outcome. Pure. */
+
+export type Requirements =
+  /** Nothing to install. */
+  | { readonly kind: 'none' }
+  /** Names and versions alone, in a form that equal requests have in common: the same for everyone. */
+  | { readonly kind: 'shared'; readonly text: string }
+  /** Something of the script's own: paths, URLs, options, variables. Never shared. */
+  | { readonly kind: 'private'; readonly text: string };
+
+// name [extras] versions ; marker   (PEP 508 without URLs)
+const NAME = '[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?';
+const EXTRAS = String.raw`(?:\s*\[[\w.,\s-]*\])?`;
+const VERSION = String.raw`(?:~=|===?|!=|<=?|>=?)\s*[\w.*+!-]+`;
+const VERSIONS = String.raw`(?:\s*\(?\s*${VERSION}(?:\s*,\s*${VERSION})*\s*,?\s*\)?)?`;
+const MARKER = String.raw`(?:\s*;[\w\s.'"<>=!~()*+,-]*)?`;
+const PLAIN = new RegExp(`^${NAME}${EXTRAS}${VERSIONS}${MARKER}$`);
+// The only option that says nothing of its own; any other could hide in a marker.
+const HASHES = /\s--hash[=\s]\s*\w+:[0-9a-fA-F]+(?=\s|$)/g;
+const OPTION = /\s-/;
+// Installers take a name with such an end for a file.
+const ARCHIVE = /^\S*\.(?:whl|zip|tar|tgz|tbz|txz|tlz|gz|bz2|xz|lzma|egg)$/i;
+
+/** Lines as installers see them: joined at `\`, without comments and blank lines. */
+function linesOf(text: string): string[] {
+  return text
+    .replace(/^\ufeff/, '')
+    .replaceAll(/\r\n?/g, '\n')
+    .replaceAll(/\\\n/g, ' ')
+    .split('\n')
+    .map((line) =>
+      line
+        .replace(/(?:^|\s)#.*$/, '')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+    )
+    .filter((line) => line !== '');
+}
+
+function isPlain(line: string): boolean {
+  const bare = line.replaceAll(HASHES, '');
+  return PLAIN.test(bare) && !OPTION.test(bare) && !ARCHIVE.test(bare);
+}
+
+export function readRequirements(text: string): Requirements {
+  const lines = linesOf(text);
+  if (lines.length === 0) return { kind: 'none' };
+  if (!lines.every(isPlain)) return { kind: 'private', text };
+  return { kind: 'shared', text: `${[...new Set(lines)].toSorted().join('\n')}\n` };
+}
