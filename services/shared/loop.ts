@@ -2,7 +2,7 @@
 import type { Logger } from './logger.ts';
 
 const FIRST_BACKOFF_MS = 100;
-const MAX_BACKOFF_MS = 30_000;
+const MAX_BACKOFF_MS = 2_000;
 
 export interface LoopOptions {
   /** Names the duty in logs. */

@@ -1,0 +1,217 @@
+/** The runtime: claims runs and executes them in the sandbox. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openFolderStore } from '#infra/objects/folder.ts';
+import { getPayload } from '#infra/postgres/payloads.ts';
+import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
+import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
+import { removeRuntime, reportRuntime } from '#infra/postgres/runtimes.ts';
+import { readConfig } from '#services/shared/config.ts';
+import { startHealthServer } from '#services/shared/health-server.ts';
+import { runProcess } from '#services/shared/lifecycle.ts';
+import type { Logger } from '#services/shared/logger.ts';
+import { startLoop } from '#services/shared/loop.ts';
+import { openPlatform, type Platform } from '#services/shared/platform.ts';
+import { openEnvironments } from './environments/environments.ts';
+import { Execution, type ExecutionParts } from './execution.ts';
+import { LogWriter } from './logs/log-writer.ts';
+import { createRunLog } from './logs/run-log.ts';
+import { runtimeMetrics } from './metrics.ts';
+import { prepareRun, type PreparationParts } from './preparation.ts';
+import { sandboxedBuilds } from './sandboxed-builds.ts';
+import { startLocalSandbox, type LocalSandbox } from './sandbox/local-sandbox.ts';
+import { findPython, type Python } from './sandbox/python.ts';
+import type { SandboxLayers } from './sandbox/sandbox.ts';
+import { Snapshots } from './snapshots.ts';
+import { Worker } from './worker.ts';
+
+const stopGraceMs = 10_000;
+const pollMs = 1_000;
+const reportMs = 10_000;
+/** Long enough for the grace of what still runs, and for the report of its end. */
+const stopDeadlineMs = stopGraceMs + 10_000;
+
+const readSettings = () =>
+  readConfig([
+    'databaseUrl',
+    'bind',
+    'dataDir',
+    'objectsDir',
+    'workDir',
+    'runtimeId',
+    'runtimeSlots',
+    'runtimeHealthPort',
+    'runtimeMetricsPort',
+    'leaseSeconds',
+    'python',
+  ]);
+type Config = ReturnType<typeof readSettings>;
+
+await runProcess('runtime', startRuntime, { stopDeadlineMs });
+
+async function startRuntime(_signal: AbortSignal, logger: Logger) {
+  const config = readSettings();
+  const python = await findPython({ configured: config.python, path: process.env['PATH'] ?? '' });
+  const platform = await openPlatform({
+    databaseUrl: config.databaseUrl,
+    name: 'runtime',
+    connections: 6,
+    logger,
+  });
+  const sandbox = await startLocalSandbox({
+    python: python.executable,
+    runsFolder: join(config.workDir, 'runs'),
+    onLog: (line) => logger.warn({ line }, 'the sandbox reports'),
+  });
+  const preparing = await openPreparation(config, python, platform, sandbox, logger);
+  const worker: Worker = new Worker({
+    runtimeId: config.runtimeId,
+    slots: config.runtimeSlots,
+    leaseSeconds: config.leaseSeconds,
+    queue: new PostgresRunQueue(platform.database.pool),
+    newExecution: (run, leaseEndsAtMs) =>
+      new Execution(
+        run,
+        leaseEndsAtMs,
+        executionParts(config, platform, sandbox, preparing, logger),
+      ),
+    onFree: () => duties.claiming.wake(),
+    logger,
+  });
+  const duties = startDuties(config, platform, worker, logger);
+  const reporting = startReporting(config, python, platform, await sandbox.probe(), worker, logger);
+  const servers = await startServers(config, worker);
+  return {
+    stop: async () => {
+      await duties.claiming.stop();
+      await worker.drain();
+      await Promise.all([duties.renewing.stop(), reporting.stop()]);
+      await sandbox.stop();
+      await removeRuntime(platform.database.pool, config.runtimeId);
+      await Promise.all(servers.map((server) => server.close()));
+      await platform.close();
+    },
+  };
+}
+
+async function openPreparation(
+  config: Config,
+  python: Python,
+  platform: Platform,
+  sandbox: LocalSandbox,
+  logger: Logger,
+): Promise<PreparationParts> {
+  const { pool } = platform.database;
+  const folder = (name: string) => join(config.workDir, name);
+  const leaseMs = config.leaseSeconds * 1000;
+  await mkdir(folder('data'), { recursive: true });
+  const objects = await openFolderStore({ folder: config.objectsDir });
+  return {
+    python,
+    snapshots: await Snapshots.open(folder('files'), objects, platform.reads),
+    environments: await openEnvironments({
+      folder: folder('environments'),
+      runBuild: sandboxedBuilds({ sandbox, python, hidden: [config.dataDir], leaseMs }),
+      onProblem: (error) => logger.warn({ error }, 'an environment could not be tidied'),
+    }),
+    parameters: async (sha256) => {
+      const content = await getPayload(pool, sha256);
+      if (content === undefined) throw new Error(`the parameters ${sha256} are gone`);
+      return content.toString('utf8');
+    },
+    dataFolder: folder('data'),
+    hidden: [config.dataDir],
+    leaseMs,
+    stopGraceMs,
+  };
+}
+
+function executionParts(
+  config: Config,
+  platform: Platform,
+  sandbox: LocalSandbox,
+  preparing: PreparationParts,
+  logger: Logger,
+): ExecutionParts {
+  const { bus, clock, commands, database, ids } = platform;
+  return {
+    runtimeId: config.runtimeId,
+    commands,
+    ids,
+    sandbox,
+    prepare: (run, log, signal) => prepareRun(preparing, run, log, signal),
+    openLog: ({ runId, limits }, signal) =>
+      createRunLog(
+        new LogWriter({
+          runId,
+          limitBytes: limits.log_bytes,
+          store: new PostgresRunLogs(database.pool),
+          publish: ({ firstSeq, lastSeq, itemsJson: items }) =>
+            bus.publish({ topic: 'log', runId, firstSeq, lastSeq, items }),
+          clock,
+          onRetry: (error, attempt) => logger.warn({ error, attempt, runId }, 'a log has to wait'),
+          signal,
+        }),
+      ),
+    logger,
+  };
+}
+
+function startDuties(config: Config, platform: Platform, worker: Worker, logger: Logger) {
+  const claiming = startLoop({
+    name: 'claim',
+    everyMs: pollMs,
+    runOnce: () => worker.claimOnce(),
+    logger,
+  });
+  const renewing = startLoop({
+    name: 'renew',
+    everyMs: (config.leaseSeconds * 1000) / 3,
+    runOnce: () => worker.renewOnce(),
+    logger,
+  });
+  platform.bus.subscribe('queue', () => claiming.wake());
+  platform.bus.subscribe('stop', ({ runId }) => worker.end(runId, 'stop'));
+  return { claiming, renewing };
+}
+
+function startReporting(
+  config: Config,
+  python: Python,
+  platform: Platform,
+  sandbox: SandboxLayers,
+  worker: Worker,
+  logger: Logger,
+) {
+  const startedAt = new Date();
+  return startLoop({
+    name: 'report',
+    everyMs: reportMs,
+    runOnce: () =>
+      reportRuntime(platform.database.pool, {
+        runtime_id: config.runtimeId,
+        started_at: startedAt,
+        slots: config.runtimeSlots,
+        running: worker.running,
+        layers: sandbox.layers,
+        python: python.version,
+      }),
+    logger,
+  });
+}
+
+async function startServers(config: Config, worker: Worker) {
+  const registry = runtimeMetrics(config.runtimeSlots, () => worker.running);
+  return [
+    await startHealthServer({
+      host: config.bind,
+      port: config.runtimeHealthPort,
+      name: 'runtime',
+    }),
+    await startHealthServer({
+      host: config.bind,
+      port: config.runtimeMetricsPort,
+      metrics: registry,
+    }),
+  ];
+}

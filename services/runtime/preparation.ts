@@ -1,0 +1,93 @@
+/** Makes everything ready that a run needs: its files, its environment, the bounds of its sandbox. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ClaimedRun } from '#domain/ports/run-queue.ts';
+import type { Environments } from './environments/environments.ts';
+import type { Preparation } from './execution.ts';
+import type { RunLog } from './logs/run-log.ts';
+import { runVariables, workspaceVariables } from './run-variables.ts';
+import type { Python } from './sandbox/python.ts';
+import type { RunFile, RunSpec } from './sandbox/sandbox.ts';
+import type { Snapshots } from './snapshots.ts';
+
+const noParameters = '{}';
+
+export interface PreparationParts {
+  readonly python: Python;
+  readonly snapshots: Snapshots;
+  readonly environments: Environments;
+  /** JSON text of parameters by their hash. @throws when they are gone */
+  readonly parameters: (sha256: string) => Promise<string>;
+  /** Folder of what scripts keep between runs, one folder each. */
+  readonly dataFolder: string;
+  /** What no script may see. */
+  readonly hidden: readonly string[];
+  readonly leaseMs: number;
+  readonly stopGraceMs: number;
+}
+
+/** Builds the environment where there is none yet; its output goes to the log. */
+export async function prepareRun(
+  parts: PreparationParts,
+  run: ClaimedRun,
+  log: RunLog,
+  signal: AbortSignal,
+): Promise<Preparation> {
+  const [files, params] = await Promise.all([
+    parts.snapshots.of(run.scriptId, run.scriptVersion),
+    run.paramsSha256 === null ? noParameters : parts.parameters(run.paramsSha256),
+  ]);
+  const environment = await parts.environments.ensure({
+    scriptId: run.scriptId,
+    requirements: await requirementsOf(files),
+    pythonPath: parts.python.executable,
+    onLog: (line) => log.system(line),
+    signal,
+  });
+  if (environment.status === 'failed') {
+    return { kind: 'failed', failure: 'environment_error', detail: environment.detail };
+  }
+  signal.throwIfAborted();
+  return {
+    kind: 'ready',
+    spec: specOf(parts, run, files, environment.environmentDir, params),
+    release: environment.release,
+  };
+}
+
+async function requirementsOf(files: readonly RunFile[]): Promise<string> {
+  const file = files.find(({ path }) => path === 'requirements.txt');
+  return file === undefined ? '' : await readFile(file.source, 'utf8');
+}
+
+function specOf(
+  parts: PreparationParts,
+  run: ClaimedRun,
+  files: readonly RunFile[],
+  environmentFolder: string,
+  params: string,
+): RunSpec {
+  const { limits } = run;
+  return {
+    runId: run.runId,
+    scriptId: run.scriptId,
+    argv: [join(environmentFolder, 'bin', 'python'), run.entrypoint],
+    env: runVariables(run, environmentFolder, params),
+    workspaceEnv: workspaceVariables,
+    files,
+    dataFolder: join(parts.dataFolder, run.scriptId),
+    readOnly: [...parts.python.prefixes, environmentFolder],
+    readWrite: [],
+    hidden: parts.hidden,
+    limits: {
+      cpuSeconds: limits.cpu_seconds,
+      memoryBytes: limits.memory_bytes,
+      addressSpaceBytes: limits.address_space_bytes,
+      openFiles: limits.open_files,
+      processes: limits.processes,
+      wallClockSeconds: limits.wall_clock_seconds,
+    },
+    leaseMs: parts.leaseMs,
+    stopGraceMs: parts.stopGraceMs,
+  };
+}

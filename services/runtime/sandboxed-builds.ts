@@ -1,0 +1,81 @@
+/** Builds of environments, executed in the sandbox: they run foreign code. */
+import { randomUUID } from 'node:crypto';
+import type { BuildCommand, BuildRunner } from './environments/build-runner.ts';
+import type { Python } from './sandbox/python.ts';
+import type { PreparedRun, RunSpec, Sandbox } from './sandbox/sandbox.ts';
+
+const mebibyte = 1024 * 1024;
+
+// A sandboxed process starts in its workspace; a build has to start where its project is.
+const startIn = 'import os, sys; os.chdir(sys.argv[1]); os.execv(sys.argv[2], sys.argv[2:])';
+
+const limits: RunSpec['limits'] = {
+  cpuSeconds: 3600,
+  memoryBytes: 4096 * mebibyte,
+  addressSpaceBytes: null,
+  openFiles: 1024,
+  processes: 256,
+  // The environment's own deadline aborts the build.
+  wallClockSeconds: null,
+};
+
+export interface SandboxedBuildsOptions {
+  readonly sandbox: Sandbox;
+  readonly python: Python;
+  /** What no build may see. */
+  readonly hidden: readonly string[];
+  /** How long a build outlives a runtime that hangs. */
+  readonly leaseMs: number;
+}
+
+/** Runs builds with the bounds of a build: more memory and files than a run, a network, no data. */
+export function sandboxedBuilds(options: SandboxedBuildsOptions): BuildRunner {
+  return {
+    run: async (command) => {
+      command.signal.throwIfAborted();
+      const prepared = await options.sandbox.prepare(specOf(options, command), {
+        output: (stream, chunk) => command.onOutput(stream, chunk),
+        sample: () => undefined,
+      });
+      return await ending(prepared, options.leaseMs, command.signal);
+    },
+  };
+}
+
+async function ending(
+  prepared: PreparedRun,
+  leaseMs: number,
+  signal: AbortSignal,
+): Promise<{ exitCode: number | null }> {
+  const kill = () => prepared.kill();
+  signal.addEventListener('abort', kill);
+  const heartbeat = setInterval(() => prepared.heartbeat(leaseMs), leaseMs / 3);
+  try {
+    prepared.go();
+    const exit = await prepared.finished;
+    await prepared.closed;
+    if (exit.kind === 'exited') return { exitCode: exit.exitCode };
+    throw new Error(`the build could not be executed: ${exit.message}`);
+  } finally {
+    clearInterval(heartbeat);
+    signal.removeEventListener('abort', kill);
+  }
+}
+
+function specOf(options: SandboxedBuildsOptions, command: BuildCommand): RunSpec {
+  return {
+    runId: randomUUID(),
+    scriptId: command.scriptId,
+    argv: [options.python.executable, '-I', '-S', '-c', startIn, command.cwd, ...command.argv],
+    env: command.env,
+    workspaceEnv: [],
+    files: [],
+    dataFolder: null,
+    readOnly: [...options.python.prefixes, ...command.readable],
+    readWrite: command.writable,
+    hidden: options.hidden,
+    limits,
+    leaseMs: options.leaseMs,
+    stopGraceMs: 0,
+  };
+}
