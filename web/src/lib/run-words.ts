@@ -31,7 +31,8 @@ export function statusWord(status: RunStatus): string {
 }
 
 export function triggerWord(trigger: TriggerType): string {
-  return triggerWords[trigger];
+  // A server newer than this page may know more triggers.
+  return triggerWords[trigger] ?? trigger;
 }
 
 /** Why a run failed, in words; null when it did not. */

@@ -1,8 +1,10 @@
 import { toast } from 'svelte-sonner';
-import { messageOf } from './api/api-error.ts';
+import { ApiError, messageOf } from './api/api-error.ts';
 
 /** Tells that an action failed, and why. */
 export function toastError(action: string, error: unknown): void {
+  // The session has ended, and the dialog that asks to log in again says so.
+  if (error instanceof ApiError && error.status === 401) return;
   toast.error(action, { description: messageOf(error), duration: 8000 });
 }
 

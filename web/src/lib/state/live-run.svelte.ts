@@ -86,6 +86,8 @@ export class LiveRun {
       onEnd: () => void this.#onEnd(),
       onLink: (link) => {
         this.link = link;
+        // Is it this stream, or the server? The banner shall say so at once.
+        if (link.state === 'waiting') void connection.probe();
       },
     });
     void this.#socket.connect();

@@ -17,17 +17,10 @@ export class Workbench {
   }
 
   /** Saves every changed file and tells how it went. */
-  async save(): Promise<boolean> {
+  async save(): Promise<void> {
     const count = this.project.dirtyFiles.length;
-    if (count === 0) return true;
-    try {
-      const saved = await this.project.saveAll();
-      if (saved) toastDone(count === 1 ? 'Saved' : `${count} files saved`);
-      return saved;
-    } catch (error) {
-      toastError('It was not saved', error);
-      return false;
-    }
+    if (count > 0 && (await this.#saved()))
+      toastDone(count === 1 ? 'Saved' : `${count} files saved`);
   }
 
   /** Saves, then runs what was saved, and opens its log. */
@@ -35,13 +28,23 @@ export class Workbench {
     if (this.starting) return;
     this.starting = true;
     try {
-      if (!(await this.save())) return;
+      if (!(await this.#saved())) return;
       this.live = new LiveRun(await startRun(this.project.scriptId, params));
       refreshRunsOf(this.project.scriptId);
     } catch (error) {
       toastError('The run was not started', error);
     } finally {
       this.starting = false;
+    }
+  }
+
+  /** Whether everything is saved now; says why where it is not. */
+  async #saved(): Promise<boolean> {
+    try {
+      return await this.project.saveAll();
+    } catch (error) {
+      toastError('It was not saved', error);
+      return false;
     }
   }
 }
