@@ -49,7 +49,7 @@ export async function buildOnce(parts: BuilderParts, order: Order): Promise<stri
     const unlock = await tryLock(catalog.path('locks'), order.key);
     if (unlock !== undefined) {
       try {
-        return (await catalog.has(order.key)) ? undefined : await build(parts, order);
+        return catalog.has(order.key) ? undefined : await build(parts, order);
       } finally {
         await unlock();
       }
@@ -57,7 +57,7 @@ export async function buildOnce(parts: BuilderParts, order: Order): Promise<stri
     if (!hasSaid) await order.say('Waiting for another process that builds the same environment.');
     hasSaid = true;
     await setTimeout(LOOK_AGAIN_MS, undefined, { signal: order.signal });
-    if (await catalog.has(order.key)) return undefined;
+    if (catalog.has(order.key)) return undefined;
   }
 }
 

@@ -10,8 +10,8 @@
  *  user first writes its file and then looks whether the environment is still ready; whoever removes
  *  one first takes it out of `ready` and then looks for users. So never both succeed. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { link, mkdir, open, readdir, readFile, stat, unlink, utimes } from 'node:fs/promises';
+import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { link, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeFolder } from './folders.ts';
 import { isAlive, newOwner } from './owner.ts';
@@ -65,14 +65,14 @@ export class Catalog {
   }
 
   /** The finished environment of a key, kept until it is released; undefined where there is none. */
-  async lease(key: string): Promise<Lease | undefined> {
-    const environment = await this.#ready(key);
+  lease(key: string): Lease | undefined {
+    // Tiny files, at each start of a run: waiting for a thread would take longer than reading them.
+    const environment = this.#ready(key);
     if (environment === undefined) return undefined;
     const release = this.use(environment.directory);
-    const still = await this.#ready(key);
+    const still = this.#ready(key);
     if (still?.directory === environment.directory) {
-      const now = new Date();
-      await utimes(this.path('ready', key), now, now).catch(ignoreMissing);
+      this.#touch(key);
       return { environment, release };
     }
     release();
@@ -80,8 +80,8 @@ export class Catalog {
   }
 
   /** Whether there is a finished environment of a key, at this moment. */
-  async has(key: string): Promise<boolean> {
-    return (await this.#ready(key)) !== undefined;
+  has(key: string): boolean {
+    return this.#ready(key) !== undefined;
   }
 
   /** Makes an environment the one of its key, unless there is one already. */
@@ -117,7 +117,7 @@ export class Catalog {
   }
 
   async #remove(key: string): Promise<boolean> {
-    const environment = await this.#ready(key);
+    const environment = this.#ready(key);
     if (environment === undefined || (await this.#isUsed(environment.directory))) return false;
     await unlink(this.path('ready', key)).catch(ignoreMissing);
     if (await this.#isUsed(environment.directory)) {
@@ -130,14 +130,21 @@ export class Catalog {
 
   /** What `ready` says of a key. An entry that says nothing, as after a loss of power, or whose folder
    *  was taken away, is none: it is removed, so that the environment is built again. */
-  async #ready(key: string): Promise<ReadyEnvironment | undefined> {
-    const text = await readFile(this.path('ready', key), 'utf8').catch(ignoreMissing);
+  #ready(key: string): ReadyEnvironment | undefined {
+    const path = this.path('ready', key);
+    const text = orMissing(() => readFileSync(path, 'utf8'));
     if (text === undefined) return undefined;
     const environment = parseEnvironment(text);
     const folder = environment && this.path('environments', environment.directory);
     if (folder !== undefined && existsSync(folder)) return environment;
-    await unlink(this.path('ready', key)).catch(ignoreMissing);
+    rmSync(path, { force: true });
     return undefined;
+  }
+
+  /** Notes the use of a key, for eviction. */
+  #touch(key: string): void {
+    const now = new Date();
+    orMissing(() => utimesSync(this.path('ready', key), now, now));
   }
 
   async #keys(): Promise<string[]> {
@@ -145,7 +152,7 @@ export class Catalog {
   }
 
   async #lastUse(key: string) {
-    const environment = await this.#ready(key);
+    const environment = this.#ready(key);
     const stats = await stat(this.path('ready', key)).catch(ignoreMissing);
     if (environment === undefined || stats === undefined) return undefined;
     return { key, sizeBytes: environment.sizeBytes, lastUsedMs: stats.mtimeMs };
@@ -176,7 +183,7 @@ export class Catalog {
       // In this order: a builder stops using a folder only after it has made it ready.
       if (await this.#isUsed(directory)) continue;
       await removeFolder(this.path('work', directory));
-      const environment = await this.#ready(directory.slice(0, directory.lastIndexOf('-')));
+      const environment = this.#ready(directory.slice(0, directory.lastIndexOf('-')));
       if (environment?.directory === directory) continue;
       await removeFolder(this.path('environments', directory));
     }
@@ -202,6 +209,14 @@ function parseEnvironment(text: string): ReadyEnvironment | undefined {
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function orMissing<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    return ignoreMissing(error);
+  }
 }
 
 function ignoreMissing(error: unknown): undefined {

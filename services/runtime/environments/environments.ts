@@ -125,7 +125,7 @@ export class Environments {
     const started = performance.now();
     for (let attempt = 0; attempt <= BUILD_ATTEMPTS; attempt += 1) {
       const buildMs = attempt === 0 ? 0 : Math.round(performance.now() - started);
-      const ready = await this.#ready(key, buildMs, attempt > 0);
+      const ready = this.#ready(key, buildMs, attempt > 0);
       if (ready !== undefined) return ready;
       const order = { key, scriptId, requirements, projectFolder: project?.folder, interpreter };
       const work = (say: EnvironmentRequest['onLog'], abort: AbortSignal) =>
@@ -136,12 +136,8 @@ export class Environments {
     throw new Error(`environment ${key} vanishes as soon as it is built`);
   }
 
-  async #ready(
-    key: string,
-    buildMs: number,
-    built: boolean,
-  ): Promise<EnvironmentResult | undefined> {
-    const lease = await this.#catalog.lease(key);
+  #ready(key: string, buildMs: number, built: boolean): EnvironmentResult | undefined {
+    const lease = this.#catalog.lease(key);
     if (lease === undefined) return undefined;
     const { directory, lock } = lease.environment;
     const environmentDir = this.#catalog.path('environments', directory);

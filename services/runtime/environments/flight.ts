@@ -3,7 +3,7 @@
 
 type Listener = (line: string) => void | Promise<void>;
 
-export interface Work<Result> {
+interface Work<Result> {
   (say: Listener, signal: AbortSignal): Promise<Result>;
 }
 

@@ -28,20 +28,21 @@ function startedTicks(pid: number): string | undefined {
   }
 }
 
-let host: Pick<Owner, 'bootId' | 'pidNamespace'> | undefined;
+let self: Omit<Owner, 'id'> | undefined;
 
-function thisHost(): Pick<Owner, 'bootId' | 'pidNamespace'> {
-  host ??= {
+function thisProcess(): Omit<Owner, 'id'> {
+  self ??= {
+    pid: process.pid,
+    startedTicks: startedTicks(process.pid) ?? '',
     bootId: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
     pidNamespace: readlinkSync('/proc/self/ns/pid'),
   };
-  return host;
+  return self;
 }
 
 /** A new owner in this process. */
 export function newOwner(): Owner {
-  const { pid } = process;
-  return { pid, startedTicks: startedTicks(pid) ?? '', ...thisHost(), id: randomUUID() };
+  return { ...thisProcess(), id: randomUUID() };
 }
 
 /** Whether the owner that wrote `text`, `ageMs` ago, may still hold what it wrote it for. */
@@ -53,7 +54,7 @@ export function isAlive(text: string, ageMs: number): boolean {
     // Being written at this moment, or cut by a crash.
     return ageMs < UNSEEN_MAX_AGE_MS;
   }
-  const host = thisHost();
+  const host = thisProcess();
   if (owner.bootId !== host.bootId) return false;
   if (owner.pidNamespace !== host.pidNamespace) return ageMs < UNSEEN_MAX_AGE_MS;
   return startedTicks(owner.pid) === owner.startedTicks;
