@@ -1,13 +1,14 @@
 /** Carries commands out: lock, fold, decide, append, project, in one transaction each.
  *
  *  Locks are taken in one order by everybody, so no two commands wait for each other in a ring: first
- *  the heads of all streams concerned, by id; then the rows of the inline projections, projection by
- *  projection. */
+ *  the head of the stream that is written, then those of its guards, by id; then the rows of the inline
+ *  projections, projection by projection. */
 import { handlingOf, type Command, type PlatformEvent, type Recorded } from '#domain/aggregates.ts';
 import type { World } from '#domain/kernel/aggregate.ts';
-import type { Decision, Refusal } from '#domain/kernel/decision.ts';
+import { refuse, type Decision, type Refusal } from '#domain/kernel/decision.ts';
 import { startOfStore, type NewEvent, type RecordedEvent } from '#domain/kernel/event.ts';
 import { known, parseEventId } from '#domain/kernel/ids.ts';
+import { isStorable } from '#domain/kernel/json.ts';
 import type { BusMessage } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { CommandContext, Commands, Outcome } from '#domain/ports/commands.ts';
@@ -19,8 +20,10 @@ import { findAnswer, storeAnswer } from './command-answers.ts';
 import { inTransaction, queryBuilderOn, sqlState, type Queryable } from './database.ts';
 import { appendEvents, readStream } from './event-store.ts';
 
-const lockStreams = `SELECT stream_id, version FROM streams WHERE stream_id = ANY($1)
-  ORDER BY stream_id FOR UPDATE`;
+// The first row lock gives the transaction its id, by which readers order events. Were that the lock of
+// a guard, another writer could pass through the stream in between, with a later id and earlier events.
+const lockStreams = `SELECT stream_id FROM streams WHERE stream_id = ANY($2)
+  ORDER BY stream_id <> $1, stream_id FOR UPDATE`;
 
 /** Losing a race is no failure: the command is decided again on what the winner left behind. */
 const attempts = 5;
@@ -71,12 +74,14 @@ export class CommandPipeline implements Commands {
     command: Command,
     context: CommandContext,
   ): Promise<Outcome> {
-    if (context.fingerprint !== undefined) {
-      const answer = await findAnswer(client, context.commandId, context.fingerprint);
-      if (answer !== undefined) return answer;
-    }
+    const answer = await this.#answerTo(client, context);
+    if (answer !== undefined) return answer;
     const { decision, history, streamId } = await this.#decide(client, command);
-    if (decision.kind === 'refused') return decision;
+    if (decision.kind === 'refused') {
+      // The same command may have won the race for the locks: what it left behind is refused its
+      // repetition, which is to be answered as the first was.
+      return (await this.#answerTo(client, context)) ?? decision;
+    }
     const version = history.length;
     const recordedAt = this.#parts.clock.now();
     const events = (await appendEvents(
@@ -100,8 +105,14 @@ export class CommandPipeline implements Commands {
     return outcome;
   }
 
+  async #answerTo(client: pg.PoolClient, context: CommandContext): Promise<Outcome | undefined> {
+    const { commandId, fingerprint } = context;
+    return fingerprint === undefined ? undefined : await findAnswer(client, commandId, fingerprint);
+  }
+
   async #decide(client: pg.PoolClient, command: Command) {
     const { streamId, guards, decide } = handlingOf(command);
+    if (!isStorable(command)) return { decision: unstorable, history: [], streamId };
     const history = await lockAndRead(client, streamId, guards);
     const world = this.#parts.worldOf(queryBuilderOn<never>(client) as unknown as ReadModels);
     const decision: Decision<PlatformEvent> = await decide(history, world);
@@ -120,12 +131,20 @@ export class CommandPipeline implements Commands {
   }
 }
 
+const unstorable: Decision<never> = refuse(
+  'validation_failed',
+  'Text may hold neither NUL nor half of a surrogate pair.',
+);
+
 async function lockAndRead(
   client: Queryable,
   streamId: RecordedEvent['streamId'],
   guards: readonly string[],
 ): Promise<readonly RecordedEvent[]> {
-  const { rows } = await client.query<{ stream_id: string }>(lockStreams, [[streamId, ...guards]]);
+  const { rows } = await client.query<{ stream_id: string }>(lockStreams, [
+    streamId,
+    [streamId, ...guards],
+  ]);
   const exists = rows.some((row) => row.stream_id === streamId);
   return exists ? await readStream(client, streamId, 1) : [];
 }

@@ -5,7 +5,7 @@ import type { Clock } from '#domain/ports/clock.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import { userId } from '#domain/testing/ids.ts';
 import { CommandPipeline, type CommandPipelineParts } from '#infra/postgres/command-pipeline.ts';
-import { openDatabase, queryBuilder } from '#infra/postgres/database.ts';
+import { inTransaction, openDatabase, queryBuilder } from '#infra/postgres/database.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { inlineProjections } from '#projections/registry.ts';
@@ -28,6 +28,9 @@ export interface TestPlatform {
   pipeline(parts: Partial<CommandPipelineParts>): CommandPipeline;
   /** Carries out a command that must be accepted. @returns what it recorded */
   accepted(command: Command, context?: Partial<CommandContext>): Promise<readonly Recorded[]>;
+  /** Starts commands one after the other while the head of a stream is held: each waits for it, in
+   *  the order they were started, before the first goes on. */
+  whileLocked(streamId: string, start: readonly (() => Promise<Outcome>)[]): Promise<Outcome[]>;
   close(): Promise<void>;
 }
 
@@ -57,6 +60,7 @@ export async function openTestPlatform(): Promise<TestPlatform> {
     pipeline: (parts) => new CommandPipeline({ ...usual, ...parts }),
     accepted: async (command, context) =>
       recordedBy(await commands.execute(command, somebody(context))),
+    whileLocked: (streamId, start) => whileLocked(pool, streamId, start),
     close: async () => {
       await close();
       await drop();
@@ -68,6 +72,11 @@ export async function openTestPlatform(): Promise<TestPlatform> {
 export function recordedBy(outcome: Outcome): readonly Recorded[] {
   if (outcome.kind === 'accepted') return outcome.events;
   throw new Error(outcome.kind === 'refused' ? outcome.refusal.detail : outcome.kind);
+}
+
+/** Of what kind outcomes are, or why they were refused, in alphabetical order. */
+export function answersOf(outcomes: readonly Outcome[]): readonly string[] {
+  return outcomes.map((one) => (one.kind === 'refused' ? one.refusal.code : one.kind)).toSorted();
 }
 
 /** A command's context: a person asks, under a new command id. */
@@ -101,11 +110,27 @@ export async function eventsVisible(pool: pg.Pool): Promise<void> {
   });
 }
 
+async function whileLocked(
+  pool: pg.Pool,
+  streamId: string,
+  start: readonly (() => Promise<Outcome>)[],
+): Promise<Outcome[]> {
+  const started: Promise<Outcome>[] = [];
+  await inTransaction(pool, async (client) => {
+    await client.query('SELECT FROM streams WHERE stream_id = $1 FOR UPDATE', [streamId]);
+    for (const command of start) {
+      started.push(command());
+      await statementsWait(pool, started.length);
+    }
+  });
+  return await Promise.all(started);
+}
+
 const waiters = `SELECT count(*) AS waiting FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
 /** Waits until so many statements of this database wait for a lock. */
-export async function statementsWait(pool: pg.Pool, count: number): Promise<void> {
+async function statementsWait(pool: pg.Pool, count: number): Promise<void> {
   await untilTrue(async () => {
     const { rows } = await pool.query<{ waiting: number }>(waiters);
     return rows[0]?.waiting === count;

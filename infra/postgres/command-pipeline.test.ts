@@ -1,0 +1,249 @@
+import type { Command } from '#domain/aggregates.ts';
+import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
+import { commandId, runId, scriptId } from '#domain/testing/ids.ts';
+import {
+  createGroup,
+  createScript,
+  createUser,
+  recordRefusal,
+  runScript,
+} from '#domain/testing/samples.ts';
+import { defaultLimits } from '#domain/script/settings.ts';
+import {
+  answersOf,
+  openTestPlatform,
+  recordedBy,
+  somebody,
+  type TestPlatform,
+} from '#infra/testing/platform.ts';
+import type { Projection } from '#projections/projection.ts';
+import { inlineProjections } from '#projections/registry.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { announcements } from './command-pipeline.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await openTestPlatform();
+  await platform.accepted(createGroup());
+});
+afterAll(() => platform.close());
+
+// A script of its own for every test, and runs and command ids that are its own too.
+let number = 0;
+const script = () => scriptId(number);
+const run = (turn = 1) => runScript({ scriptId: script(), runId: runId(number * 100 + turn) });
+const start = (runtimeId: string) =>
+  ({ type: 'StartRun', runId: run().runId, runtimeId, layers: [] }) as const;
+const once = () => ({ commandId: commandId(number), fingerprint: 'first' });
+beforeEach(async () => {
+  number += 1;
+  await platform.accepted(createScript({ scriptId: script() }));
+  platform.announced.length = 0;
+});
+
+function execute(command: Command, context: Partial<CommandContext> = {}): Promise<Outcome> {
+  return platform.commands.execute(command, somebody(context));
+}
+
+/** How many rows the store holds. */
+async function stored() {
+  const { rows } = await platform.pool.query<Record<'events' | 'streams' | 'commands', number>>(
+    `SELECT (SELECT count(*) FROM events) AS events, (SELECT count(*) FROM streams) AS streams,
+      (SELECT count(*) FROM commands) AS commands`,
+  );
+  return rows[0];
+}
+
+async function scriptRow() {
+  return await platform.reads
+    .selectFrom('scripts')
+    .selectAll()
+    .where('script_id', '=', script())
+    .executeTakeFirst();
+}
+
+const name = (text: string) => ({ type: 'ChangeScript', scriptId: script(), name: text }) as const;
+
+describe('when a command is accepted', () => {
+  test('then its events, its rows and where to find them are there', async () => {
+    const context = somebody({ ip: '192.0.2.7' });
+    const outcome = await platform.commands.execute(name('New'), context);
+    const { commandId: _, ...rest } = context;
+    expect(outcome).toMatchObject({
+      kind: 'accepted',
+      streamId: `script-${script()}`,
+      version: 2,
+      repeated: false,
+      events: [{ type: 'ScriptChanged', version: 2, metadata: rest }],
+    });
+    const [event] = recordedBy(outcome);
+    expect(outcome).toHaveProperty('position', event?.position);
+    expect(await scriptRow()).toMatchObject({
+      name: 'New',
+      stream_version: 2,
+      updated_by: 'ada@example.com',
+    });
+  });
+
+  test('then it is announced once, when it is there for everybody', async () => {
+    const seen: Promise<unknown>[] = [];
+    const pipeline = platform.pipeline({
+      announce: (events) =>
+        seen.push(
+          platform.pool.query('SELECT FROM events WHERE event_id = $1', [events[0]?.eventId]),
+        ),
+    });
+    await pipeline.execute(name('New'), somebody());
+    expect(seen).toHaveLength(1);
+    expect(await seen[0]).toMatchObject({ rowCount: 1 });
+  });
+
+  test('but has nothing to do, then nothing is recorded or announced', async () => {
+    const before = await stored();
+    const outcome = await execute(name('Report'));
+    expect(outcome).toMatchObject({ kind: 'accepted', events: [], version: 1 });
+    expect(await stored()).toEqual(before);
+    expect(platform.announced).toEqual([]);
+  });
+
+  test('then what is given again in another order of keys is no change', async () => {
+    const limits = { ...defaultLimits, cpu_seconds: 1 };
+    const change = { type: 'ChangeScript', scriptId: script(), settings: { limits } } as const;
+    await platform.accepted(change);
+    expect(await platform.accepted(change)).toEqual([]);
+  });
+});
+
+describe('when a command is refused', () => {
+  test('then nothing is recorded or announced', async () => {
+    const before = await stored();
+    const refused = { ...name('New'), expectedVersion: 7 };
+    const outcome = await execute(refused, { fingerprint: 'x' });
+    expect(answersOf([outcome])).toEqual(['version_mismatch']);
+    expect(await stored()).toEqual(before);
+    expect(platform.announced).toEqual([]);
+  });
+
+  test('then the same command may be accepted later', async () => {
+    const context = once();
+    const change = { ...name('New'), expectedVersion: 2 };
+    expect(answersOf([await execute(change, context)])).toEqual(['version_mismatch']);
+    await platform.accepted(name('Meanwhile'));
+    expect(await execute(change, context)).toMatchObject({ kind: 'accepted', version: 3 });
+  });
+
+  test.each([
+    name('a\0b'),
+    name('half a pair \ud83d'),
+    { ...name('New'), settings: { tags: ['a', '\0'] } },
+    createUser({ name: '\0' }),
+    recordRefusal({ resource: '\0' }),
+  ])('because its text cannot be kept, then that is said: %j', async (command) => {
+    const before = await stored();
+    expect(answersOf([await execute(command)])).toEqual(['validation_failed']);
+    expect(await platform.commands.check(command)).toMatchObject({ code: 'validation_failed' });
+    expect(await stored()).toEqual(before);
+  });
+});
+
+describe('when a command is only checked', () => {
+  test('then its refusal is told, and nothing is recorded', async () => {
+    const before = await stored();
+    expect(await platform.commands.check(name('New'))).toBeUndefined();
+    expect(await platform.commands.check(runScript({ scriptId: scriptId(9999) }))).toMatchObject({
+      code: 'not_found',
+    });
+    expect(await stored()).toEqual(before);
+  });
+});
+
+describe('given a command that is to be carried out once', () => {
+  test('when it comes again, then it is answered as before, and does nothing', async () => {
+    const first = await execute(name('New'), once());
+    const before = await stored();
+    await platform.accepted(name('Meanwhile'));
+    expect(await execute(name('New'), once())).toEqual({ ...first, events: [], repeated: true });
+    expect((await stored())?.events).toBe((before?.events ?? 0) + 1);
+    expect(platform.announced).toHaveLength(2);
+  });
+
+  test('when it comes again with another fingerprint, then it is mismatched', async () => {
+    await execute(name('New'), once());
+    const other = await execute(name('Other'), { ...once(), fingerprint: 'other' });
+    expect(other).toEqual({ kind: 'mismatched' });
+  });
+
+  test('when it comes ten times at once, then it is carried out once', async () => {
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, () => execute(name('New'), once())),
+    );
+    expect(answersOf(outcomes)).toEqual(outcomes.map(() => 'accepted'));
+    expect(outcomes.filter((one) => one.kind === 'accepted' && !one.repeated)).toHaveLength(1);
+    expect(platform.announced).toHaveLength(1);
+    expect(await scriptRow()).toMatchObject({ stream_version: 2 });
+  });
+
+  test('when two fingerprints come at once, then one is mismatched', async () => {
+    const outcomes = await Promise.all([
+      execute(name('New'), once()),
+      execute(name('Other'), { ...once(), fingerprint: 'other' }),
+    ]);
+    expect(answersOf(outcomes)).toEqual(['accepted', 'mismatched']);
+  });
+
+  test.each([
+    ['a change of a version that it makes old', () => ({ ...name('New'), expectedVersion: 1 })],
+    ['a run that takes the last place', (turn: number) => run(turn)],
+  ])('when %s comes twice at once, then both get the one answer', async (_, command) => {
+    const outcomes = await platform.whileLocked(`script-${script()}`, [
+      () => execute(command(1), once()),
+      () => execute(command(2), once()),
+    ]);
+    expect(answersOf(outcomes)).toEqual(['accepted', 'accepted']);
+    const positions = outcomes.map((one) => one.kind === 'accepted' && one.position);
+    expect(positions[0]).toEqual(positions[1]);
+    expect(platform.announced).toHaveLength(1);
+  });
+
+  test('when its work is lost, then it can be carried out still', async () => {
+    const crash = platform.pipeline({ projections: [...inlineProjections, failing] });
+    await expect(crash.execute(name('New'), somebody(once()))).rejects.toThrow('crash');
+    expect(await execute(name('New'), once())).toMatchObject({ kind: 'accepted', repeated: false });
+  });
+});
+
+const failing: Projection = {
+  name: 'failing',
+  version: 1,
+  handles: ['ScriptChanged'],
+  tables: [],
+  apply: () => Promise.reject(new Error('crash')),
+};
+
+describe('when the process fails in the middle of a command', () => {
+  test('then nothing of it is left, and it was not announced', async () => {
+    const before = await stored();
+    const crash = platform.pipeline({ projections: [...inlineProjections, failing] });
+    await expect(crash.execute(name('New'), somebody())).rejects.toThrow('crash');
+    expect(await stored()).toEqual(before);
+    expect(await scriptRow()).toMatchObject({ name: 'Report', stream_version: 1 });
+    expect(platform.announced).toEqual([]);
+    expect(await execute(name('New'))).toMatchObject({ kind: 'accepted', version: 2 });
+  });
+});
+
+describe('what other processes are told', () => {
+  test('is who has to look again', async () => {
+    const limits = { maxConcurrentRuns: 2 };
+    await platform.accepted({ type: 'ChangeScript', scriptId: script(), settings: limits });
+    const told = async (command: Command) => announcements(await platform.accepted(command));
+    const status = { topic: 'status', runId: run().runId };
+    expect(await told(run())).toEqual([{ topic: 'events' }, { topic: 'queue' }, status]);
+    expect(await told(start('a'))).toEqual([{ topic: 'events' }, status]);
+    expect(await told({ type: 'StopRun', runId: run().runId })).toEqual([
+      { topic: 'events' },
+      { topic: 'stop', runId: run().runId },
+    ]);
+    expect(await told(name('New'))).toEqual([{ topic: 'events' }]);
+  });
+});
