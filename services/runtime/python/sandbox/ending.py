@@ -1,0 +1,103 @@
+"""Why and how a run ended: the first reason counts."""
+
+from __future__ import annotations
+
+import resource
+import signal
+from typing import Dict, Mapping, Optional
+
+from .spec import RunSpec
+from .watch import CPU_LIMIT, MEMORY_LIMIT, Watch, cpu_detail
+
+_TAIL_BYTES = 4096
+
+
+class Ending:
+    """Collects what is known of the end, and describes it for the EXIT frame."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self._spec = spec
+        self._reason: Optional[str] = None
+        self._detail: Optional[str] = None
+        self._decided = False
+        self._exit_code: Optional[int] = None
+        self._signal: Optional[int] = None
+        self._own_cpu_seconds = 0.0
+        self._stderr_tail = b""
+        self.failure: Optional[Mapping[str, object]] = None
+
+    def because(self, reason: Optional[str], detail: Optional[str] = None) -> None:
+        """The sandbox ends the run for this reason; only the first one counts."""
+        if not self._decided:
+            self._decided, self._reason, self._detail = True, reason, detail
+
+    def failed(self, report: Mapping[str, object]) -> None:
+        """The script could not be executed: `stage` and `message`."""
+        if self.failure is None:
+            self.failure = report
+
+    def script_ended(self, report: Mapping[str, object]) -> None:
+        """The init's report of the script's main process."""
+        self._exit_code = _number(report["exit_code"])
+        self._signal = _number(report["signal"])
+        self._own_cpu_seconds = float(str(report["own_cpu_seconds"]))
+
+    def remember_stderr(self, data: bytes) -> None:
+        """Keeps the end of what the script wrote to standard error."""
+        self._stderr_tail = (self._stderr_tail + data)[-_TAIL_BYTES:]
+
+    def describe(self, watch: Optional[Watch]) -> Dict[str, object]:
+        """The content of the EXIT frame. Every process of the run was waited for."""
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu_seconds = usage.ru_utime + usage.ru_stime - self._own_cpu_seconds
+        if watch is not None:
+            cpu_seconds = max(cpu_seconds, watch.totals.cpu_seconds)
+        self._judge(cpu_seconds)
+        ended_by = self._signal
+        if self._exit_code is None and ended_by is None:
+            # The init was killed, and with it the script.
+            ended_by = signal.SIGKILL
+            self.because(None, "the run's processes were killed from outside")
+        return {
+            "exit_code": self._exit_code,
+            "signal": None if ended_by is None else _signal_name(ended_by),
+            "reason": self._reason,
+            "detail": self._detail,
+            "usage": {
+                "cpu_seconds": round(cpu_seconds, 3),
+                "max_memory_bytes": _peak(watch) or usage.ru_maxrss * 1024,
+                "max_threads": max(1, 0 if watch is None else watch.max_threads),
+            },
+        }
+
+    def _judge(self, cpu_seconds: float) -> None:
+        """Finds the limits that the kernel, or Python itself, enforced."""
+        limit = self._spec.limits.cpu_seconds
+        warned = self._signal == signal.SIGXCPU
+        killed = self._signal == signal.SIGKILL and limit is not None and cpu_seconds >= limit
+        if limit is not None and (warned or killed):
+            self.because(CPU_LIMIT, cpu_detail(limit))
+        if self._exit_code == 1 and _ends_with_memory_error(self._stderr_tail):
+            self.because(MEMORY_LIMIT, "the script ended with an uncaught MemoryError")
+
+
+def _peak(watch: Optional[Watch]) -> int:
+    return 0 if watch is None else watch.max_memory_bytes
+
+
+def _ends_with_memory_error(text: bytes) -> bool:
+    """Whether the last line is that of a traceback of MemoryError or of a class derived from it."""
+    last = text.rstrip().rsplit(b"\n", 1)[-1]
+    name = last.split(b":", 1)[0].rsplit(b".", 1)[-1]
+    return name.endswith(b"MemoryError")
+
+
+def _number(value: object) -> Optional[int]:
+    return None if value is None else int(str(value))
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"

@@ -1,0 +1,205 @@
+"""Folders that scripts write into, handled without ever following a link.
+
+Whatever is opened here is opened part by part relative to an open folder with O_NOFOLLOW, so a
+link that a script planted is an error or is unlinked, never a way out.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from typing import List, Optional, Sequence
+
+from .errors import SandboxError
+from .spec import RunFile
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+_COPY_BYTES = 1024 * 1024
+
+
+class RunFolder:
+    """A run's own folder `{runs}/{run_id}` with `files`, `tmp` and `root` (a mount point).
+
+    It is locked while its supervisor lives: what is not locked is left over and may be removed,
+    and a second supervisor of the same run on this host is refused.
+    """
+
+    def __init__(self, runs: str, run_id: str) -> None:
+        self.path = os.path.join(runs, run_id)
+        self.files = os.path.join(self.path, "files")
+        self.tmp = os.path.join(self.path, "tmp")
+        self.root = os.path.join(self.path, "root")
+        self._runs = runs
+        self._lock = self._create()
+
+    def _create(self) -> int:
+        lock = self._create_locked()
+        while lock is None:
+            lock = self._create_locked()
+        os.mkdir("files", 0o755, dir_fd=lock)
+        os.mkdir("root", 0o755, dir_fd=lock)
+        os.mkdir("tmp", 0o700, dir_fd=lock)
+        os.chmod("tmp", 0o1777, dir_fd=lock)
+        return lock
+
+    def _create_locked(self) -> Optional[int]:
+        remove_leftover(self._runs, os.path.basename(self.path))
+        try:
+            os.mkdir(self.path, 0o700)
+        except FileExistsError:
+            raise SandboxError("workspace", "a process of this run is alive") from None
+        lock = None
+        try:
+            lock = os.open(self.path, _FOLDER)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if os.path.samestat(os.stat(self.path), os.fstat(lock)):
+                return lock
+        except FileNotFoundError:
+            pass
+        # Before it was locked it looked left over, and was removed.
+        if lock is not None:
+            os.close(lock)
+        return None
+
+    def remove(self) -> None:
+        """Removes the folder with everything in it. All processes of the run are dead."""
+        remove_tree(self._runs, os.path.basename(self.path))
+        os.close(self._lock)
+
+
+def remove_leftover(runs: str, name: str) -> None:
+    """Removes `{runs}/{name}` unless a living supervisor holds it."""
+    try:
+        folder = os.open(os.path.join(runs, name), _FOLDER)
+    except FileNotFoundError:
+        return
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        remove_tree(runs, name)
+    except BlockingIOError:
+        pass
+    finally:
+        os.close(folder)
+
+
+def make_data_folder(path: str) -> None:
+    """@raises SandboxError when it cannot be made, or is no folder."""
+    try:
+        os.makedirs(path, 0o755, exist_ok=True)
+        os.close(os.open(path, _FOLDER))
+    except OSError as error:
+        raise SandboxError("workspace", f"data folder: {error}") from error
+
+
+def copy_files(files: Sequence[RunFile], workspace: str, data: str) -> None:
+    """Copies the version's files; those below `data/` only where there is none yet.
+
+    @raises SandboxError when one cannot be copied.
+    """
+    for file in files:
+        kept = file.path[0] == "data" and len(file.path) > 1
+        parts = file.path[1:] if kept else file.path
+        try:
+            _copy(file, data if kept else workspace, parts)
+        except FileExistsError as error:
+            if not kept:
+                raise _copy_error(file, error) from error
+        except OSError as error:
+            raise _copy_error(file, error) from error
+
+
+def _copy_error(file: RunFile, error: OSError) -> SandboxError:
+    return SandboxError("workspace", f"{'/'.join(file.path)}: {error.strerror}")
+
+
+def _copy(file: RunFile, base: str, parts: Sequence[str]) -> None:
+    folder = os.open(base, _FOLDER)
+    try:
+        for part in parts[:-1]:
+            folder = _step_into(folder, part)
+        target = os.open(parts[-1], _NEW_FILE, file.mode, dir_fd=folder)
+        try:
+            _copy_bytes(file.source, target)
+            os.fchmod(target, file.mode)
+        finally:
+            os.close(target)
+    finally:
+        os.close(folder)
+
+
+def _step_into(folder: int, name: str) -> int:
+    """Opens a folder inside, made where it is missing; closes the outer one."""
+    try:
+        os.mkdir(name, 0o755, dir_fd=folder)
+    except FileExistsError:
+        pass
+    inner = os.open(name, _FOLDER, dir_fd=folder)
+    os.close(folder)
+    return inner
+
+
+def _copy_bytes(path: str, target: int) -> None:
+    source = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if not stat.S_ISREG(os.fstat(source).st_mode):
+            raise OSError(0, "source is not a regular file")
+        while os.sendfile(target, source, None, _COPY_BYTES):
+            pass
+    finally:
+        os.close(source)
+
+
+def remove_tree(parent: str, name: str) -> None:
+    """Removes a folder however deep and whatever its permissions; links are unlinked.
+
+    Folders found inside are moved up to the top one by one, so that neither the depth of the tree
+    nor the length of a path matters.
+    """
+    outer = os.open(parent, _FOLDER)
+    try:
+        top = os.open(name, _FOLDER, dir_fd=outer)
+        try:
+            _empty(top)
+        finally:
+            os.close(top)
+        os.rmdir(name, dir_fd=outer)
+    except FileNotFoundError:
+        pass
+    finally:
+        os.close(outer)
+
+
+def _empty(top: int) -> None:
+    waiting: List[str] = []
+    _unlink_files(top, top, waiting)
+    while waiting:
+        name = waiting.pop()
+        os.chmod(name, 0o700, dir_fd=top)
+        folder = os.open(name, _FOLDER, dir_fd=top)
+        try:
+            _unlink_files(folder, top, waiting)
+        finally:
+            os.close(folder)
+        os.rmdir(name, dir_fd=top)
+
+
+def _unlink_files(folder: int, top: int, waiting: List[str]) -> None:
+    with os.scandir(folder) as entries:
+        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for name, is_folder in found:
+        if not is_folder:
+            os.unlink(name, dir_fd=folder)
+        elif folder == top:
+            waiting.append(name)
+        else:
+            waiting.append(_move_up(name, folder, top))
+
+
+def _move_up(name: str, folder: int, top: int) -> str:
+    # Moving a folder changes its "..", which needs the right to write to it.
+    os.chmod(name, 0o700, dir_fd=folder)
+    free = f".removing-{os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino}"
+    os.rename(name, free, src_dir_fd=folder, dst_dir_fd=top)
+    return free

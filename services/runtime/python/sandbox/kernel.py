@@ -1,0 +1,149 @@
+"""The system calls that Python has no function for (Linux, x86-64 and arm64).
+
+An interpreter may have been built without ctypes: then `AVAILABLE` is false and only what Python
+itself offers is used. Every function raises OSError naming the call.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Optional
+
+try:
+    import ctypes
+
+    _libc = ctypes.CDLL(None, use_errno=True)
+    AVAILABLE = True
+except (ImportError, OSError):
+    AVAILABLE = False
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+
+MS_RDONLY = 0x1
+MS_NOSUID = 0x2
+MS_NODEV = 0x4
+MS_NOEXEC = 0x8
+MS_REMOUNT = 0x20
+MS_BIND = 0x1000
+MS_REC = 0x4000
+MS_PRIVATE = 0x40000
+MNT_DETACH = 0x2
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_CAPBSET_DROP = 24
+_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_NO_NEW_PRIVS = 38
+_PR_CAP_AMBIENT = 47
+_PR_CAP_AMBIENT_CLEAR_ALL = 4
+
+_AT_FDCWD = -100
+_AT_RECURSIVE = 0x8000
+_ATTR_READ_ONLY = 0x1
+_ATTR_NOSUID_NODEV = 0x2 | 0x4
+_SYS_MOUNT_SETATTR = 442
+_SYS_PIVOT_ROOT = 155 if os.uname().machine == "x86_64" else 41
+_CAPABILITY_VERSION_3 = 0x20080522
+
+
+def _check(result: int, call: str) -> None:
+    if result == -1:
+        error = ctypes.get_errno()
+        raise OSError(error, f"{call}: {os.strerror(error)}")
+
+
+def _prctl(option: int, value: int, call: str) -> None:
+    _check(_libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), call)
+
+
+def die_with_parent(signal_number: int) -> None:
+    """This process gets the signal when the one that forked it is gone."""
+    _prctl(_PR_SET_PDEATHSIG, signal_number, "prctl(PR_SET_PDEATHSIG)")
+
+
+def set_dumpable(dumpable: bool) -> None:
+    """A process that is not dumpable cannot be traced or read by others of the same user."""
+    _prctl(_PR_SET_DUMPABLE, int(dumpable), "prctl(PR_SET_DUMPABLE)")
+
+
+def become_subreaper() -> None:
+    """Orphaned descendants become children of this process."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1, "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def set_no_new_privileges() -> None:
+    """No program executed from here on gains privileges (setuid, file capabilities)."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1, "prctl(PR_SET_NO_NEW_PRIVS)")
+
+
+def drop_all_capabilities() -> None:
+    """Gives up every capability for good, also for programs executed as user 0."""
+    capability = 0
+    while _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0) == 0:
+        capability += 1
+    _libc.prctl(_PR_CAP_AMBIENT, ctypes.c_ulong(_PR_CAP_AMBIENT_CLEAR_ALL), 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    nothing = (ctypes.c_uint32 * 6)()
+    _check(_libc.capset(header, nothing), "capset")
+
+
+def unshare(flags: int) -> None:
+    """Leaves the namespaces that the flags name for new ones."""
+    _check(_libc.unshare(flags), "unshare")
+
+
+def mount(
+    source: str, target: str, kind: Optional[str], flags: int, options: Optional[str] = None
+) -> None:
+    """mount(2)."""
+    result = _libc.mount(
+        os.fsencode(source),
+        os.fsencode(target),
+        None if kind is None else kind.encode(),
+        ctypes.c_ulong(flags),
+        None if options is None else options.encode(),
+    )
+    _check(result, f"mount {target}")
+
+
+def bind(source: str, target: str) -> None:
+    """Shows `source` with everything mounted below it at `target` too."""
+    mount(source, target, None, MS_BIND | MS_REC)
+
+
+def make_tree_read_only(path: str) -> None:
+    """Makes every mount at and below `path` read-only, nosuid and nodev (Linux 5.12)."""
+    _set_attributes(path, _AT_RECURSIVE, _ATTR_READ_ONLY | _ATTR_NOSUID_NODEV, 0)
+
+
+def set_mount_writable(path: str, writable: bool) -> None:
+    """Changes one mount, not those below it."""
+    if writable:
+        _set_attributes(path, 0, 0, _ATTR_READ_ONLY)
+    else:
+        _set_attributes(path, 0, _ATTR_READ_ONLY, 0)
+
+
+def _set_attributes(path: str, flags: int, to_set: int, to_clear: int) -> None:
+    attributes = (ctypes.c_uint64 * 4)(to_set, to_clear, 0, 0)
+    result = _libc.syscall(
+        ctypes.c_long(_SYS_MOUNT_SETATTR),
+        ctypes.c_int(_AT_FDCWD),
+        ctypes.c_char_p(os.fsencode(path)),
+        ctypes.c_uint(flags),
+        attributes,
+        ctypes.c_size_t(ctypes.sizeof(attributes)),
+    )
+    _check(result, "mount_setattr")
+
+
+def enter_root(path: str) -> None:
+    """Makes `path` (a mount) the root; the old one is out of reach afterwards."""
+    os.chdir(path)
+    # Both on the same spot: the old root lies on top of the new one until it is detached.
+    _check(_libc.syscall(ctypes.c_long(_SYS_PIVOT_ROOT), b".", b"."), "pivot_root")
+    _check(_libc.umount2(b".", MNT_DETACH), "umount2")
+    os.chdir("/")

@@ -1,0 +1,236 @@
+"""The layers of containment, in the order in which they are put on. A new one is added to LAYERS.
+
+A layer may act at three points: in the supervisor before the init is forked and in that init
+before the script's process is forked (both before it is known which run it will be), and in the
+script's process before it executes. Which layers are there was found out once, by trying (see
+probe.py): one that should be there and fails ends the preparation, so that no run is silently
+less contained than its `ready` says.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+
+from . import kernel, mounts
+from .errors import SandboxError
+from .machine import Machine
+from .spec import RunSpec
+
+_RESERVED_PIDS = 300
+
+
+class Run(NamedTuple):
+    """What the layers need to know of a run: also its folders as the host sees them."""
+
+    spec: RunSpec
+    machine: Machine
+    root: str
+    files: str
+    tmp: str
+
+    @property
+    def workspace(self) -> str:
+        """The workspace's path as the script sees it."""
+        if self.machine.has("mount_namespace"):
+            return mounts.workspace_path(self.spec.script_id)
+        return self.files
+
+
+class Spare:
+    """What the layers need before the run is known: the folder on which its root is built.
+
+    `proc` is a folder descriptor of the run's own /proc, once and where there is one.
+    """
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.proc: Optional[int] = None
+
+
+SpareStep = Callable[[Spare], None]
+RunStep = Callable[[Run], None]
+
+
+class Layer(NamedTuple):
+    """One layer; `name` is stable and reported, `purpose` is for people."""
+
+    name: str
+    purpose: str
+    in_supervisor: Optional[SpareStep] = None
+    in_init: Optional[SpareStep] = None
+    in_script: Optional[RunStep] = None
+
+
+def active_layers(machine: Machine) -> List[Layer]:
+    """The layers that this machine has, in order."""
+    return [layer for layer in LAYERS if machine.has(layer.name)]
+
+
+def describe_layers(machine: Machine) -> List[Dict[str, object]]:
+    """All layers for /system/info (type SandboxLayer in sandbox.ts)."""
+    return [
+        {
+            "name": layer.name,
+            "purpose": layer.purpose,
+            "available": machine.has(layer.name),
+            "detail": machine.missing.get(layer.name),
+        }
+        for layer in LAYERS
+    ]
+
+
+def contain_supervisor(machine: Machine, spare: Spare) -> None:
+    """@raises SandboxError with the layer's name as stage, as the next two."""
+    for layer in active_layers(machine):
+        if layer.in_supervisor is not None:
+            with _stage(layer.name):
+                layer.in_supervisor(spare)
+
+
+def contain_init(machine: Machine, spare: Spare) -> None:
+    """In the init, before it forks."""
+    for layer in active_layers(machine):
+        if layer.in_init is not None:
+            with _stage(layer.name):
+                layer.in_init(spare)
+
+
+def contain_script(run: Run) -> None:
+    """In the script's process, before it executes."""
+    for layer in active_layers(run.machine):
+        if layer.in_script is not None:
+            with _stage(layer.name):
+                layer.in_script(run)
+
+
+class _stage:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: Optional[BaseException], _trace: object) -> None:
+        if isinstance(error, (OSError, ValueError)):
+            raise SandboxError(self._name, str(error)) from error
+
+
+def enter_user_namespace(_spare: Spare) -> None:
+    """A user namespace in which this user is the same and has every right over what is made."""
+    user, group = os.geteuid(), os.getegid()
+    kernel.unshare(kernel.CLONE_NEWUSER)
+    kernel.set_dumpable(True)
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
+        file = os.open(f"/proc/self/{name}", os.O_WRONLY)
+        try:
+            os.write(file, text.encode())
+        finally:
+            os.close(file)
+    kernel.set_dumpable(False)
+
+
+def enter_pid_namespace(_spare: Spare) -> None:
+    """The next child is process 1 of a new pid namespace."""
+    kernel.unshare(kernel.CLONE_NEWPID)
+
+
+def enter_ipc_namespace(_spare: Spare) -> None:
+    """System V IPC and POSIX queues of its own."""
+    kernel.unshare(kernel.CLONE_NEWIPC)
+
+
+def enter_mount_namespace(spare: Spare) -> None:
+    """A mount namespace with the run's future root; sets `spare.proc`."""
+    kernel.unshare(kernel.CLONE_NEWNS)
+    spare.proc = mounts.build_root(spare.root)
+
+
+def enter_root(run: Run) -> None:
+    """The root that was built becomes the root, with what this run has in it."""
+    mounts.enter_root(run.root, run.spec, run.files, run.tmp)
+
+
+def limit_pids(run: Run) -> None:
+    """Numbers below 300 are given out once only, so the rest must suffice for the limit."""
+    limit = run.spec.limits.processes
+    if limit is not None:
+        with open("/proc/sys/kernel/pid_max", "w", encoding="ascii") as file:
+            file.write(str(_RESERVED_PIDS + limit + 2))
+
+
+def _start_session(_run: Run) -> None:
+    os.setsid()
+
+
+def _limit_resources(run: Run) -> None:
+    limits = run.spec.limits
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_NOFILE, limits.open_files)
+    _limit(resource.RLIMIT_AS, limits.address_space_bytes)
+    if limits.cpu_seconds is not None:
+        seconds = max(1, math.ceil(limits.cpu_seconds))
+        # SIGXCPU first; a script that ignores it is killed a second later.
+        _limit(resource.RLIMIT_CPU, seconds, seconds + 1)
+    if limits.processes is not None and run.machine.counts_processes_per_run:
+        # The supervisor and the init count too.
+        _limit(resource.RLIMIT_NPROC, limits.processes + 2)
+
+
+def _limit(which: int, soft: Optional[int], hard: Optional[int] = None) -> None:
+    if soft is None:
+        return
+    ceiling = resource.getrlimit(which)[1]
+    wanted = soft if hard is None else hard
+    if ceiling != resource.RLIM_INFINITY:
+        soft, wanted = min(soft, ceiling), min(wanted, ceiling)
+    resource.setrlimit(which, (soft, wanted))
+
+
+def _drop_capabilities(_run: Run) -> None:
+    kernel.drop_all_capabilities()
+
+
+def _set_no_new_privileges(_run: Run) -> None:
+    kernel.set_no_new_privileges()
+
+
+LAYERS: Tuple[Layer, ...] = (
+    Layer(
+        "user_namespace",
+        "An ordinary user may make the other namespaces, and the process limit is this run's own",
+        in_supervisor=enter_user_namespace,
+    ),
+    Layer(
+        "pid_namespace",
+        "The run sees its own processes only, and none of them outlives it",
+        in_supervisor=enter_pid_namespace,
+    ),
+    Layer(
+        "ipc_namespace",
+        "No shared memory or message queue of others",
+        in_init=enter_ipc_namespace,
+    ),
+    Layer(
+        "pid_limit",
+        "A fork bomb runs out of process numbers some hundreds above its limit",
+        in_script=limit_pids,
+    ),
+    Layer(
+        "mount_namespace",
+        "Only the system's folders, the interpreter and the own workspace are visible",
+        in_init=enter_mount_namespace,
+        in_script=enter_root,
+    ),
+    Layer("proc", "/proc shows the run's own processes only"),
+    Layer("session", "Own session and process group", in_script=_start_session),
+    Layer("rlimits", "CPU time, address space, open files", in_script=_limit_resources),
+    Layer("capabilities", "No capability, not even as user 0", in_script=_drop_capabilities),
+    Layer("no_new_privs", "No setuid program gains rights", in_script=_set_no_new_privileges),
+)

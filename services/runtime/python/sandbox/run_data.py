@@ -1,0 +1,21 @@
+"""What the script's process is told of its run, as bytes."""
+
+from __future__ import annotations
+
+import marshal
+
+from .folders import RunFolder
+from .layers import Run
+from .machine import Machine
+from .spec import RunSpec, pack_spec, unpack_spec
+
+
+def pack_run(spec: RunSpec, folder: RunFolder) -> bytes:
+    """For a process of this same interpreter."""
+    return marshal.dumps((pack_spec(spec), folder.files, folder.tmp))
+
+
+def unpack_run(data: bytes, machine: Machine, root: str) -> Run:
+    """The opposite of `pack_run`."""
+    spec, files, tmp = marshal.loads(data)
+    return Run(unpack_spec(spec), machine, root, files, tmp)

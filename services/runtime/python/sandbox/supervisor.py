@@ -1,0 +1,269 @@
+"""The supervisor of one run: holds its channel, watches its processes, tells its end.
+
+Whatever happens to it, the run's processes die: they are killed when the channel closes, when the
+lease runs out, when the launcher is gone (its life pipe closes) and, by the kernel, when the
+supervisor itself is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import time
+from typing import Callable, Dict, Optional
+
+from . import gate as gates
+from .channel import Channel
+from .ending import Ending
+from .errors import SandboxError
+from .folders import RunFolder, copy_files, make_data_folder
+from .frames import EXIT, FAILED, GO, HEARTBEAT, KILL, READY, SAMPLE, STDERR, STDOUT, STOP
+from .layers import active_layers
+from .machine import Machine
+from .mounts import workspace_path
+from .processes import RunProcesses
+from .run_data import pack_run
+from .spec import RunSpec
+from .watch import Watch
+
+_PIPE_READ_BYTES = 64 * 1024
+_FLUSH_AFTER_LOSS_SECONDS = 2.0
+_NEVER = float("inf")
+
+
+class Supervisor:
+    """Prepares, pumps, watches and ends one run. `run()` is the whole life."""
+
+    def __init__(
+        self, channel: Channel, life: int, spec: RunSpec, machine: Machine, processes: RunProcesses
+    ) -> None:
+        """@param life readable (at its end) when the launcher is gone"""
+        self._channel = channel
+        self._life = life
+        self._spec = spec
+        self._machine = machine
+        self._processes = processes
+        self._ending = Ending(spec)
+        self._poller = select.poll()
+        self._handlers: Dict[int, Callable[[], object]] = {}
+        self._lease_ends_at = time.monotonic() + spec.lease_ms / 1000
+        self._wall_clock_ends_at = _NEVER
+        self._kill_at = _NEVER
+        self._script = 0
+        self._over = False
+        self._paused = False
+        self._proc: Optional[int] = None
+        self._watch: Optional[Watch] = None
+
+    def run(self, runs: str) -> None:
+        """Returns when every process of the run is dead and its folder is removed.
+
+        @param runs the folder of the run folders
+        @raises SandboxError when the run could not be prepared; nothing is left over.
+        """
+        try:
+            self._folder = RunFolder(runs, self._spec.run_id)
+        except OSError as error:
+            raise SandboxError("workspace", str(error)) from error
+        try:
+            self._prepare()
+            while not self._over:
+                for fd, _event in self._poller.poll(self._wait_ms()):
+                    self._handlers.get(fd, _nothing)()
+                self._check_deadlines(time.monotonic())
+                self._adjust_polling()
+            self._end()
+        finally:
+            self._processes.kill()
+            self._processes.reap()
+            self._folder.remove()
+
+    def _prepare(self) -> None:
+        spec, processes = self._spec, self._processes
+        if processes.failure is not None:
+            raise processes.failure
+        try:
+            if spec.data_folder is not None:
+                make_data_folder(spec.data_folder)
+            copy_files(spec.files, self._folder.files, self._place_data())
+            gates.send_run(processes.gate, pack_run(spec, self._folder))
+        except OSError as error:
+            raise SandboxError("supervisor", str(error)) from error
+        self._on(processes.gate.fileno(), self._hear_gate)
+        self._on(self._channel.fileno(), self._hear_channel)
+        self._on(self._life, self._finish)
+        self._on(processes.stdout, lambda: self._pump(processes.stdout, STDOUT))
+        self._on(processes.stderr, lambda: self._pump(processes.stderr, STDERR))
+
+    def _place_data(self) -> str:
+        """Where files below `data/` are copied to; `data` itself is a mount point, or a link
+        where nothing can be mounted."""
+        inside = os.path.join(self._folder.files, "data")
+        if self._spec.data_folder is None or self._machine.has("mount_namespace"):
+            os.mkdir(inside, 0o755)
+        else:
+            os.symlink(self._spec.data_folder, inside)
+        return self._spec.data_folder or inside
+
+    def _on(self, fd: int, handler: Callable[[], object]) -> None:
+        self._handlers[fd] = handler
+        self._poller.register(fd, select.POLLIN)
+
+    # --- what is heard -------------------------------------------------------------------------
+
+    def _hear_gate(self) -> None:
+        message = gates.receive(self._processes.gate)
+        if message.kind == gates.PROC:
+            self._proc = message.descriptor
+        elif message.kind == gates.READY:
+            self._script = message.sender
+            self._tell_ready()
+        elif message.kind == gates.FAILED:
+            self._ending.failed(json.loads(message.content))
+            self._finish()
+        elif message.kind == gates.ENDED:
+            self._ending.script_ended(json.loads(message.content))
+            self._finish()
+        else:
+            # The init was killed: by this supervisor, or by the kernel for want of memory.
+            self._finish()
+
+    def _tell_ready(self) -> None:
+        contained = self._machine.has("mount_namespace")
+        workspace = workspace_path(self._spec.script_id) if contained else self._folder.files
+        layers = [layer.name for layer in active_layers(self._machine)]
+        ready = {"pid": self._script, "workspace": workspace, "layers": layers}
+        self._channel.send_json(READY, ready)
+
+    def _hear_channel(self) -> None:
+        self._channel.flush()
+        for kind, payload in self._channel.receive():
+            content = json.loads(payload) if payload else {}
+            if kind == GO:
+                self._go()
+            elif kind == STOP:
+                self._stop("stopped", content.get("grace_ms", self._spec.stop_grace_ms))
+            elif kind == KILL:
+                self._kill("stopped")
+            elif kind == HEARTBEAT:
+                lease_ms = content.get("lease_ms", self._spec.lease_ms)
+                self._lease_ends_at = time.monotonic() + lease_ms / 1000
+        if not self._channel.open:
+            self._finish()
+
+    def _pump(self, fd: int, kind: bytes) -> bool:
+        """Passes one chunk on; false when there is none now, or never again."""
+        try:
+            data = os.read(fd, _PIPE_READ_BYTES)
+        except BlockingIOError:
+            return False
+        if not data:
+            if self._handlers.pop(fd, None) is not None and not self._paused:
+                self._poller.unregister(fd)
+            return False
+        if kind == STDERR:
+            self._ending.remember_stderr(data)
+        self._channel.send(kind, data)
+        return True
+
+    # --- what is done --------------------------------------------------------------------------
+
+    def _go(self) -> None:
+        if self._watch is not None or not self._script:
+            return
+        now = time.monotonic()
+        self._watch = Watch(self._spec.limits, self._proc, self._processes.init)
+        self._watch.start(now)
+        if self._spec.limits.wall_clock_seconds is not None:
+            self._wall_clock_ends_at = now + self._spec.limits.wall_clock_seconds
+        try:
+            self._processes.gate.send(gates.GO)
+        except OSError:
+            self._finish()
+
+    def _stop(self, reason: str, grace_ms: float, detail: Optional[str] = None) -> None:
+        self._ending.because(reason, detail)
+        self._kill_at = min(self._kill_at, time.monotonic() + grace_ms / 1000)
+        if self._watch is None:
+            # It does not execute yet and would not understand.
+            self._finish()
+            return
+        self._processes.signal_group(self._script, signal.SIGTERM)
+        # A stopped process would not get it.
+        self._processes.signal_group(self._script, signal.SIGCONT)
+
+    def _kill(self, reason: Optional[str], detail: Optional[str] = None) -> None:
+        self._ending.because(reason, detail)
+        self._finish()
+
+    def _finish(self) -> None:
+        self._over = True
+
+    def _wait_ms(self) -> float:
+        due = min(self._lease_ends_at, self._wall_clock_ends_at, self._kill_at)
+        if self._watch is not None:
+            due = min(due, self._watch.due_at)
+        return max(0.0, (due - time.monotonic()) * 1000)
+
+    def _check_deadlines(self, now: float) -> None:
+        limit_seconds = self._spec.limits.wall_clock_seconds
+        if now >= self._lease_ends_at:
+            self._kill("lease_lost", "no heartbeat of the runtime came in time")
+        elif now >= self._kill_at:
+            self._finish()
+        elif limit_seconds is not None and now >= self._wall_clock_ends_at:
+            self._wall_clock_ends_at = _NEVER
+            detail = f"time limit of {limit_seconds:g} s exceeded"
+            self._stop("timeout", self._spec.stop_grace_ms, detail)
+        elif self._watch is not None and now >= self._watch.due_at:
+            breach = self._watch.sample()
+            if self._watch.report_due(now):
+                self._channel.send_json(SAMPLE, self._watch.totals._asdict())
+            if breach is not None:
+                self._kill(breach.reason, breach.detail)
+
+    def _adjust_polling(self) -> None:
+        self._poller.modify(self._channel.fileno(), self._channel.wanted)
+        if self._channel.full == self._paused:
+            return
+        self._paused = self._channel.full
+        for fd in (self._processes.stdout, self._processes.stderr):
+            if fd in self._handlers and self._paused:
+                self._poller.unregister(fd)
+            elif fd in self._handlers:
+                self._poller.register(fd, select.POLLIN)
+
+    # --- the end -------------------------------------------------------------------------------
+
+    def _end(self) -> None:
+        """Everything dead first, then the rest of the output, then the answer."""
+        self._processes.kill()
+        self._processes.reap()
+        for fd, kind in ((self._processes.stdout, STDOUT), (self._processes.stderr, STDERR)):
+            # The writers are dead: what is in the pipe now is all there will be.
+            while self._channel.open and self._pump(fd, kind):
+                self._hand_over(everything=False)
+        failure = self._ending.failure
+        if failure is not None:
+            self._channel.send_json(FAILED, failure)
+        else:
+            self._channel.send_json(EXIT, self._ending.describe(self._watch))
+        self._hand_over(everything=True)
+
+    def _hand_over(self, everything: bool) -> None:
+        """Waits until the runtime has taken what is pending, or its lease is lost."""
+        poller = select.poll()
+        given_up_at = time.monotonic() + _FLUSH_AFTER_LOSS_SECONDS
+        while self._channel.full or (everything and not self._channel.flushed):
+            wait = max(given_up_at, self._lease_ends_at) - time.monotonic()
+            if wait <= 0 or not self._channel.open:
+                return
+            poller.register(self._channel.fileno(), self._channel.wanted)
+            poller.poll(wait * 1000)
+            self._hear_channel()
+
+
+def _nothing() -> None:
+    """For a descriptor that an earlier handler of the same round has closed."""

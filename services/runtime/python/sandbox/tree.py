@@ -1,0 +1,157 @@
+"""The processes of a run, as /proc shows them: counted, summed and killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import AbstractSet, Dict, Iterable, List, NamedTuple, Optional
+
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_ROUND_SECONDS = 0.005
+
+
+class Process(NamedTuple):
+    """One line of /proc/{pid}/stat. `waited_seconds` is the CPU time of children it waited for."""
+
+    pid: int
+    parent: int
+    state: str
+    cpu_seconds: float
+    waited_seconds: float
+    threads: int
+    memory_bytes: int
+
+
+class Totals(NamedTuple):
+    """Sums over a run's processes."""
+
+    cpu_seconds: float
+    memory_bytes: int
+    threads: int
+    processes: int
+
+
+def open_proc() -> int:
+    """A folder descriptor of /proc as this process sees it."""
+    return os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
+
+
+def list_processes(proc: int) -> List[Process]:
+    """All processes of that /proc."""
+    found = (_read_stat(proc, name) for name in os.listdir(proc) if name.isdigit())
+    return [process for process in found if process is not None]
+
+
+def descendants(
+    processes: Iterable[Process], root: int, spare: AbstractSet[int] = frozenset()
+) -> List[Process]:
+    """Children of `root`, their children and so on, but for those in `spare` and theirs."""
+    children: Dict[int, List[Process]] = {}
+    for process in processes:
+        if process.pid not in spare:
+            children.setdefault(process.parent, []).append(process)
+    result = list(children.pop(root, ()))
+    for process in result:  # grows while it is read
+        result += children.pop(process.pid, ())
+    return result
+
+
+def sum_up(processes: Iterable[Process], init: int) -> Totals:
+    """Totals without the run's own init, whose reaped children count."""
+    cpu_seconds, memory_bytes, threads, count = 0.0, 0, 0, 0
+    for process in processes:
+        cpu_seconds += process.waited_seconds
+        if process.pid != init:
+            cpu_seconds += process.cpu_seconds
+            memory_bytes += process.memory_bytes
+            threads += process.threads
+            count += 1
+    return Totals(cpu_seconds, memory_bytes, threads, count)
+
+
+def proportional_bytes(proc: int, processes: Iterable[Process], init: int) -> int:
+    """Resident memory in which a page that n processes share counts 1/n in each.
+
+    Much slower to read than the plain sum, which is used where this cannot be read.
+    """
+    total = 0
+    for process in processes:
+        if process.pid != init:
+            exact = _read_pss(proc, process.pid)
+            total += process.memory_bytes if exact is None else exact
+    return total
+
+
+def kill_descendants(root: int, spare: AbstractSet[int] = frozenset()) -> None:
+    """Kills every descendant of `root` and reaps what becomes its child, until none is left.
+
+    All are stopped before the first is killed, so that none can fork its way out between two
+    looks. `root` is this process and a subreaper.
+    """
+    proc = open_proc()
+    while True:
+        family = descendants(list_processes(proc), root, spare)
+        for sent in (signal.SIGSTOP, signal.SIGKILL):
+            for process in family:
+                if process.state != "Z":
+                    _send(process.pid, sent)
+        for process in family:
+            _reap(process.pid)
+        if not family:
+            os.close(proc)
+            return
+        time.sleep(_ROUND_SECONDS)
+
+
+def _send(pid: int, sent: int) -> None:
+    try:
+        os.kill(pid, sent)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _reap(pid: int) -> None:
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        pass
+
+
+def _read(proc: int, path: str) -> Optional[bytes]:
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
+    except OSError:
+        return None
+    try:
+        return os.read(file, 4096)
+    except OSError:
+        return None
+    finally:
+        os.close(file)
+
+
+def _read_stat(proc: int, name: str) -> Optional[Process]:
+    line = _read(proc, name + "/stat")
+    if not line:
+        return None
+    # The name in parentheses is the script's to choose; only the last one closes it.
+    fields = line[line.rindex(b")") + 2 :].split()
+    return Process(
+        pid=int(name),
+        parent=int(fields[1]),
+        state=fields[0].decode(),
+        cpu_seconds=(int(fields[11]) + int(fields[12])) / _TICKS_PER_SECOND,
+        waited_seconds=(int(fields[13]) + int(fields[14])) / _TICKS_PER_SECOND,
+        threads=int(fields[17]),
+        memory_bytes=int(fields[21]) * _PAGE_BYTES,
+    )
+
+
+def _read_pss(proc: int, pid: int) -> Optional[int]:
+    text = _read(proc, f"{pid}/smaps_rollup")
+    for line in (text or b"").split(b"\n"):
+        if line.startswith(b"Pss:"):
+            return int(line.split()[1]) * 1024
+    return None

@@ -1,0 +1,179 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Bench } from './testing/bench.ts';
+
+describe.each([
+  { kind: 'with what the machine has', namespaces: true },
+  { kind: 'without namespaces', namespaces: false },
+])('given a launcher $kind', ({ namespaces }) => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await Bench.open(namespaces);
+  });
+  afterAll(async () => {
+    await bench.close();
+    expect(bench.log).toEqual([]);
+  });
+
+  test('data/ is kept between runs and all else in the workspace is gone', async () => {
+    const dataFolder = join(bench.folder, 'data', 'kept');
+    const first = await bench.run('data.py', [], { dataFolder });
+    const second = await bench.run('data.py', [], { dataFolder });
+    await second.run.closed;
+    expect([first.stdout, second.stdout]).toEqual(['run 1 left over 0\n', 'run 2 left over 0\n']);
+    expect((await readdir(join(bench.folder, 'runs'))).filter(isRun)).toEqual([]);
+  });
+
+  test("a version's file below data/ is the first content only", async () => {
+    const dataFolder = join(bench.folder, 'data', 'seeded');
+    const source = join(bench.folder, 'seed');
+    await writeFile(source, '5');
+    const spec = bench.spec('data.py');
+    const files = [...spec.files, { path: 'data/count', source, mode: 0o644 }];
+    expect((await bench.run('data.py', [], { dataFolder, files })).stdout).toContain('run 6');
+    expect((await bench.run('data.py', [], { dataFolder, files })).stdout).toContain('run 7');
+  });
+
+  test('links that a script plants are followed by nobody', async () => {
+    const dataFolder = join(bench.folder, 'data', 'planted');
+    const victim = join(bench.folder, 'victim');
+    await mkdir(victim);
+    await writeFile(join(victim, 'precious'), 'precious');
+    await chmod(join(victim, 'precious'), 0o640);
+    const planted = await bench.run('plants.py', [victim], { dataFolder });
+    expect(planted).toMatchObject({ stdout: 'planted\n', stderr: '' });
+    await planted.run.closed;
+    const spec = bench.spec('hello.py');
+    const source = join(victim, 'precious');
+    const files = [...spec.files, { path: 'data/seed/file', source, mode: 0o777 }];
+    await expect(bench.run('hello.py', [], { dataFolder, files })).rejects.toMatchObject({
+      stage: 'workspace',
+    });
+    expect(await readdir(victim)).toEqual(['precious']);
+    expect(await readFile(join(victim, 'precious'), 'utf8')).toBe('precious');
+    expect((await readdir(join(bench.folder, 'runs'))).filter(isRun)).toEqual([]);
+  });
+
+  test('a source or a data folder that is a link is refused', async () => {
+    await symlink('/etc/passwd', join(bench.folder, `source-${namespaces}`));
+    await symlink('/etc', join(bench.folder, 'data', 'link'));
+    const spec = bench.spec('hello.py');
+    const source = join(bench.folder, `source-${namespaces}`);
+    const linked = { ...spec, files: [{ path: 'main.py', source, mode: 0o644 }] };
+    await expect(bench.start(linked)).rejects.toMatchObject({ stage: 'workspace' });
+    const dataFolder = join(bench.folder, 'data', 'link');
+    await expect(bench.run('hello.py', [], { dataFolder })).rejects.toMatchObject({
+      stage: 'workspace',
+    });
+  });
+
+  test.each(['../main.py', '/main.py', 'a//b', 'a/./b', 'a/..', ''])(
+    'the path %j of a file is refused',
+    async (path) => {
+      const spec = bench.spec('hello.py');
+      const files = spec.files.map((file) => ({ ...file, path }));
+      await expect(bench.start({ ...spec, files })).rejects.toMatchObject({ stage: 'spec' });
+    },
+  );
+
+  test('the script has no capabilities, no new privileges and no foreign descriptors', async () => {
+    const { stdout, exit } = await bench.run('status.py');
+    expect(exit).toMatchObject({ exitCode: 0 });
+    const none = '0000000000000000';
+    const status: unknown = JSON.parse(stdout.split('\n')[0] ?? '');
+    expect(status).toMatchObject({
+      capabilities: [none, none, none, none],
+      no_new_privs: '1',
+      session: true,
+      descriptors: [0, 1, 2, 3],
+    });
+  });
+});
+
+describe('given a machine with mount and pid namespaces', () => {
+  let bench: Bench;
+  let available: Set<string>;
+  beforeAll(async () => {
+    bench = await Bench.open();
+    const { layers } = await bench.sandbox.probe();
+    available = new Set(layers.filter((layer) => layer.available).map((layer) => layer.name));
+  });
+  afterAll(() => bench.close());
+
+  test('the run names the layers that the probe found', async ({ skip }) => {
+    skip(!available.has('mount_namespace'), 'no mount namespace on this machine');
+    const { run } = await bench.run('hello.py');
+    expect(new Set(run.layers)).toEqual(available);
+    expect(run.workspace).toBe('/workspaces/script-1');
+  });
+
+  test('only the own processes are seen, and those of the sandbox cannot be read', async ({
+    skip,
+  }) => {
+    skip(!available.has('proc'), 'no /proc of its own on this machine');
+    const { stdout } = await bench.run('status.py');
+    const [report = '', ...opened] = stdout.trim().split('\n');
+    expect(JSON.parse(report)).toMatchObject({ processes: [1, 2] });
+    expect(opened).toEqual([]);
+  });
+
+  test('other workspaces, other runs and the hidden do not exist, the rest is read-only', async ({
+    skip,
+  }) => {
+    skip(!available.has('mount_namespace'), 'no mount namespace on this machine');
+    const platform = join(bench.folder, 'platform');
+    const environment = join(platform, 'environments', 'one');
+    const built = join(platform, 'environments', 'two');
+    await mkdir(environment, { recursive: true });
+    await mkdir(built);
+    await writeFile(join(platform, 'secret'), 'secret');
+    await writeFile(join(environment, 'package'), 'package');
+    const other = await bench.start(bench.spec('stubborn.py', ['polite'], { scriptId: 'other' }));
+    const paths = ['/workspaces', '/workspaces/other', bench.folder, join(bench.folder, 'runs')];
+    const shown = [platform, join(platform, 'secret'), environment, built, '/usr', '/tmp', '/etc'];
+    const { stdout } = await bench.run('looks.py', [...paths, ...shown, '/', '/proc/sys/kernel'], {
+      hidden: [platform, '/usr/share'],
+      readOnly: [...bench.python.prefixes, bench.folder, environment],
+      readWrite: [built],
+    });
+    other.run.kill();
+    await other.outcome();
+    const seen = JSON.parse(stdout) as Record<string, [string, boolean]>;
+    expect(seen['/workspaces']).toEqual(['folder: script-1', false]);
+    expect(seen['/workspaces/other']).toEqual(['FileNotFoundError', false]);
+    expect(seen[bench.folder]?.[1]).toBe(false);
+    expect(seen[platform]).toEqual(['folder: environments', false]);
+    expect(seen[join(platform, 'secret')]).toEqual(['FileNotFoundError', false]);
+    expect(seen[environment]).toEqual(['folder: package', false]);
+    expect(seen[built]).toEqual(['folder: ', true]);
+    expect(existsSync(join(built, 'probe-write'))).toBe(true);
+    expect(seen['/tmp']?.[1]).toBe(true);
+    for (const path of ['/', '/usr', '/etc', '/proc/sys/kernel'])
+      expect(seen[path]?.[1]).toBe(false);
+  });
+
+  test('the temporary folder is the run’s own', async ({ skip }) => {
+    skip(!available.has('mount_namespace'), 'no mount namespace on this machine');
+    const { stdout } = await bench.run('looks.py', ['/tmp', '/var/tmp']);
+    expect(JSON.parse(stdout)).toEqual({
+      '/tmp': ['folder: ', true],
+      '/var/tmp': ['folder: probe-write', true],
+    });
+  });
+
+  test('a socket that is bound for the run can be connected to', async ({ skip }) => {
+    skip(!available.has('mount_namespace'), 'no mount namespace on this machine');
+    const path = join(bench.folder, 'sdk.sock');
+    const server = createServer((socket) => socket.end('hello from outside')).listen(path);
+    const { stdout } = await bench.run('connects.py', [path], { readWrite: [path] });
+    server.close();
+    expect(stdout).toBe('hello from outside\n');
+  });
+});
+
+function isRun(name: string): boolean {
+  return name.startsWith('run-');
+}

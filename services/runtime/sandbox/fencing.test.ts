@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Bench, gone, parentOf, processesWith, until } from './testing/bench.ts';
+
+const RUNTIME = fileURLToPath(new URL('./testing/runtime-process.ts', import.meta.url));
+
+describe.each([
+  { kind: 'with what the machine has', namespaces: true },
+  { kind: 'without namespaces', namespaces: false },
+])('given a launcher $kind', ({ namespaces }) => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await Bench.open(namespaces);
+  });
+  afterAll(() => bench.close());
+
+  /** A run with a descendant that ignores everything, in a session of its own. */
+  async function startEscaping(mark: string) {
+    const running = await bench.start(bench.spec('escape.py', [mark, 'stay']));
+    await running.seen('held');
+    expect(await processesWith(mark)).not.toEqual([]);
+    return running;
+  }
+
+  test('without a heartbeat everything is killed when the lease is over', async () => {
+    const mark = `mark-lease-${process.pid}-${namespaces}`;
+    const running = await startEscaping(mark);
+    running.run.heartbeat(200);
+    expect(await running.run.finished).toMatchObject({ reason: 'lease_lost', signal: 'SIGKILL' });
+    expect(await processesWith(mark)).toEqual([]);
+  });
+
+  test('a heartbeat renews the lease', async () => {
+    const spec = bench.spec('stubborn.py', ['polite'], { leaseMs: 500 });
+    const running = await bench.start(spec);
+    running.run.heartbeat(60_000);
+    await running.seen('waiting');
+    const startedAtMs = performance.now();
+    await until(() => performance.now() - startedAtMs > 700);
+    running.run.stop();
+    expect(await running.run.finished).toMatchObject({ reason: 'stopped', exitCode: 7 });
+  });
+
+  test('when the runtime is killed everything dies and the run folders go', async () => {
+    const mark = `mark-runtime-${process.pid}-${namespaces}`;
+    const folder = await mkdtemp(join(tmpdir(), 'orch-killed-'));
+    await mkdir(join(folder, 'runs'));
+    const args = [RUNTIME, folder, String(namespaces), bench.python.executable, mark];
+    const runtime = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [launcherPid] = (await once(createInterface({ input: runtime.stdout }), 'line')) as [
+      string,
+    ];
+    expect(await processesWith(mark)).not.toEqual([]);
+    runtime.kill('SIGKILL');
+    await until(async () => (await processesWith(mark)).every((pid) => pid === runtime.pid));
+    await gone(Number(launcherPid));
+    expect(existsSync(join(folder, 'runs', 'run-1'))).toBe(false);
+    await rm(folder, { recursive: true });
+  });
+
+  test('when the supervisor is killed everything dies and its folder goes', async () => {
+    const mark = `mark-supervisor-${process.pid}-${namespaces}`;
+    const running = await startEscaping(mark);
+    const init = await parentOf(running.run.pid);
+    process.kill(await parentOf(init), 'SIGKILL');
+    expect(await running.run.finished).toMatchObject({ kind: 'lost' });
+    await until(async () => (await processesWith(mark)).length === 0);
+    const folder = join(bench.folder, 'runs', running.runId);
+    await until(() => !existsSync(folder));
+  });
+
+  test('when the init of the run is killed, the run is over', async () => {
+    const mark = `mark-init-${process.pid}-${namespaces}`;
+    const running = await startEscaping(mark);
+    process.kill(await parentOf(running.run.pid), 'SIGKILL');
+    expect(await running.run.finished).toMatchObject({ signal: 'SIGKILL', reason: null });
+    expect(await processesWith(mark)).toEqual([]);
+  });
+
+  test('when the launcher is killed everything dies, and a new one takes the next run', async () => {
+    const mark = `mark-launcher-${process.pid}-${namespaces}`;
+    const running = await startEscaping(mark);
+    const launcherPid = bench.sandbox.launcherPid ?? 0;
+    process.kill(launcherPid, 'SIGKILL');
+    // The supervisor dies with it, or, where the kernel cannot see to the rest, lives to kill it.
+    expect(['lost', 'exited']).toContain((await running.run.finished).kind);
+    await until(async () => (await processesWith(mark)).length === 0);
+    await until(() => bench.sandbox.launcherPid !== launcherPid);
+    const { exit } = await bench.run('hello.py');
+    expect(exit).toMatchObject({ exitCode: 0 });
+    expect(existsSync(join(bench.folder, 'runs', running.runId))).toBe(false);
+  });
+});

@@ -1,0 +1,65 @@
+/** The frames of a run's channel: one byte of kind, four bytes of length (big-endian), payload.
+ *  Payloads are JSON objects, but for output, which is raw bytes. The other end is
+ *  `python/sandbox/frames.py`. */
+
+const HEADER_BYTES = 5;
+const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
+
+/** Kinds of frames to the supervisor. */
+export const TO_SUPERVISOR = {
+  spec: 'S',
+  go: 'G',
+  stop: 'T',
+  kill: 'K',
+  heartbeat: 'H',
+  probe: 'P',
+} as const;
+
+/** Kinds of frames from the supervisor. */
+export const FROM_SUPERVISOR = {
+  ready: 'r',
+  stdout: 'o',
+  stderr: 'e',
+  sample: 's',
+  exit: 'x',
+  failed: 'f',
+  layers: 'p',
+} as const;
+
+export type FrameToSupervisor = (typeof TO_SUPERVISOR)[keyof typeof TO_SUPERVISOR];
+
+export interface Frame {
+  readonly kind: string;
+  readonly payload: Buffer;
+}
+
+/** One frame with a JSON payload. */
+export function encodeFrame(kind: FrameToSupervisor, content: object): Buffer {
+  const payload = Buffer.from(JSON.stringify(content));
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.write(kind, 'latin1');
+  header.writeUInt32BE(payload.length, 1);
+  return Buffer.concat([header, payload]);
+}
+
+/** Cuts a byte stream into frames. Payloads are views of the chunks, not copies. */
+export class FrameReader {
+  #rest: Buffer = Buffer.alloc(0);
+
+  /** Yields each frame that is complete now.
+   *  @throws Error when the stream cannot be frames */
+  *push(chunk: Buffer): Generator<Frame> {
+    let rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    while (rest.length >= HEADER_BYTES) {
+      const payloadBytes = rest.readUInt32BE(1);
+      if (payloadBytes > MAX_PAYLOAD_BYTES) throw new Error(`frame of ${payloadBytes} bytes`);
+      const end = HEADER_BYTES + payloadBytes;
+      if (rest.length < end) break;
+      const frame = { kind: rest.toString('latin1', 0, 1), payload: rest.subarray(5, end) };
+      rest = rest.subarray(end);
+      this.#rest = rest;
+      yield frame;
+    }
+    this.#rest = rest;
+  }
+}

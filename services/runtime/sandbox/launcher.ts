@@ -1,0 +1,143 @@
+/** The launcher process: started once, started again when it dies, ended with the runtime. */
+import { spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { SandboxError } from './sandbox.ts';
+
+const PROGRAM = fileURLToPath(new URL('../python/launcher.py', import.meta.url));
+const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' };
+const START_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 15_000;
+const FIRST_RESTART_MS = 50;
+const LONGEST_RESTART_MS = 5_000;
+
+type LauncherProcess = ChildProcessByStdio<Writable, Readable, Readable>;
+
+export interface LauncherOptions {
+  /** Absolute path of a real Python ≥ 3.9, not a version manager's shim. */
+  readonly python: string;
+  /** Absolute path of a folder that is the launcher's alone; what is left over in it from before
+   *  is removed. */
+  readonly runsFolder: string;
+  /** `false` does without namespaces, as on a machine that has none. Default: true. */
+  readonly namespaces?: boolean;
+  /** Receives each line that the launcher or a supervisor complains with. */
+  readonly onLog: (line: string) => void;
+}
+
+/** Keeps one launcher process alive and connects to it. */
+export class Launcher {
+  readonly #options: LauncherOptions;
+  #socketFolder: string | undefined;
+  #process: LauncherProcess | undefined;
+  #listening: Promise<string> | undefined;
+  #restartMs = FIRST_RESTART_MS;
+  #stopping = false;
+
+  constructor(options: LauncherOptions) {
+    this.#options = options;
+  }
+
+  /** Process id of the present launcher, if one is alive. */
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  /** Resolves when the launcher listens.
+   *  @throws SandboxError when it does not start */
+  async start(): Promise<void> {
+    this.#stopping = false;
+    // Short on purpose: the path of a Unix socket has at most 107 bytes.
+    this.#socketFolder ??= await mkdtemp(join(tmpdir(), 'orch-launcher-'));
+    this.#listening ??= this.#launch();
+    await this.#listening;
+  }
+
+  /** A fresh connection: one run, or one probe.
+   *  @throws SandboxError when the launcher is not there */
+  async connect(): Promise<Socket> {
+    if (this.#listening === undefined) throw new SandboxError('launcher', 'not started');
+    const socket = connect(await this.#listening);
+    try {
+      await once(socket, 'connect');
+    } catch (cause) {
+      throw new SandboxError('launcher', 'the launcher does not accept connections', { cause });
+    }
+    return socket;
+  }
+
+  /** Takes no more runs and resolves when the launcher and the supervisors of all runs whose
+   *  channels are closed are gone. Safe twice and before `start()`. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const running = this.#process;
+    if (running !== undefined && running.exitCode === null && running.signalCode === null) {
+      const exited = once(running, 'exit');
+      running.stdin.end();
+      const impatient = setTimeout(() => running.kill('SIGKILL'), STOP_TIMEOUT_MS);
+      await exited;
+      clearTimeout(impatient);
+    }
+    this.#listening = undefined;
+    if (this.#socketFolder !== undefined) {
+      await rm(this.#socketFolder, { recursive: true, force: true });
+      this.#socketFolder = undefined;
+    }
+  }
+
+  #launch(): Promise<string> {
+    const path = join(this.#socketFolder ?? '', `${Date.now().toString(36)}.sock`);
+    const flags = this.#options.namespaces === false ? ['--no-namespaces'] : [];
+    const launched = spawn(
+      this.#options.python,
+      ['-I', '-S', PROGRAM, path, this.#options.runsFolder, ...flags],
+      // A session of its own: signals to the runtime's terminal or group are not for it.
+      { stdio: ['pipe', 'pipe', 'pipe'], env: ENVIRONMENT, cwd: '/', detached: true },
+    );
+    this.#process = launched;
+    launched.stdin.on('error', () => undefined);
+    createInterface({ input: launched.stderr }).on('line', this.#options.onLog);
+    launched.once('exit', (code, signal) => this.#restart(code, signal));
+    const listening = this.#whenListening(launched, path);
+    // Whoever connects hears of it; without a connection nobody needs to.
+    listening.catch(() => undefined);
+    return listening;
+  }
+
+  async #whenListening(launched: LauncherProcess, path: string): Promise<string> {
+    const timeout = AbortSignal.timeout(START_TIMEOUT_MS);
+    const failed = once(launched, 'exit', { signal: timeout }).then(([code]) => {
+      throw new Error(`the launcher ended with code ${String(code)}`);
+    });
+    try {
+      const listens = once(createInterface({ input: launched.stdout }), 'line');
+      await Promise.race([listens, failed]);
+    } catch (cause) {
+      throw new SandboxError('launcher', 'the launcher did not start', { cause });
+    }
+    this.#restartMs = FIRST_RESTART_MS;
+    failed.catch(() => undefined);
+    return path;
+  }
+
+  #restart(code: number | null, signal: string | null): void {
+    if (this.#stopping) return;
+    this.#options.onLog(`launcher ended (${signal ?? code}), starting it again`);
+    const waited = Promise.withResolvers<void>();
+    this.#listening = waited.promise.then(() => {
+      if (this.#stopping) throw new SandboxError('launcher', 'stopped');
+      return this.#launch();
+    });
+    this.#listening.catch(() => undefined);
+    setTimeout(waited.resolve, this.#restartMs);
+    this.#restartMs = Math.min(this.#restartMs * 2, LONGEST_RESTART_MS);
+  }
+}

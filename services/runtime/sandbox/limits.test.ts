@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Bench, NO_LIMITS, processesWith } from './testing/bench.ts';
+
+const MIB = 1024 * 1024;
+
+describe.each([
+  { kind: 'with what the machine has', namespaces: true },
+  { kind: 'without namespaces', namespaces: false },
+])('given a launcher $kind', ({ namespaces }) => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await Bench.open(namespaces);
+  });
+  afterAll(async () => {
+    await bench.close();
+    expect(bench.log).toEqual([]);
+  });
+
+  test.each([{ args: [] }, { args: ['ignore'] }, { args: ['children'] }])(
+    'CPU time over the limit ends the run: $args',
+    async ({ args }) => {
+      const limits = { ...NO_LIMITS, cpuSeconds: 1 };
+      const { exit } = await bench.run('burn.py', args, { limits });
+      expect(exit).toMatchObject({ exitCode: null, reason: 'cpu_limit' });
+      expect(exit).toHaveProperty('detail', 'CPU time limit of 1 s exceeded');
+      const used = 'usage' in exit ? exit.usage.cpuSeconds : 0;
+      expect(used).toBeGreaterThan(0.7);
+      expect(used).toBeLessThan(4);
+    },
+  );
+
+  test('memory of one process over the limit ends the run', async () => {
+    const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
+    const { exit } = await bench.run('memory.py', [], { limits });
+    expect(exit).toMatchObject({ signal: 'SIGKILL', reason: 'memory_limit' });
+    expect(peakBytes(exit)).toBeGreaterThan(100 * MIB);
+    expect(peakBytes(exit)).toBeLessThan(200 * MIB);
+  });
+
+  test('memory of many processes together over the limit ends the run', async () => {
+    const limits = { ...NO_LIMITS, memoryBytes: 200 * MIB };
+    const { exit } = await bench.run('memory.py', ['tree'], { limits });
+    expect(exit).toMatchObject({ signal: 'SIGKILL', reason: 'memory_limit' });
+  });
+
+  test('memory that forked processes share counts once', async () => {
+    const limits = { ...NO_LIMITS, memoryBytes: 200 * MIB };
+    const { exit, stdout } = await bench.run('shared_memory.py', [], { limits });
+    expect(exit).toMatchObject({ exitCode: 0, reason: null });
+    expect(stdout).toBe('shared\n');
+  });
+
+  test('an uncaught MemoryError counts as the memory limit', async () => {
+    const { exit } = await bench.run('memory.py', ['error']);
+    expect(exit).toMatchObject({ exitCode: 1, signal: null, reason: 'memory_limit' });
+  });
+
+  test('the address space limit makes Python raise that error', async () => {
+    const limits = { ...NO_LIMITS, addressSpaceBytes: 200 * MIB };
+    const { exit } = await bench.run('memory.py', [], { limits });
+    expect(exit).toMatchObject({ exitCode: 1, reason: 'memory_limit' });
+  });
+
+  test('open files are limited', async () => {
+    const limits = { ...NO_LIMITS, openFiles: 20 };
+    const { stdout } = await bench.run('open_files.py', [], { limits });
+    expect(stdout).toBe('refused after 17\n');
+  });
+
+  test('a fork bomb is bounded and nothing of it is left', async () => {
+    const mark = `mark-bomb-${process.pid}-${namespaces}`;
+    const limits = { ...NO_LIMITS, processes: 30, wallClockSeconds: 1 };
+    const running = await bench.start(bench.spec('forks.py', [mark], { limits, stopGraceMs: 0 }));
+    await running.seen('forking');
+    const { exit } = await running.outcome();
+    expect(exit).toMatchObject({ exitCode: null, signal: 'SIGKILL' });
+    expect(await processesWith(mark)).toEqual([]);
+  });
+
+  test('processes up to the limit are allowed, and more are refused or end the run', async () => {
+    const limits = { ...NO_LIMITS, processes: 30 };
+    const few = await bench.run('fork_count.py', ['20'], { limits });
+    expect(few).toMatchObject({ stdout: 'children 20\n', exit: { exitCode: 0 } });
+    const { exit, stdout } = await bench.run('fork_count.py', ['10000'], { limits });
+    const refused = /^refused\nchildren (\d+)\n$/.exec(stdout);
+    if (refused === null) {
+      expect(exit).toHaveProperty('detail', expect.stringContaining('process limit of 30'));
+    } else {
+      expect(Number(refused[1])).toBeLessThan(340);
+    }
+  });
+
+  test('samples tell what the whole tree uses', async () => {
+    const running = await bench.start(bench.spec('memory.py', ['tree']));
+    const sampled = Promise.withResolvers<void>();
+    const timer = setInterval(() => {
+      if (running.samples.some(({ processes }) => processes === 9)) sampled.resolve();
+    }, 10);
+    await sampled.promise;
+    clearInterval(timer);
+    running.run.kill();
+    const sample = (await running.outcome()).samples.at(-1);
+    expect(sample).toMatchObject({ processes: 9, threads: 9 });
+    expect(sample?.memoryBytes).toBeGreaterThan(8 * 40 * MIB);
+  });
+});
+
+function peakBytes(exit: object): number {
+  return 'usage' in exit ? (exit.usage as { maxMemoryBytes: number }).maxMemoryBytes : 0;
+}

@@ -1,0 +1,111 @@
+/** Finds the Python interpreter that scripts run with. */
+import { execFile } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const OLDEST: Version = [3, 9];
+const NEWEST_MINOR = 20;
+const ANSWER_TIMEOUT_MS = 20_000;
+// What a version manager's shim answers with is the interpreter behind it; in a virtual
+// environment it is the interpreter that this was made from.
+const QUESTION = `
+import json, sys
+print(json.dumps({
+    "executable": getattr(sys, "_base_executable", None) or sys.executable,
+    "version": list(sys.version_info[:3]),
+    "prefixes": sorted({sys.base_prefix, sys.base_exec_prefix}),
+}))`;
+
+type Version = readonly [major: number, minor: number, micro?: number];
+
+export interface Python {
+  /** Absolute path of the real interpreter. */
+  readonly executable: string;
+  /** Such as `3.12.1`. */
+  readonly version: string;
+  /** Folders that must be readable for it to work. */
+  readonly prefixes: readonly string[];
+}
+
+export interface PythonQuery {
+  /** A command or path that is to be used (setting `ORCH_PYTHON`); no other is tried then. */
+  readonly configured?: string | undefined;
+  /** The wanted version: `3` or `3.12`. Default: any that is new enough. */
+  readonly version?: string | undefined;
+  /** Where commands are looked up, as in the variable `PATH`. */
+  readonly path: string;
+}
+
+/** No interpreter that fits; the message names what was tried. */
+export class PythonNotFound extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'PythonNotFound';
+  }
+}
+
+/** @throws PythonNotFound when there is none of the wanted version, or none from 3.9 on */
+export async function findPython(query: PythonQuery): Promise<Python> {
+  const tried: string[] = [];
+  for await (const command of candidates(query)) {
+    const answer = await ask(command);
+    if (typeof answer === 'string') {
+      tried.push(`${command}: ${answer}`);
+    } else if (!fits(answer.version, query.version)) {
+      tried.push(`${command}: is Python ${answer.version}`);
+    } else {
+      return answer;
+    }
+  }
+  const wanted =
+    query.version === undefined || query.version === '3' ? '3.9 or newer' : query.version;
+  const detail = tried.length === 0 ? 'no python3 on the PATH' : tried.join('; ');
+  throw new PythonNotFound(`No Python ${wanted} found (${detail}). Set ORCH_PYTHON to its path.`);
+}
+
+async function* candidates(query: PythonQuery): AsyncGenerator<string> {
+  const names = query.configured === undefined ? usualNames(query.version) : [query.configured];
+  for (const name of names) {
+    if (isAbsolute(name)) yield name;
+    else yield* onPath(name, query.path);
+  }
+}
+
+function usualNames(version: string | undefined): string[] {
+  if (version !== undefined && version !== '3') return [`python${version}`, 'python3'];
+  const names = ['python3'];
+  for (let minor = NEWEST_MINOR; minor >= OLDEST[1]; minor -= 1) names.push(`python3.${minor}`);
+  return names;
+}
+
+async function* onPath(name: string, path: string): AsyncGenerator<string> {
+  for (const folder of path.split(delimiter)) {
+    if (!isAbsolute(folder)) continue;
+    const command = join(folder, name);
+    const executable = await access(command, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (executable) yield command;
+  }
+}
+
+/** What the interpreter says of itself, or why it says nothing. */
+async function ask(command: string): Promise<Python | string> {
+  try {
+    const options = { timeout: ANSWER_TIMEOUT_MS, cwd: '/' };
+    const { stdout } = await promisify(execFile)(command, ['-I', '-S', '-c', QUESTION], options);
+    const answer = JSON.parse(stdout) as Omit<Python, 'version'> & { version: number[] };
+    return { ...answer, version: answer.version.join('.') };
+  } catch (error) {
+    const [firstLine = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+    return firstLine;
+  }
+}
+
+function fits(found: string, wanted: string | undefined): boolean {
+  const [major = 0, minor = 0] = found.split('.').map(Number);
+  if (major !== OLDEST[0] || minor < OLDEST[1]) return false;
+  return wanted === undefined || wanted === '3' || wanted === `${major}.${minor}`;
+}

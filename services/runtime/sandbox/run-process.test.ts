@@ -1,0 +1,160 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SandboxError } from './sandbox.ts';
+import { Bench, gone, NO_LIMITS, processesWith } from './testing/bench.ts';
+
+describe.each([
+  { kind: 'with what the machine has', namespaces: true },
+  { kind: 'without namespaces', namespaces: false },
+])('given a launcher $kind', ({ namespaces }) => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await Bench.open(namespaces);
+  });
+  afterAll(async () => {
+    await bench.close();
+    expect(bench.log).toEqual([]);
+  });
+
+  test('a script runs in its workspace with exactly the environment it was given', async () => {
+    const spec = bench.spec('hello.py', [], { env: { LC_ALL: 'C', GREETING: 'hé\nllo' } });
+    const { exit, stdout, stderr, run } = await (await bench.start(spec)).outcome();
+    expect(exit).toMatchObject({ kind: 'exited', exitCode: 0, signal: null, reason: null });
+    const [first, second, report] = Buffer.from(stdout, 'latin1').toString().split('\n');
+    expect([first, second, stderr]).toEqual(['out 1', 'out 2', 'err 1\nerr 2\n']);
+    expect(JSON.parse(report ?? '')).toMatchObject({
+      cwd: run.workspace,
+      environment: { LC_ALL: 'C', GREETING: expect.any(String), HOME: run.workspace },
+      files: ['data', 'main.py'],
+      stdin: '',
+    });
+  });
+
+  test('the exit code is reported', async () => {
+    const { exit } = await bench.run('hello.py', ['41']);
+    expect(exit).toMatchObject({ exitCode: 41, signal: null, reason: null });
+  });
+
+  test('the signal that ended a script is reported', async () => {
+    const { exit } = await bench.run('signals.py', ['SIGSEGV']);
+    expect(exit).toMatchObject({ exitCode: null, signal: 'SIGSEGV', reason: null });
+  });
+
+  test('nothing executes before go, and a run that is given up leaves nothing', async () => {
+    const spec = bench.spec('hello.py');
+    const output: string[] = [];
+    const run = await bench.sandbox.prepare(spec, {
+      output: (_stream, chunk) => void output.push(chunk.toString()),
+      sample: () => undefined,
+    });
+    expect(await readFile(`/proc/${run.pid}/cmdline`, 'latin1')).toContain('launcher.py');
+    run.kill();
+    expect(await run.finished).toMatchObject({ exitCode: null, signal: 'SIGKILL' });
+    await run.closed;
+    expect(output).toEqual([]);
+    expect(existsSync(join(bench.folder, 'runs', spec.runId))).toBe(false);
+  });
+
+  test('a run whose process is alive is refused a second one', async () => {
+    const running = await bench.start(bench.spec('stubborn.py', ['polite']));
+    const again = { ...bench.spec('hello.py'), runId: running.runId };
+    await expect(bench.start(again)).rejects.toThrow('alive');
+    running.run.kill();
+    await running.outcome();
+  });
+
+  test('an interpreter that is not there is an error of the preparation', async () => {
+    const spec = bench.spec('hello.py', [], { argv: ['/nowhere/python3', 'main.py'] });
+    await expect(bench.start(spec)).rejects.toThrow(SandboxError);
+    await expect(bench.start(bench.spec('missing.py'))).rejects.toMatchObject({
+      stage: 'workspace',
+    });
+  });
+
+  test('stop lets a polite script finish', async () => {
+    const running = await bench.start(bench.spec('stubborn.py', ['polite']));
+    await running.seen('waiting');
+    running.run.stop();
+    expect(await running.run.finished).toMatchObject({ exitCode: 7, reason: 'stopped' });
+  });
+
+  test('stop kills a script that ignores it when the grace is over', async () => {
+    const running = await bench.start(bench.spec('stubborn.py'));
+    await running.seen('waiting');
+    running.run.stop(100);
+    expect(await running.run.finished).toMatchObject({ signal: 'SIGKILL', reason: 'stopped' });
+  });
+
+  test('stop wakes a script that has stopped itself', async () => {
+    const running = await bench.start(bench.spec('stubborn.py', ['polite', 'frozen']));
+    await running.seen('waiting');
+    running.run.stop();
+    expect(await running.run.finished).toMatchObject({ exitCode: 7, reason: 'stopped' });
+  });
+
+  test('the time limit ends a run', async () => {
+    const { exit } = await bench.run('stubborn.py', [], {
+      limits: { ...NO_LIMITS, wallClockSeconds: 0.3 },
+      stopGraceMs: 50,
+    });
+    expect(exit).toMatchObject({ signal: 'SIGKILL', reason: 'timeout' });
+    expect(exit).toHaveProperty('detail', 'time limit of 0.3 s exceeded');
+  });
+
+  test('a double fork that holds the output neither holds the run nor outlives it', async () => {
+    const mark = `mark-leaves-${process.pid}-${namespaces}`;
+    const { exit, stdout } = await bench.run('escape.py', [mark, 'exit']);
+    expect(exit).toMatchObject({ exitCode: 0, reason: null });
+    expect(stdout).toContain('held');
+    expect(await processesWith(mark)).toEqual([]);
+  });
+
+  test('stop reaches what has left the process group', async () => {
+    const mark = `mark-stays-${process.pid}-${namespaces}`;
+    const running = await bench.start(bench.spec('escape.py', [mark, 'stay']));
+    await running.seen('held');
+    expect(await processesWith(mark)).not.toEqual([]);
+    running.run.stop(50);
+    expect(await running.run.finished).toMatchObject({ reason: 'stopped' });
+    expect(await processesWith(mark)).toEqual([]);
+  });
+
+  test('a script that closes its output goes on', async () => {
+    const dataFolder = join(bench.folder, 'data', `closed-${namespaces}`);
+    const { exit } = await bench.run('closes_output.py', [], { dataFolder });
+    expect(exit).toMatchObject({ exitCode: 3 });
+    expect(await readFile(join(dataFolder, 'mark'), 'utf8')).toBe('went on');
+  });
+
+  test('a megabyte without a newline and binary output arrive whole', async () => {
+    expect((await bench.run('output.py', ['long'])).stdout).toBe('x'.repeat(1_000_000));
+    const binary = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString('latin1');
+    expect((await bench.run('output.py', ['binary'])).stdout).toBe(binary);
+  });
+
+  test('a hundred thousand lines arrive in order', async () => {
+    const { stdout, exit } = await bench.run('output.py', ['lines']);
+    expect(exit).toMatchObject({ exitCode: 0 });
+    expect(stdout).toBe(Array.from({ length: 100_000 }, (_, line) => `line ${line}\n`).join(''));
+  });
+
+  test('an observer that takes nothing blocks the script, and stop still works', async () => {
+    const release = Promise.withResolvers<void>();
+    let taken = 0;
+    const running = await bench.start(bench.spec('output.py', ['endless']), {
+      output: (_stream, chunk) => {
+        taken += chunk.length;
+        return release.promise;
+      },
+    });
+    await running.seen('endless');
+    running.run.stop(50);
+    // Nothing is read yet, and all the same the supervisor obeys.
+    await gone(running.run.pid);
+    release.resolve();
+    expect(await running.run.finished).toMatchObject({ reason: 'stopped' });
+    expect(taken).toBeLessThan(4 * 1024 * 1024);
+  });
+});

@@ -1,0 +1,188 @@
+/** A place to run fixtures in: a launcher, folders of its own, and a collected outcome. */
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startLocalSandbox } from '../local-sandbox.ts';
+import type { LocalSandbox } from '../local-sandbox.ts';
+import { findPython } from '../python.ts';
+import type { Python } from '../python.ts';
+import type {
+  PreparedRun,
+  RunExit,
+  RunLimits,
+  RunObserver,
+  RunSample,
+  RunSpec,
+} from '../sandbox.ts';
+
+const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url));
+const POLL_MS = 5;
+
+export const NO_LIMITS: RunLimits = {
+  cpuSeconds: null,
+  memoryBytes: null,
+  addressSpaceBytes: null,
+  openFiles: null,
+  processes: null,
+  wallClockSeconds: null,
+};
+
+export interface Outcome {
+  readonly run: PreparedRun;
+  readonly exit: RunExit;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly samples: readonly RunSample[];
+}
+
+/** A run that goes on; `seen` waits for text in its output. */
+export interface Running {
+  readonly run: PreparedRun;
+  readonly runId: string;
+  readonly output: { stdout: string; stderr: string };
+  readonly samples: readonly RunSample[];
+  seen(text: string): Promise<void>;
+  outcome(): Promise<Outcome>;
+}
+
+export class Bench {
+  readonly folder: string;
+  readonly python: Python;
+  readonly sandbox: LocalSandbox;
+  readonly log: string[];
+  #runs = 0;
+
+  private constructor(folder: string, python: Python, sandbox: LocalSandbox, log: string[]) {
+    this.folder = folder;
+    this.python = python;
+    this.sandbox = sandbox;
+    this.log = log;
+  }
+
+  static async open(namespaces = true): Promise<Bench> {
+    const folder = await mkdtemp(join(tmpdir(), 'orch-bench-'));
+    const python = await findPython({
+      configured: process.env['ORCH_PYTHON'],
+      path: process.env['PATH'] ?? '',
+    });
+    const log: string[] = [];
+    const sandbox = await startLocalSandbox({
+      python: python.executable,
+      runsFolder: join(folder, 'runs'),
+      namespaces,
+      onLog: (line) => log.push(line),
+    });
+    await mkdir(join(folder, 'data'));
+    return new Bench(folder, python, sandbox, log);
+  }
+
+  async close(): Promise<void> {
+    await this.sandbox.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** The specification of a run of one fixture, whose arguments are `args`. */
+  spec(fixture: string, args: readonly string[] = [], change: Partial<RunSpec> = {}): RunSpec {
+    this.#runs += 1;
+    return {
+      runId: `run-${this.#runs}`,
+      scriptId: 'script-1',
+      argv: [this.python.executable, 'main.py', ...args],
+      env: { PYTHONUNBUFFERED: '1' },
+      workspaceEnv: ['HOME'],
+      files: [{ path: 'main.py', source: join(FIXTURES, fixture), mode: 0o644 }],
+      dataFolder: null,
+      readOnly: this.python.prefixes,
+      readWrite: [],
+      hidden: [],
+      limits: NO_LIMITS,
+      leaseMs: 60_000,
+      stopGraceMs: 10_000,
+      ...change,
+    };
+  }
+
+  async start(spec: RunSpec, wrap?: Partial<RunObserver>): Promise<Running> {
+    const output = { stdout: '', stderr: '' };
+    const samples: RunSample[] = [];
+    const waiting = new Set<() => void>();
+    const run = await this.sandbox.prepare(spec, {
+      output(stream, chunk) {
+        output[stream] += chunk.toString('latin1');
+        for (const check of waiting) check();
+        return wrap?.output?.(stream, chunk);
+      },
+      sample: (sample) => {
+        samples.push(sample);
+        wrap?.sample?.(sample);
+      },
+    });
+    run.go();
+    return {
+      run,
+      runId: spec.runId,
+      output,
+      samples,
+      seen: (text) => seen(text, output, waiting, run),
+      outcome: async () => ({ run, exit: await run.finished, ...output, samples }),
+    };
+  }
+
+  async run(fixture: string, args: readonly string[] = [], change: Partial<RunSpec> = {}) {
+    const running = await this.start(this.spec(fixture, args, change));
+    return running.outcome();
+  }
+}
+
+async function seen(
+  text: string,
+  output: { stdout: string; stderr: string },
+  waiting: Set<() => void>,
+  run: PreparedRun,
+): Promise<void> {
+  const found = Promise.withResolvers<void>();
+  const check = (): void => {
+    if (output.stdout.includes(text) || output.stderr.includes(text)) found.resolve();
+  };
+  waiting.add(check);
+  check();
+  const ended = run.finished.then((exit) => {
+    check();
+    found.reject(new Error(`ended without "${text}": ${JSON.stringify({ exit, output })}`));
+  });
+  await Promise.race([found.promise, ended.then(() => found.promise)]);
+  waiting.delete(check);
+}
+
+/** Resolves when no process has that number any more, or only as a zombie. */
+export async function gone(pid: number): Promise<void> {
+  await until(async () => {
+    const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
+    return stat === '' || /\) Z /.test(stat);
+  });
+}
+
+/** Number of a process's parent. */
+export async function parentOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+}
+
+/** Numbers of the host's processes whose command line holds the text. */
+export async function processesWith(text: string): Promise<number[]> {
+  const found: number[] = [];
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
+    const line = await readFile(`/proc/${name}/cmdline`, 'latin1').catch(() => '');
+    if (line.includes(text)) found.push(Number(name));
+  }
+  return found;
+}
+
+/** Polls a condition outside our control; the test's own timeout bounds it. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}

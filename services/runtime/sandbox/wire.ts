@@ -1,0 +1,97 @@
+/** The JSON contents of the frames, with the field names of the Python side. */
+import type { EndReason, RunExit, RunSample, RunSpec, SandboxLayer } from './sandbox.ts';
+
+interface WireExit {
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  readonly reason: EndReason | null;
+  readonly detail: string | null;
+  readonly usage: {
+    readonly cpu_seconds: number;
+    readonly max_memory_bytes: number;
+    readonly max_threads: number;
+  };
+}
+
+interface WireSample {
+  readonly cpu_seconds: number;
+  readonly memory_bytes: number;
+  readonly threads: number;
+  readonly processes: number;
+}
+
+export interface Ready {
+  readonly pid: number;
+  readonly workspace: string;
+  readonly layers: readonly string[];
+}
+
+export interface Failure {
+  readonly stage: string;
+  readonly message: string;
+}
+
+/** Content of the frame that says what is to be run. */
+export function specToWire(spec: RunSpec): object {
+  const { limits } = spec;
+  return {
+    run_id: spec.runId,
+    script_id: spec.scriptId,
+    argv: spec.argv,
+    env: spec.env,
+    workspace_env: spec.workspaceEnv,
+    files: spec.files,
+    data_folder: spec.dataFolder,
+    read_only: spec.readOnly,
+    read_write: spec.readWrite,
+    hidden: spec.hidden,
+    limits: {
+      cpu_seconds: limits.cpuSeconds,
+      memory_bytes: limits.memoryBytes,
+      address_space_bytes: limits.addressSpaceBytes,
+      open_files: limits.openFiles,
+      processes: limits.processes,
+      wall_clock_seconds: limits.wallClockSeconds,
+    },
+    lease_ms: spec.leaseMs,
+    stop_grace_ms: spec.stopGraceMs,
+  };
+}
+
+export function readyFromWire(payload: Buffer): Ready {
+  return JSON.parse(payload.toString()) as Ready;
+}
+
+export function failureFromWire(payload: Buffer): Failure {
+  return JSON.parse(payload.toString()) as Failure;
+}
+
+export function layersFromWire(payload: Buffer): { layers: readonly SandboxLayer[] } {
+  return JSON.parse(payload.toString()) as { layers: readonly SandboxLayer[] };
+}
+
+export function sampleFromWire(payload: Buffer): RunSample {
+  const sample = JSON.parse(payload.toString()) as WireSample;
+  return {
+    cpuSeconds: sample.cpu_seconds,
+    memoryBytes: sample.memory_bytes,
+    threads: sample.threads,
+    processes: sample.processes,
+  };
+}
+
+export function exitFromWire(payload: Buffer): RunExit {
+  const exit = JSON.parse(payload.toString()) as WireExit;
+  return {
+    kind: 'exited',
+    exitCode: exit.exit_code,
+    signal: exit.signal,
+    reason: exit.reason,
+    detail: exit.detail,
+    usage: {
+      cpuSeconds: exit.usage.cpu_seconds,
+      maxMemoryBytes: exit.usage.max_memory_bytes,
+      maxThreads: exit.usage.max_threads,
+    },
+  };
+}
