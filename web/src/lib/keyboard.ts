@@ -1,6 +1,7 @@
 /** Whether a key goes to a field that takes text, so that a shortcut must not take it. */
 export function isTyping(event: KeyboardEvent): boolean {
-  const target = event.target;
+  // The editor lives in a shadow tree, from outside of which only its host is seen.
+  const target = event.composedPath()[0];
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName);
 }
