@@ -15,7 +15,11 @@ export interface Reaction {
 /** What reactions may look up. */
 export interface ReactionReads {
   /** Runs of a script that are queued or running, oldest first. */
-  readonly activeRuns: (
-    scriptId: ScriptId,
-  ) => Promise<readonly { readonly runId: RunId; readonly status: 'queued' | 'running' }[]>;
+  readonly activeRuns: (scriptId: ScriptId) => Promise<readonly ActiveRun[]>;
+}
+
+export interface ActiveRun {
+  readonly runId: RunId;
+  readonly status: 'queued' | 'running';
+  readonly queuedAt: Date;
 }

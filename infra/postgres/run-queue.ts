@@ -10,13 +10,16 @@ const statements = {
       WHERE fence IS NULL AND available_at <= now()
         AND (lease_until IS NULL OR lease_until < now())
       ORDER BY priority DESC, available_at, run_id
-      LIMIT $2 FOR UPDATE SKIP LOCKED)
-    UPDATE run_queue q SET owner = $1, lease_until = now() + make_interval(secs => $3)
-    FROM next JOIN runs r ON r.run_id = next.run_id
-      JOIN events e ON e.stream_id = 'run-' || r.run_id AND e.version = 1
-    WHERE q.run_id = next.run_id
-    RETURNING q.run_id, q.script_id, q.attempt, r.script_version, r.entrypoint, r.limits,
-      r.trigger_type, r.params_sha256, e.metadata->>'correlationId' AS correlation_id`,
+      LIMIT $2 FOR UPDATE SKIP LOCKED
+    ), claimed AS (
+      UPDATE run_queue q SET owner = $1, lease_until = now() + make_interval(secs => $3)
+      FROM next WHERE q.run_id = next.run_id
+      RETURNING q.*)
+    SELECT q.run_id, q.script_id, q.attempt, r.script_version, r.entrypoint, r.limits,
+      r.trigger_type, r.params_sha256, e.metadata->>'correlationId' AS correlation_id
+    FROM claimed q JOIN runs r ON r.run_id = q.run_id
+      JOIN events e ON e.stream_id = 'run-' || q.run_id AND e.version = 1
+    ORDER BY q.priority DESC, q.available_at, q.run_id`,
   renew: `UPDATE run_queue SET lease_until = now() + make_interval(secs => $3)
     WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND lease_until > now()
     RETURNING run_id, stop_requested`,

@@ -57,6 +57,7 @@ function startDuties(platform: Platform, logger: Logger) {
         (await activeRuns(reads, scriptId)).map((run) => ({
           runId: known(parseRunId, run.run_id),
           status: run.status === 'queued' ? 'queued' : 'running',
+          queuedAt: run.queued_at,
         })),
     },
   });

@@ -1,0 +1,47 @@
+import type { Command } from '#domain/aggregates.ts';
+import { runId, scriptId } from '#domain/testing/ids.ts';
+import { beginning, recordAll } from '#domain/testing/recorded.ts';
+import { describe, expect, test } from 'vitest';
+import type { ActiveRun } from './reaction.ts';
+import { whenScriptWithdrawnStopRuns } from './when-script-withdrawn-stop-runs.ts';
+
+const stop = (number: number): Command => ({ type: 'StopRun', runId: runId(number) });
+
+/** What the last of `events` calls for, where two runs were queued `afterMs` after it. */
+async function reactTo(type: 'EnableScript' | 'DisableScript' | 'DeleteScript', afterMs = -1) {
+  const events = await recordAll([...beginning, { type, scriptId: scriptId() }]);
+  const event = events.at(-1)!;
+  const queuedAt = new Date(event.recordedAt.getTime() + afterMs);
+  const active: readonly ActiveRun[] = [
+    { runId: runId(1), status: 'running', queuedAt },
+    { runId: runId(2), status: 'queued', queuedAt },
+  ];
+  const reads = { activeRuns: () => Promise.resolve(active) };
+  return await whenScriptWithdrawnStopRuns.react(event, reads);
+}
+
+describe('given a script with a run that waits and one that runs', () => {
+  test('when it is disabled, then the one that waits is stopped', async () => {
+    expect(await reactTo('DisableScript')).toEqual([stop(2)]);
+  });
+
+  test('when it is deleted, then both are stopped', async () => {
+    expect(await reactTo('DeleteScript')).toEqual([stop(1), stop(2)]);
+  });
+
+  test('when they were admitted in the same millisecond, then they count', async () => {
+    expect(await reactTo('DisableScript', 0)).toEqual([stop(2)]);
+  });
+
+  test('when anything else happens, then nothing is stopped', async () => {
+    const created = (await recordAll(beginning)).at(-1)!;
+    const reads = { activeRuns: () => Promise.reject(new Error('nobody asks')) };
+    expect(await whenScriptWithdrawnStopRuns.react(created, reads)).toEqual([]);
+  });
+});
+
+describe('given runs that were admitted after their script was enabled again', () => {
+  test('when the disabling before that is looked at late, then they go on', async () => {
+    expect(await reactTo('DisableScript', 1)).toEqual([]);
+  });
+});
