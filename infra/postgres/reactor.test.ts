@@ -1,0 +1,162 @@
+import { known, parseRunId } from '#domain/kernel/ids.ts';
+import type { Reaction, ReactionReads } from '#domain/reactions/reaction.ts';
+import { reactions } from '#domain/reactions/registry.ts';
+import { defaultSettings } from '#domain/script/settings.ts';
+import { runId, scriptId } from '#domain/testing/ids.ts';
+import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { eventsVisible, openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
+import { activeRuns } from '#projections/runs/queries.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { listCheckpoints } from './checkpoints.ts';
+import { Reactor, type ReactorParts } from './reactor.ts';
+
+const { signal } = new AbortController();
+
+let platform: TestPlatform;
+beforeEach(async () => {
+  platform = await openTestPlatform();
+  await platform.accepted(createGroup());
+  const settings = { ...defaultSettings, maxConcurrentRuns: 10 };
+  await platform.accepted(createScript({ settings }));
+  for (const number of [1, 2]) await platform.accepted(runScript({ runId: runId(number) }));
+  const start = { type: 'StartRun', runtimeId: 'a', layers: [] } as const;
+  await platform.accepted({ ...start, runId: runId(1) });
+});
+afterEach(() => platform.close());
+
+const disable = { type: 'DisableScript', scriptId: scriptId() } as const;
+const enable = { type: 'EnableScript', scriptId: scriptId() } as const;
+
+function reads(): ReactionReads {
+  return {
+    activeRuns: async (id) =>
+      (await activeRuns(platform.reads, id)).map((run) => ({
+        runId: known(parseRunId, run.run_id),
+        status: run.status === 'queued' ? 'queued' : 'running',
+        queuedAt: run.queued_at,
+      })),
+  };
+}
+
+function reactor(parts: Partial<ReactorParts> = {}): Reactor {
+  const { pool, commands } = platform;
+  return new Reactor({ pool, commands, ids: systemIds, reads: reads(), reactions, ...parts });
+}
+
+async function react(parts?: Partial<ReactorParts>): Promise<number> {
+  await eventsVisible(platform.pool);
+  return await reactor(parts).runOnce(signal);
+}
+
+/** What became of the runs, by number. */
+async function runs(): Promise<readonly string[]> {
+  const rows = await platform.reads.selectFrom('runs').selectAll().orderBy('run_id').execute();
+  return rows.map((row) => (row.stop_requested ? 'stopping' : row.status));
+}
+
+async function eventCount(): Promise<number> {
+  const { rows } = await platform.pool.query<{ count: number }>('SELECT count(*) FROM events');
+  return rows[0]?.count ?? 0;
+}
+
+describe('given a script with a run that runs and one that waits', () => {
+  test('when it is disabled, then the one that waits is stopped', async () => {
+    await platform.accepted(disable);
+    await react();
+    expect(await runs()).toEqual(['running', 'stopped']);
+  });
+
+  test('when it is deleted, then both are stopped', async () => {
+    await platform.accepted({ type: 'DeleteScript', scriptId: scriptId() });
+    await react();
+    expect(await runs()).toEqual(['stopping', 'stopped']);
+  });
+
+  test('when it was enabled again before anybody reacted, then later runs go on', async () => {
+    for (const command of [disable, enable]) await platform.accepted(command);
+    await platform.accepted(runScript({ runId: runId(3) }));
+    await react();
+    expect(await runs()).toEqual(['running', 'stopped', 'queued']);
+  });
+
+  test('when anything else happens, then nothing follows', async () => {
+    const before = await eventCount();
+    expect(await react()).toBe(before);
+    expect(await eventCount()).toBe(before);
+  });
+});
+
+describe('given a script that is deleted', () => {
+  beforeEach(async () => {
+    await platform.accepted({ type: 'DeleteScript', scriptId: scriptId() });
+  });
+
+  test('then what follows says what caused it', async () => {
+    const { rows } = await platform.pool.query<{ event_id: string; correlation: string }>(
+      `SELECT event_id, metadata->>'correlationId' AS correlation FROM events
+        WHERE type = 'ScriptDeleted'`,
+    );
+    await react();
+    const caused = await platform.pool.query(
+      `SELECT type, metadata->>'correlationId' AS correlation, metadata->'actor' AS actor
+        FROM events WHERE metadata->>'causationId' = $1 ORDER BY type`,
+      [rows[0]?.event_id],
+    );
+    const correlation = rows[0]?.correlation;
+    const actor = { kind: 'system', name: 'reaction' };
+    expect(caused.rows).toEqual([
+      { type: 'RunFinished', correlation, actor },
+      { type: 'RunStopRequested', correlation, actor },
+    ]);
+  });
+
+  test('when the reactor runs again, then nothing more happens', async () => {
+    await react();
+    const after = await eventCount();
+    await react();
+    expect(await react()).toBe(0);
+    expect(await eventCount()).toBe(after);
+  });
+
+  test('when its place is lost, then reacting again does nothing more', async () => {
+    await react();
+    const after = await eventCount();
+    await platform.pool.query('DELETE FROM checkpoints');
+    await react();
+    expect(await eventCount()).toBe(after);
+  });
+
+  test('when several reactors run at once, then each run is stopped once', async () => {
+    await eventsVisible(platform.pool);
+    const before = await eventCount();
+    await Promise.all(Array.from({ length: 5 }, () => reactor().runOnce(signal)));
+    expect(await eventCount()).toBe(before + 2);
+    await react();
+    expect(await listCheckpoints(platform.pool)).toMatchObject([{ lag: 0 }]);
+  });
+
+  test('when a command fails, then it is tried again the next time', async () => {
+    const broken = { ...platform.commands, execute: () => Promise.reject(new Error('down')) };
+    const commands = broken as unknown as ReactorParts['commands'];
+    await expect(react({ commands })).rejects.toThrow('down');
+    expect(await runs()).toEqual(['running', 'queued']);
+    await react();
+    expect(await runs()).toEqual(['stopping', 'stopped']);
+  });
+
+  test('when a command is refused, then that is an answer: the next event is looked at', async () => {
+    const tooLate: Reaction = {
+      name: 'too-late',
+      handles: ['RunQueued'],
+      react: () => Promise.resolve([{ type: 'StopRun', runId: runId(99) }]),
+    };
+    expect(await react({ reactions: [tooLate] })).toBe(await eventCount());
+    expect(await react({ reactions: [tooLate] })).toBe(0);
+  });
+
+  test('when it is to stop, then it leaves everything', async () => {
+    expect(await reactor().runOnce(AbortSignal.abort())).toBe(0);
+    expect(await runs()).toEqual(['running', 'queued']);
+  });
+});
