@@ -31,6 +31,8 @@ export interface Backend {
   readonly services: Services;
   /** Listens. @returns the port @throws when the port is taken */
   listen(port: number, host: string): Promise<number>;
+  /** Resolves when everything that was noted behind the answers so far is recorded. */
+  settle(): Promise<void>;
   /** Ends what is under way, within seconds; safe twice. */
   close(): Promise<void>;
 }
@@ -66,6 +68,7 @@ export function createBackend(parts: Parts): Backend {
       await once(server, 'listening');
       return (server.address() as AddressInfo).port;
     },
+    settle: () => refusals.flush(),
     close: async () => {
       await Promise.all([stopServer(server), sockets.close(), purge.stop()]);
       await refusals.close();

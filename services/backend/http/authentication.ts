@@ -39,16 +39,10 @@ export async function identityOfToken(
 ): Promise<Identity | undefined> {
   const claims = await tokens.verify(token);
   if (claims === undefined) return undefined;
-  return await identityOfSession(claims.sessionId, readModels);
-}
-
-/** The owner of a session that is open. */
-export async function identityOfSession(
-  sessionId: SessionId,
-  readModels: ReadModels,
-): Promise<Identity | undefined> {
+  const { sessionId, userId } = claims;
   const session = await findOpenSession(readModels, sessionId);
-  return session === undefined ? undefined : { sessionId, principal: principalOf(session) };
+  if (session?.user_id !== userId) return undefined;
+  return { sessionId, principal: principalOf(session) };
 }
 
 export function principalOf(session: OpenSession): Principal {

@@ -50,13 +50,13 @@ export async function admit(exchange: Exchange, services: Services): Promise<Pro
 /** Parses the parameters of the path into the exchange. Text that is no id names nothing: 404. */
 export function readParameters(exchange: Exchange): Problem | undefined {
   const parsed: Record<string, unknown> = {};
+  exchange.parameters = parsed;
   for (const [name, parameter] of Object.entries(exchange.operation.parameters ?? {})) {
     const given: string | readonly string[] | undefined = exchange.request.params[name];
     const value = parameter.parse(typeof given === 'string' ? given : (given ?? []).join('/'));
     if (value === undefined) return notFound;
     parsed[name] = value;
   }
-  exchange.parameters = parsed;
   return undefined;
 }
 

@@ -41,6 +41,7 @@ export class RefusalRecorder {
   readonly #loop: Loop;
   readonly #counted = new Map<string, Counted>();
   #single: Counted[] = [];
+  #flushing: Promise<unknown> = Promise.resolve();
   #allowance = burst;
   #allowedAtMs: number;
 
@@ -60,14 +61,12 @@ export class RefusalRecorder {
     this.#keep({ ...refused, count: 1 }, this.#takeAllowance());
   }
 
-  /** Records what is remembered. @throws when that failed; it is remembered still */
-  async flush(): Promise<void> {
-    while (this.#single.length > 0 || this.#counted.size > 0) {
-      const batch = [...this.#single, ...this.#counted.values()];
-      this.#single = [];
-      this.#counted.clear();
-      await this.#recordAll(batch);
-    }
+  /** Records what is remembered, after what is being recorded already.
+   *  @throws when that failed; it is remembered still */
+  flush(): Promise<void> {
+    const next = this.#flushing.then(() => this.#recordAll());
+    this.#flushing = next.catch(() => undefined);
+    return next;
   }
 
   /** Records what is left, as far as that is possible; safe twice. */
@@ -78,8 +77,10 @@ export class RefusalRecorder {
     });
   }
 
-  async #recordAll(batch: readonly Counted[]): Promise<void> {
-    const waiting = [...batch];
+  async #recordAll(): Promise<void> {
+    const waiting = [...this.#single, ...this.#counted.values()];
+    this.#single = [];
+    this.#counted.clear();
     const work = async (): Promise<void> => {
       for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
         await this.#record(one).catch((error: unknown) => {

@@ -66,7 +66,7 @@ async function answerTo(exchange: Exchange, parts: RouterParts): Promise<Sendabl
   try {
     return await work(exchange, parts);
   } catch (error) {
-    if (error instanceof BodyCut || exchange.request.destroyed) return undefined;
+    if (error instanceof BodyCut || exchange.request.socket.destroyed) return undefined;
     const { problem, logged } = faultOf(error);
     if (logged) {
       const { traceId, operation } = exchange;
@@ -79,7 +79,9 @@ async function answerTo(exchange: Exchange, parts: RouterParts): Promise<Sendabl
 
 async function work(exchange: Exchange, parts: RouterParts): Promise<Sendable> {
   const { operation, request } = exchange;
-  const refused = (await admit(exchange, parts.services)) ?? readParameters(exchange);
+  // Read first, so that the audit trail can tell what a refused request was for.
+  const unreadable = readParameters(exchange);
+  const refused = (await admit(exchange, parts.services)) ?? unreadable;
   if (refused !== undefined) return refused;
   const query = readQuery(exchange);
   if (isProblem(query)) return query;

@@ -1,12 +1,6 @@
 /** Access tokens: JWTs for 15 minutes, signed with the one algorithm that is accepted (RFC 8725,
  *  RFC 9068). They name a session; whether that still counts is asked at every request. */
-import {
-  known,
-  parseSessionId,
-  parseUserId,
-  type SessionId,
-  type UserId,
-} from '#domain/kernel/ids.ts';
+import { parseSessionId, parseUserId, type SessionId, type UserId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import { JOSEError } from 'jose/errors';
 import { SignJWT } from 'jose/jwt/sign';
@@ -67,10 +61,10 @@ async function verified(token: string, key: Uint8Array, clock: Clock): Promise<C
   // Own tokens name no key: a header that does (`kid`, `jku`, `jwk`, `x5u`) is somebody's attempt.
   const own = Object.keys(protectedHeader).every((name) => name === 'alg' || name === 'typ');
   const { sub, sid, exp } = payload;
-  if (!own || sub === undefined || typeof sid !== 'string' || exp === undefined) return undefined;
-  return {
-    userId: known(parseUserId, sub),
-    sessionId: known(parseSessionId, sid),
-    expiresAtMs: exp * 1000,
-  };
+  const userId = parseUserId(sub ?? '');
+  const sessionId = parseSessionId(typeof sid === 'string' ? sid : '');
+  if (!own || userId === undefined || sessionId === undefined || exp === undefined) {
+    return undefined;
+  }
+  return { userId, sessionId, expiresAtMs: exp * 1000 };
 }

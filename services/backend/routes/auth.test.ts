@@ -1,5 +1,9 @@
+import { SignJWT } from 'jose/jwt/sign';
+import { UnsecuredJWT } from 'jose/jwt/unsecured';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { groups, refusals, someone } from '../testing/people.ts';
 import { administrator, startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+import { statusesOf, TestClient } from '../testing/test-client.ts';
 
 let platform: TestBackend;
 beforeAll(async () => {
@@ -7,9 +11,209 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
+const login = '/api/v1/auth/login';
+const from = (ip: string) => platform.anonymous.with({ 'X-Forwarded-For': ip });
+
+/** The refresh cookie of an answer, as a browser would send it. */
+function cookieOf(headers: Headers): string {
+  return (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}
+
 describe('given the first administrator', () => {
   test('when they sign in, then they get a token that says who they are', async () => {
     const me = await platform.admin.get('/api/v1/auth/me');
     expect(me.json).toMatchObject({ email: administrator.email, role: 'administrator' });
+  });
+
+  test('when they sign in over HTTP, then the cookie is plain and out of reach of scripts', async () => {
+    const answer = await platform.anonymous.post(login, administrator);
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^orch_refresh=[\w.-]+; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Strict$/,
+    );
+    expect(answer.json).toMatchObject({ token_type: 'bearer', expires_in: 900 });
+  });
+
+  test('when they sign in over HTTPS, then the cookie is bound to this host', async () => {
+    const answer = await platform.anonymous
+      .with({ 'X-Forwarded-Proto': 'https' })
+      .post(login, administrator);
+    expect(answer.headers.get('set-cookie')).toMatch(/^__Host-orch_refresh=.*; Secure$/);
+  });
+
+  test('when a page of another site signs in, then it is refused', async () => {
+    const answer = await platform.anonymous
+      .with({ Origin: 'https://evil.example' })
+      .post(login, administrator);
+    expect([answer.status, answer.json.code]).toEqual([403, 'forbidden']);
+  });
+
+  test('when the e-mail address is in capitals, then it is the same account', async () => {
+    await platform.anonymous.signIn({ ...administrator, email: 'ADMIN@Example.com' });
+  });
+});
+
+describe('given a wrong password', () => {
+  test('when it is tried, then the answer is that of an unknown account', async () => {
+    const wrong = await from('192.0.2.1').post(login, { ...administrator, password: 'wrong' });
+    const unknown = await from('192.0.2.1').post(login, { email: 'no@x', password: 'wrong' });
+    expect([wrong.status, wrong.json.code]).toEqual([401, 'unauthenticated']);
+    expect({ ...unknown.json, trace_id: '' }).toEqual({ ...wrong.json, trace_id: '' });
+    const recorded = await refusals(platform);
+    expect(recorded.map((one) => one.resource)).toContainEqual(expect.stringMatching(/^user-/));
+  });
+
+  test('when it has more than 72 bytes, then it is refused and not cut', async () => {
+    const answer = await platform.anonymous.post(login, {
+      ...administrator,
+      password: 'ä'.repeat(37),
+    });
+    expect([answer.status, answer.json.errors[0].pointer]).toEqual([422, '/password']);
+  });
+
+  test('when it is tried six times, then the sixth waits', async () => {
+    const client = from('192.0.2.2');
+    const body = { email: 'target@example.com', password: 'wrong' };
+    const tries = await Promise.all(Array.from({ length: 6 }, () => client.post(login, body)));
+    expect(statusesOf(tries)).toEqual([401, 401, 401, 401, 401, 429]);
+    const late = await client.post(login, body);
+    expect(late.json.code).toBe('rate_limited');
+    expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(290);
+    expect(late.headers.get('ratelimit-policy')).toBe('"login";q=5;w=300');
+  });
+
+  test('when one address fails for twenty accounts, then it waits for the next', async () => {
+    const client = from('192.0.2.3');
+    const attempt = (index: number) =>
+      client.post(login, { email: `nobody${index}@example.com`, password: 'wrong' });
+    for (let index = 0; index < 20; index += 1) await attempt(index);
+    expect((await attempt(20)).status).toBe(429);
+  });
+
+  test('when others fail for an account, then its own address is not locked out', async () => {
+    await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
+    const email = 'owner@example.com';
+    const body = { email, password: 'a good password', role: 'viewer' };
+    await platform.admin.post('/api/v1/users', body);
+    const credentials = { email, password: 'a good password' };
+    await from('192.0.2.10').signIn(credentials);
+    for (let index = 0; index < 5; index += 1) {
+      await from('192.0.2.66').post(login, { email, password: 'wrong' });
+    }
+    expect((await from('192.0.2.66').post(login, credentials)).status).toBe(429);
+    expect((await from('192.0.2.77').post(login, credentials)).status).toBe(429);
+    expect((await from('192.0.2.10').post(login, credentials)).status).toBe(200);
+  });
+});
+
+describe('given a signed-in person', () => {
+  test('when they sign out, then the token stops working at once', async () => {
+    const client = await platform.anonymous.signIn(administrator);
+    const out = await client.post('/api/v1/auth/logout');
+    expect(out.status).toBe(204);
+    expect(out.headers.get('set-cookie')).toContain('Max-Age=0');
+    expect((await client.get('/api/v1/auth/me')).status).toBe(401);
+  });
+
+  test('when the account is disabled, then the token stops working at once', async () => {
+    const client = await someone(platform, { role: 'viewer', groupIds: [] });
+    const { id } = (await client.get('/api/v1/auth/me')).json as { id: string };
+    await platform.pool.query('UPDATE users SET disabled = true WHERE user_id = $1', [id]);
+    expect((await client.get('/api/v1/auth/me')).status).toBe(401);
+  });
+
+  test('when the refresh token is traded, then the old one ends the session', async () => {
+    const first = cookieOf((await platform.anonymous.post(login, administrator)).headers);
+    const refresh = (cookie: string) =>
+      platform.anonymous.with({ Cookie: cookie }).post('/api/v1/auth/refresh');
+    const traded = await refresh(first);
+    expect(traded.status).toBe(200);
+    const client = new TestClient(platform.origin, traded.json.access_token);
+    expect((await client.get('/api/v1/auth/me')).status).toBe(200);
+    const second = cookieOf(traded.headers);
+    expect((await refresh(first)).status).toBe(401);
+    expect((await refresh(second)).status).toBe(401);
+    expect((await client.get('/api/v1/auth/me')).status).toBe(401);
+  });
+
+  test('when a page of another site refreshes, then it is refused and nothing is traded', async () => {
+    const cookie = cookieOf((await platform.anonymous.post(login, administrator)).headers);
+    const client = platform.anonymous.with({ Cookie: cookie });
+    const path = '/api/v1/auth/refresh';
+    const foreign = await client.with({ Origin: 'https://evil.example' }).post(path);
+    expect(foreign.status).toBe(403);
+    expect((await client.with({ Origin: platform.origin }).post(path)).status).toBe(200);
+  });
+
+  test('when nobody has a cookie, then there is nothing to refresh', async () => {
+    expect((await platform.anonymous.post('/api/v1/auth/refresh')).status).toBe(401);
+  });
+});
+
+describe('given a token that this platform did not sign so', () => {
+  const claims = { sid: '019aa3f0-7788-7abc-8def-0123456789ab' };
+  const signed = (change: (jwt: SignJWT) => SignJWT = (jwt) => jwt, header: object = {}) =>
+    change(
+      new SignJWT(claims)
+        .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', ...header })
+        .setIssuer('orchestrator')
+        .setAudience('orchestrator-api')
+        .setSubject('019aa3f0-7788-7abc-8def-0123456789ab')
+        .setIssuedAt()
+        .setExpirationTime('5m'),
+    ).sign(new Uint8Array(32).fill(7));
+
+  test.each([
+    ['forged', () => signed()],
+    ['of no algorithm', () => Promise.resolve(new UnsecuredJWT(claims).encode())],
+    ['nonsense', () => Promise.resolve('abc.def.ghi')],
+    ['a refresh token', () => Promise.resolve(`${claims.sid}.${'a'.repeat(43)}`)],
+  ])('when it is %s, then the answer is 401', async (_name, make) => {
+    const answer = await new TestClient(platform.origin, await make()).get('/api/v1/scripts');
+    expect([answer.status, answer.json.code]).toEqual([401, 'unauthenticated']);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  });
+});
+
+describe('given a token that is signed with the right key', () => {
+  const tokenKey = new Uint8Array(32).fill(9);
+  let own: TestBackend;
+  let sid: string;
+  let sub: string;
+  beforeAll(async () => {
+    own = await startTestBackend({ tokenKey });
+    const claims = await own.services.tokens.verify(own.admin.token ?? '');
+    sid = claims?.sessionId ?? '';
+    sub = claims?.userId ?? '';
+  });
+  afterAll(() => own.close());
+
+  const make = (header: object, payload: object, expiry: string) =>
+    new SignJWT({ sid, iss: 'orchestrator', aud: 'orchestrator-api', sub, ...payload })
+      .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', ...header })
+      .setIssuedAt()
+      .setExpirationTime(expiry)
+      .sign(tokenKey);
+
+  test('when all is right, then it is taken', async () => {
+    const client = new TestClient(own.origin, await make({}, {}, '5m'));
+    expect((await client.get('/api/v1/auth/me')).status).toBe(200);
+  });
+
+  test.each([
+    ['it has expired', {}, {}, '-1s'],
+    ['its type is another', { typ: 'JWT' }, {}, '5m'],
+    ['it names a key', { kid: '../../etc/passwd' }, {}, '5m'],
+    ['it brings a key address', { jku: 'https://evil.example/keys' }, {}, '5m'],
+    ['its issuer is another', {}, { iss: 'evil' }, '5m'],
+    ['its audience is another', {}, { aud: 'evil' }, '5m'],
+    ['it names no session', {}, { sid: undefined }, '5m'],
+    ['its session is unknown', {}, { sid: '019aa3f0-7788-7abc-8def-0123456789ab' }, '5m'],
+    ['it names another person', {}, { sub: '019aa3f0-7788-7abc-8def-0123456789ab' }, '5m'],
+    ['its session is no id', {}, { sid: "'; DROP TABLE users" }, '5m'],
+    ['its algorithm is another', { alg: 'HS512' }, {}, '5m'],
+  ])('when %s, then the answer is 401', async (_name, header, payload, expiry) => {
+    const token = await make(header, payload, expiry);
+    const answer = await new TestClient(own.origin, token).get('/api/v1/auth/me');
+    expect(answer.status).toBe(401);
   });
 });

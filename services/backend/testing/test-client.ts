@@ -104,3 +104,8 @@ export class TestClient {
     return answer;
   }
 }
+
+/** The statuses of several answers, smallest first. */
+export function statusesOf(answers: readonly Answer[]): readonly number[] {
+  return answers.map((one) => one.status).toSorted((one, other) => one - other);
+}

@@ -62,16 +62,16 @@ export class RunHub {
     });
   }
 
-  /** Follows a run. The subscriber hears of everything from now on, and reads what was before. */
-  add(subscriber: RunSubscriber): void {
+  /** Follows a run: the subscriber hears of everything from now on, and reads what was before.
+   *  @param run as it was found just now */
+  async add(subscriber: RunSubscriber, run: RunsTable): Promise<void> {
     const { runId } = subscriber;
     const watched: Watched = this.#watched.get(runId) ?? { subscribers: new Set() };
     this.#watched.set(runId, watched);
     watched.subscribers.add(subscriber);
-    subscriber.catchUp();
     if (watched.latest !== undefined) show(watched.latest, subscriber);
-    this.#changed.add(runId);
-    this.#statuses.wake();
+    await this.#showNews([run]);
+    subscriber.start();
   }
 
   remove(subscriber: RunSubscriber): void {
@@ -94,7 +94,10 @@ export class RunHub {
   async #showStatuses(runIds: readonly string[]): Promise<void> {
     for (const runId of runIds) this.#changed.delete(runId);
     if (runIds.length === 0) return;
-    const rows = await findRuns(this.#services.readModels, runIds);
+    await this.#showNews(await findRuns(this.#services.readModels, runIds));
+  }
+
+  async #showNews(rows: readonly RunsTable[]): Promise<void> {
     const changed = rows.filter((row) => this.#isNews(row));
     const bodies = await runsJson(changed, this.#services);
     for (const [index, row] of changed.entries()) this.#show(row, bodies[index]);

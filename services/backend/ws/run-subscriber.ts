@@ -28,6 +28,7 @@ export class RunSubscriber {
   readonly #runLogs: RunLogs;
   readonly #onError: (error: unknown) => void;
   #nextSeq: number;
+  #started = false;
   #reading = false;
   #readAgain = false;
   #status: Buffer | undefined;
@@ -53,12 +54,18 @@ export class RunSubscriber {
 
   /** Whether it has caught up and waits for what comes. */
   get isIdle(): boolean {
-    return !this.#reading;
+    return this.#started && !this.#reading;
+  }
+
+  /** Begins with the lines; what is shown before comes before them. */
+  start(): void {
+    this.#started = true;
+    this.catchUp();
   }
 
   /** Takes a chunk as it comes; what does not fit is read from storage. */
   offer({ firstSeq, lastSeq, frame }: LiveChunk): void {
-    if (lastSeq < this.#nextSeq) return;
+    if (!this.#started || lastSeq < this.#nextSeq) return;
     const fits = frame !== undefined && firstSeq === this.#nextSeq && this.#hasRoom();
     if (!this.#reading && fits) {
       this.#nextSeq = lastSeq + 1;
@@ -89,7 +96,7 @@ export class RunSubscriber {
   /** Sends from storage whatever is there. */
   catchUp(): void {
     this.#readAgain = true;
-    if (this.#reading) return;
+    if (this.#reading || !this.#started) return;
     this.#reading = true;
     this.#read().catch(this.#onError);
   }

@@ -97,7 +97,7 @@ export class WebSockets {
     );
     this.#guard.add({ socket, sessionId: identity.sessionId, groupId: run.group_id });
     socket.once('close', () => this.#hub.remove(subscriber));
-    this.#hub.add(subscriber);
+    await this.#hub.add(subscriber, run);
   }
 
   #refuse(

@@ -1,0 +1,199 @@
+/** Whatever is sent, the answer is one of the contract, and nothing is left but an audit event. */
+import { request as httpRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formsOf } from './http/operation.ts';
+import { operations } from './operations.ts';
+import { deeds, groups, nowhere, refusals, run, script } from './testing/people.ts';
+import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
+
+let platform: TestBackend;
+let scriptId: string;
+let runId: string;
+beforeAll(async () => {
+  platform = await startTestBackend();
+  ({ id: scriptId } = await script(platform.admin, { group_id: groups.bots }));
+  runId = await run(platform.admin, scriptId);
+});
+afterAll(() => platform.close());
+
+const json = { 'Content-Type': 'application/json' };
+const forms = operations
+  .filter((one) => one.path.startsWith('/api/v1/'))
+  .flatMap((one) => formsOf(one).map((form) => ({ one, ...form })));
+const withBody = forms.filter(({ one }) => one.body !== undefined);
+const address = (path: string, id = '') =>
+  path
+    .replace('{run_id}', id || runId)
+    .replace('{id}', id || scriptId)
+    .replace('{path}', 'main.py');
+
+/** Does something that must be refused, and looks that only the refusal is there afterwards. */
+async function leavesNothing(
+  work: () => Promise<{ readonly status: number }>,
+  statuses: readonly number[],
+): Promise<void> {
+  const before = { deeds: await deeds(platform), refusals: (await refusals(platform)).length };
+  const { status } = await work();
+  expect(statuses).toContain(status);
+  expect(await deeds(platform)).toBe(before.deeds);
+  expect((await refusals(platform)).length).toBe(before.refusals + 1);
+}
+
+describe.each(withBody)('$method $path', ({ one, method, path }) => {
+  const send = (body: string | Uint8Array, headers: Record<string, string> = json) =>
+    platform.admin.send(method.toUpperCase(), address(path), body, { headers });
+
+  test('when a field is unknown, then it is named', async () => {
+    const example = (one.body?.example ?? {}) as object;
+    await leavesNothing(async () => {
+      const answer = await send(JSON.stringify({ ...example, colour: 'red' }));
+      expect(answer.json.errors[0]).toEqual({ pointer: '/colour', detail: 'is unknown' });
+      return answer;
+    }, [422]);
+    const proto = '{"__proto__": {"admin": true}}';
+    await leavesNothing(() => send(proto), [422]);
+  });
+
+  test.each([
+    ['cut', '{"name": "x'],
+    ['no JSON', 'name=x'],
+    ['not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+    ['empty though there is a length', ' '],
+  ])('when the JSON is %s, then it is malformed', async (_name, body) => {
+    await leavesNothing(() => send(body), [400]);
+  });
+
+  test.each([
+    ['a list', '[]'],
+    ['a number', '7'],
+    ['null', 'null'],
+    ['wrong in every field', wrongEverywhere(one.body?.schema)],
+    ['very deep', `{"params": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+  ])('when the body is %s, then it is not valid', async (_name, body) => {
+    await leavesNothing(() => send(body), [422]);
+  });
+
+  test('when the content type is another, then it is not served', async () => {
+    if (one.body?.rawMaxBytes !== undefined) return;
+    await leavesNothing(() => send('<a/>', { 'Content-Type': 'text/xml' }), [415]);
+    await leavesNothing(() => send('{}', { ...json, 'Content-Encoding': 'gzip' }), [415]);
+  });
+
+  test('when the body is over 1 MiB, then it is too large', async () => {
+    const body = JSON.stringify({ text: 'x'.repeat(1024 * 1024) });
+    await leavesNothing(() => send(body), [413]);
+  });
+});
+
+/** An object that has a wrong value for every field of the schema. */
+function wrongEverywhere(schema: unknown): string {
+  const { properties = {} } = (schema ?? {}) as { properties?: Record<string, unknown> };
+  const names = Object.keys(properties);
+  return JSON.stringify(
+    Object.fromEntries((names[0] ? names : ['x']).map((name) => [name, [[7]]])),
+  );
+}
+
+describe.each(forms)('$method $path', ({ one, method, path }) => {
+  const send = (query: string, id = '') => {
+    const body = one.body && JSON.stringify(one.body.example);
+    return platform.admin.send(method.toUpperCase(), `${address(path, id)}${query}`, body, {
+      headers: body === undefined ? {} : json,
+    });
+  };
+  const isSessionWork = one.tag === 'Authentication';
+
+  test('when a parameter is unknown or given twice, then it is refused', async () => {
+    await leavesNothing(() => send('?colour=red'), [400]);
+    await leavesNothing(() => send('?limit=1&limit=2'), [400]);
+    await leavesNothing(() => send('?__proto__=1'), [400]);
+  });
+
+  test.each(['limit=0', 'limit=201', 'limit=x', 'limit=1.5', 'cursor=%00', 'cursor=@@', 'q=%00'])(
+    'when the parameter is %s, then it is refused',
+    async (query) => {
+      await leavesNothing(() => send(`?${query}`), [400]);
+    },
+  );
+
+  test.each(['7', 'null', "1' OR '1'='1", '%00', `${nowhere}x`, '%F0%9F%92%A9', nowhere])(
+    'when the id is %s, then there is nothing there',
+    async (id) => {
+      if (Object.keys(one.parameters ?? {}).length === 0 || isSessionWork) return;
+      await leavesNothing(() => send('', encodeURIComponent(id).replaceAll('%25', '%')), [404]);
+    },
+  );
+});
+
+describe('given fields that the database cannot hold', () => {
+  test.each([
+    ['POST', '/api/v1/scripts', { name: 'a\0b' }],
+    ['POST', '/api/v1/scripts', { name: 'half \ud800 a pair' }],
+    ['POST', '/api/v1/scripts', { name: 'x', tags: ['\0'] }],
+    ['POST', '/api/v1/scripts', { name: 'x', storage_quota_bytes: 1e30 }],
+    ['POST', '/api/v1/scripts', { name: 'x', max_concurrent_runs: 1001 }],
+    ['POST', '/api/v1/scripts', { name: 'x', entrypoint: '../../etc/passwd' }],
+    ['POST', '/api/v1/scripts', { name: '   ' }],
+    ['POST', '/api/v1/auth/login', { email: 'a\0@b', password: 'x' }],
+    ['POST', '/api/v1/users', { email: 'a b@c', password: 'a good password', role: 'viewer' }],
+    ['POST', '/api/v1/users', { email: 'a@b', password: 'a good password', role: 'root' }],
+  ])('when %s %s gets %j, then it is refused', async (method, path, body) => {
+    await leavesNothing(() => platform.admin.sendJson(method, path, body), [422]);
+  });
+
+  test('when the parameters of a run hold one, then it is refused', async () => {
+    const path = `/api/v1/runs/scripts/${scriptId}/run`;
+    for (const params of [{ 'a\0': 1 }, { a: ['\0'] }]) {
+      await leavesNothing(() => platform.admin.post(path, { params }), [422]);
+    }
+  });
+});
+
+describe('given a path that no client library would send', () => {
+  test.each([
+    ['/../../../etc/passwd', 422],
+    ['/a/../b', 422],
+    ['/./a', 422],
+    ['/%2e%2e/%2e%2e/etc', 422],
+    ['/..%5c..%5cetc', 422],
+    ['/a%00', 422],
+    ['/%ff', 400],
+  ])('when a file is saved at %s, then nothing is', async (path, status) => {
+    const full = `/api/v1/scripts/${scriptId}/files${path}`;
+    const before = await deeds(platform);
+    expect(await rawPut(full)).toBe(status);
+    expect(await deeds(platform)).toBe(before);
+  });
+
+  async function rawPut(path: string): Promise<number | undefined> {
+    const headers = { Authorization: `Bearer ${platform.admin.token}`, 'Content-Length': '1' };
+    const { port } = new URL(platform.origin);
+    const request = httpRequest({ port, host: '127.0.0.1', path, method: 'PUT', headers });
+    request.end('x');
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    await text(response);
+    return response.statusCode;
+  }
+});
+
+describe('given refusals that come too fast to keep each', () => {
+  test('when there are a thousand, then they are counted together and none is lost', async () => {
+    const before = total(await refusals(platform));
+    for (let round = 0; round < 20; round += 1) {
+      await Promise.all(Array.from({ length: 50 }, () => platform.anonymous.get('/api/v1/groups')));
+    }
+    const after = await refusals(platform);
+    expect(total(after) - before).toBe(1000);
+    expect(after.filter((one) => one.count > 1).length).toBeGreaterThan(0);
+  });
+
+  const total = (all: readonly { readonly count: number }[]) =>
+    all.reduce((sum, one) => sum + one.count, 0);
+});
+
+test('when all of that has happened, then nothing failed in here', () => {
+  expect(platform.logged.errors).toEqual([]);
+});

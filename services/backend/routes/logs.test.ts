@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { groups, run, script, someone, writeLines } from '../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+import type { TestClient } from '../testing/test-client.ts';
+
+let platform: TestBackend;
+let developer: TestClient;
+let logs: string;
+beforeAll(async () => {
+  platform = await startTestBackend();
+  developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
+  const runId = await run(developer, (await script(developer)).id);
+  logs = `/api/v1/runs/${runId}/logs`;
+  const texts = Array.from({ length: 120 }, (_, index) => `line ${index + 1}`);
+  await writeLines(platform, runId, 1, texts.slice(0, 70));
+  await writeLines(platform, runId, 71, texts.slice(70));
+});
+afterAll(() => platform.close());
+
+const seqs = (answer: { json: { items: { seq: number }[] } }) =>
+  answer.json.items.map((one) => one.seq);
+
+describe('given a run with a log', () => {
+  test('when it is read page by page, then every line comes once and in order', async () => {
+    const all: number[] = [];
+    let next = `${logs}?limit=50`;
+    while (next !== '') {
+      const page = await developer.get(next);
+      all.push(...seqs(page));
+      next = /<(.+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? '';
+    }
+    expect(all).toEqual(Array.from({ length: 120 }, (_, index) => index + 1));
+  });
+
+  test('when a part is asked for, then only that comes', async () => {
+    expect(seqs(await developer.get(`${logs}?from_seq=119`))).toEqual([119, 120]);
+    expect(seqs(await developer.get(`${logs}?tail=2`))).toEqual([119, 120]);
+    expect(seqs(await developer.get(`${logs}?q=LINE%2011&from_seq=20`))).toHaveLength(10);
+    expect(seqs(await developer.get(`${logs}?stream=stderr`))).toEqual([]);
+    const both = await developer.get(`${logs}?tail=2&cursor=abc`);
+    expect([both.status, both.json.code]).toEqual([400, 'invalid_parameter']);
+  });
+
+  test('when it is downloaded, then it is plain text', async () => {
+    const answer = await developer.get(`${logs}?format=text`);
+    expect(answer.text.split('\n')).toHaveLength(121);
+    expect(answer.text.startsWith('line 1\nline 2\n')).toBe(true);
+    expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="run-/);
+    expect((await developer.get(`${logs}?format=text&tail=1`)).text).toBe('line 120\n');
+  });
+
+  test('when a person of another group asks, then there is no such run', async () => {
+    const other = await someone(platform, { role: 'viewer', groupIds: [groups.bots] });
+    expect((await other.get(logs)).status).toBe(404);
+  });
+});

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { finishRun, groups, nowhere, run, script, someone, startRun } from '../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+import type { TestClient } from '../testing/test-client.ts';
+
+let platform: TestBackend;
+let developer: TestClient;
+beforeAll(async () => {
+  platform = await startTestBackend();
+  developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
+});
+afterAll(() => platform.close());
+
+const start = (id: string) => `/api/v1/runs/scripts/${id}/run`;
+
+async function payloads(): Promise<number> {
+  const { rows } = await platform.pool.query<{ count: number }>('SELECT count(*) FROM payloads');
+  return rows[0]?.count ?? 0;
+}
+
+describe('given a script', () => {
+  test('when a run is asked for, then it is queued with its parameters', async () => {
+    const { id } = await script(developer);
+    const queued = await developer.post(start(id), { params: { name: 'Ada' }, timeout_seconds: 9 });
+    expect(queued.status).toBe(202);
+    expect(queued.json).toMatchObject({
+      script_id: id,
+      script_version: 1,
+      status: 'queued',
+      trigger_type: 'manual',
+      params: { name: 'Ada' },
+      attempt: 1,
+      started_at: null,
+    });
+    expect(queued.json.id).toBe(queued.json.run_id);
+    expect(queued.headers.get('location')).toBe(`/api/v1/runs/${queued.json.run_id}`);
+    const read = await developer.get(`/api/v1/runs/${queued.json.run_id}`);
+    expect(read.json).toEqual(queued.json);
+  });
+
+  test('when a run has ended, then it and the script show it', async () => {
+    const { id } = await script(developer);
+    const runId = await run(developer, id);
+    await finishRun(platform, runId, await startRun(platform, runId));
+    expect((await developer.get(`/api/v1/runs/${runId}`)).json).toMatchObject({
+      status: 'success',
+      exit_code: 0,
+      duration_ms: 12,
+      usage: { cpu_seconds: 0.01, max_memory_bytes: 1, max_threads: 1 },
+      runtime_id: 'runtime-1',
+    });
+    const shown = await developer.get(`/api/v1/scripts/${id}`);
+    expect(shown.json.last_run).toMatchObject({ run_id: runId, status: 'success' });
+  });
+
+  test('when the other forms of the paths are used, then they mean the same', async () => {
+    const { id } = await script(developer);
+    expect((await developer.post(`/api/v1/scripts/${id}/run`)).status).toBe(202);
+    expect((await developer.get(`/api/v1/scripts/${id}/runs`)).json.items).toHaveLength(1);
+    expect((await developer.post(`/api/v1/scripts/${id}/stop`, {})).status).toBe(202);
+  });
+
+  test('when the parameters are too large, then nothing is kept of them', async () => {
+    const { id } = await script(developer);
+    const before = await payloads();
+    const answer = await developer.post(start(id), { params: { text: 'x'.repeat(65_536) } });
+    expect([answer.status, answer.json.code]).toEqual([413, 'payload_too_large']);
+    expect(await payloads()).toBe(before);
+  });
+
+  test('when it is disabled, then no run is made and nothing is kept', async () => {
+    const { id } = await script(developer);
+    await developer.post(`/api/v1/scripts/${id}/disable`);
+    const before = await payloads();
+    const answer = await developer.post(start(id), { params: { unique: 'to this test' } });
+    expect([answer.status, answer.json.code]).toEqual([409, 'script_disabled']);
+    expect(await payloads()).toBe(before);
+  });
+
+  test('when 50 runs are asked for at once at limit 3, then exactly 3 are accepted', async () => {
+    const { id } = await script(developer, { max_concurrent_runs: 3 });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => developer.post(start(id), {})),
+    );
+    const codes = answers.map((one) => (one.status === 202 ? 'accepted' : one.json.code));
+    expect(codes.filter((code) => code === 'accepted')).toHaveLength(3);
+    expect(codes.filter((code) => code === 'concurrency_limit_reached')).toHaveLength(47);
+    expect((await developer.get(`/api/v1/scripts/${id}/runs`)).json.items).toHaveLength(3);
+  });
+
+  test('when a request is repeated under its key, then one run is made', async () => {
+    const { id } = await script(developer, { max_concurrent_runs: 9 });
+    const key = { headers: { 'Idempotency-Key': 'run-1' } };
+    const first = await developer.post(start(id), {}, key);
+    expect((await developer.post(start(id), {}, key)).text).toBe(first.text);
+    expect((await developer.get(`/api/v1/scripts/${id}/runs`)).json.items).toHaveLength(1);
+    const other = await developer.post(start(id), { params: {} }, key);
+    expect(other.json.code).toBe('idempotency_key_reused');
+  });
+
+  test('when the answer was lost before it was kept, then the key still names the run', async () => {
+    const { id } = await script(developer, { max_concurrent_runs: 9 });
+    const key = { headers: { 'Idempotency-Key': 'run-2' } };
+    const first = await developer.post(start(id), {}, key);
+    await platform.pool.query('DELETE FROM idempotency_answers');
+    const again = await developer.post(start(id), {}, key);
+    expect(again.json.run_id).toBe(first.json.run_id);
+    await platform.pool.query('DELETE FROM idempotency_answers');
+    const other = await developer.post(start(id), { timeout_seconds: 1 }, key);
+    expect(other.json.code).toBe('idempotency_key_reused');
+  });
+});
+
+describe('given a client that prefers to wait', () => {
+  test('when the run ends in time, then it gets the finished run', async () => {
+    const { id } = await script(developer);
+    const headers = { Prefer: 'wait=30' };
+    const answer = developer.post(start(id), {}, { headers });
+    const runId = await queuedRunOf(id);
+    await finishRun(platform, runId, await startRun(platform, runId));
+    expect((await answer).status).toBe(200);
+    expect((await answer).json.status).toBe('success');
+    expect((await answer).headers.get('preference-applied')).toBe('wait=30');
+  });
+
+  test('when the run does not end in time, then it gets the run as it is', async () => {
+    const { id } = await script(developer);
+    const answer = await developer.post(start(id), {}, { headers: { Prefer: 'wait=1' } });
+    expect([answer.status, answer.json.status]).toEqual([202, 'queued']);
+  });
+
+  async function queuedRunOf(id: string): Promise<string> {
+    for (;;) {
+      const { items } = (await developer.get(`/api/v1/scripts/${id}/runs`)).json;
+      if (items.length > 0) return items[0].run_id as string;
+    }
+  }
+});
+
+describe('given runs to stop', () => {
+  test('when a queued run is stopped, then it has ended', async () => {
+    const runId = await run(developer, (await script(developer)).id);
+    const stopped = await developer.post(`/api/v1/runs/${runId}/stop`);
+    expect(stopped.status).toBe(202);
+    expect(stopped.json.items).toMatchObject([{ run_id: runId, status: 'stopped' }]);
+    const again = await developer.post(`/api/v1/runs/${runId}/stop`);
+    expect([again.status, again.json.code]).toEqual([409, 'run_not_active']);
+  });
+
+  test('when a running run is stopped, then the runtime is told', async () => {
+    const runId = await run(developer, (await script(developer)).id);
+    await startRun(platform, runId);
+    const told = new Promise((resolve) => {
+      const unsubscribe = platform.bus.subscribe('stop', (message) => {
+        if (message.runId === runId) resolve(unsubscribe());
+      });
+    });
+    const stopped = await developer.post(`/api/v1/runs/${runId}/stop`);
+    expect(stopped.json.items).toMatchObject([{ status: 'running', stop_requested: true }]);
+    await told;
+  });
+
+  test('when a script is stopped, then all its runs are, and then there are none', async () => {
+    const { id } = await script(developer, { max_concurrent_runs: 3 });
+    for (let index = 0; index < 3; index += 1) await run(developer, id);
+    const stop = `/api/v1/runs/scripts/${id}/stop`;
+    expect((await developer.post(stop)).json.items).toHaveLength(3);
+    const none = await developer.post(stop, {});
+    expect([none.status, none.json.code]).toEqual([409, 'run_not_active']);
+  });
+
+  test('when one run of a script is named, then only that is stopped', async () => {
+    const { id } = await script(developer, { max_concurrent_runs: 3 });
+    const [one, other] = [await run(developer, id), await run(developer, id)];
+    const stop = `/api/v1/runs/scripts/${id}/stop`;
+    expect((await developer.post(stop, { run_id: one })).json.items).toMatchObject([
+      { run_id: one },
+    ]);
+    expect((await developer.get(`/api/v1/runs/${other}`)).json.status).toBe('queued');
+    const foreign = await run(developer, (await script(developer)).id);
+    expect((await developer.post(stop, { run_id: foreign })).status).toBe(404);
+    expect((await developer.post(stop, { run_id: nowhere })).status).toBe(404);
+  });
+});
+
+describe('given runs of several groups', () => {
+  let viewer: TestClient;
+  let own: string;
+  beforeAll(async () => {
+    const maker = await someone(platform, { role: 'developer', groupIds: [groups.bots] });
+    viewer = await someone(platform, { role: 'viewer', groupIds: [groups.bots] });
+    own = (await script(maker, { name: 'Own bot', max_concurrent_runs: 9 })).id;
+    for (let index = 0; index < 3; index += 1) await run(maker, own);
+  });
+
+  const count = async (query: string) =>
+    (await viewer.get(`/api/v1/runs?${query}`)).json.items.length as number;
+
+  test('when they are listed, then only those of the own groups are there', async () => {
+    const { items } = (await viewer.get('/api/v1/runs')).json;
+    expect(new Set(items.map((one: { script_id: string }) => one.script_id))).toEqual(
+      new Set([own]),
+    );
+    expect(await count(`group_id=${groups.custom}`)).toBe(0);
+    const all = (await platform.admin.get('/api/v1/runs?limit=200')).json.items;
+    expect(all.length).toBeGreaterThan(10);
+  });
+
+  test('when they are filtered, then what matches is there', async () => {
+    expect(await count('status=queued')).toBe(3);
+    expect(await count('status=failed')).toBe(0);
+    expect(await count('trigger_type=manual&q=OWN')).toBe(3);
+    expect(await count(`script_id=${nowhere}`)).toBe(0);
+    expect(await count('from=2020-01-01T00:00:00Z&to=2099-01-01T00:00:00%2B01:00')).toBe(3);
+    expect(await count('to=2020-01-01T00:00:00Z')).toBe(0);
+  });
+
+  test('when they are read page by page, then each comes once', async () => {
+    const first = (await viewer.get('/api/v1/runs?limit=2')).json;
+    const rest = (await viewer.get(`/api/v1/runs?limit=2&cursor=${first.next_cursor}`)).json;
+    const ids = [...first.items, ...rest.items].map((one: { id: string }) => one.id);
+    expect(new Set(ids).size).toBe(3);
+    expect(ids).toEqual(ids.toSorted().toReversed());
+  });
+});

@@ -1,0 +1,141 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ObjectStoreUnavailable } from '#domain/ports/objects.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { apiDescription } from '../operations.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+
+let platform: TestBackend;
+let dashboardDir: string;
+beforeAll(async () => {
+  dashboardDir = await mkdtemp(join(tmpdir(), 'orch-dashboard-'));
+  platform = await startTestBackend({ dashboardDir });
+});
+afterAll(async () => {
+  await platform.close();
+  await rm(dashboardDir, { recursive: true });
+});
+
+describe('given a backend that is well', () => {
+  test('when it is asked how it is, then it says so without a token', async () => {
+    for (const path of ['/health', '/livez']) {
+      const answer = await platform.anonymous.get(path);
+      expect([answer.status, answer.json]).toEqual([200, { status: 'ok' }]);
+    }
+    const ready = await platform.anonymous.get('/readyz');
+    expect(ready.json).toEqual({ status: 'ok', checks: { database: 'ok', objects: 'ok' } });
+  });
+
+  test('when its figures are read, then routes are templates', async () => {
+    await platform.admin.get('/api/v1/runs/01900000-0000-7000-8000-000000000004');
+    const { text } = await platform.anonymous.get('/metrics');
+    expect(text).toContain('route="/api/v1/runs/{run_id}",status="404"');
+    expect(text).not.toContain('01900000');
+  });
+
+  test('when somebody asks what runs here, then they learn it', async () => {
+    const answer = await platform.admin.get('/api/v1/system/info');
+    expect(answer.json).toMatchObject({ version: '0.1.13', edition: 'minimal' });
+    expect(answer.json.event_position).toBeGreaterThan(4);
+    expect(answer.json.services[0].name).toBe('backend');
+  });
+
+  test('when any answer comes, then it carries the headers that browsers need', async () => {
+    const { headers } = await platform.anonymous.get('/health');
+    expect(headers.get('content-security-policy')).toContain("default-src 'self'");
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('x-powered-by')).toBeNull();
+    const foreign = await platform.admin
+      .with({ Origin: 'https://evil.example' })
+      .get('/api/v1/scripts');
+    expect(foreign.headers.get('access-control-allow-origin')).toBeNull();
+    const secure = await platform.anonymous.with({ 'X-Forwarded-Proto': 'https' }).get('/health');
+    expect(secure.headers.get('strict-transport-security')).toBe('max-age=31536000');
+  });
+});
+
+describe('given the API description', () => {
+  test('when it is served, then it is the one in docs/openapi.json', async () => {
+    const served = await platform.anonymous.get('/openapi.json');
+    expect(served.text).toBe(apiDescription());
+    const file = new URL('../../../docs/openapi.json', import.meta.url);
+    expect(readFileSync(file, 'utf8'), 'run node services/backend/write-openapi.ts').toBe(
+      served.text,
+    );
+  });
+
+  test('when the documentation is opened, then all of it comes from here', async () => {
+    const page = await platform.anonymous.get('/docs');
+    expect(page.headers.get('content-type')).toContain('text/html');
+    expect(page.text).not.toMatch(/https?:\/\/|<script>/);
+    for (const [, asset = ''] of page.text.matchAll(/(?:src|href)="([^"]+)"/g)) {
+      expect((await platform.anonymous.get(asset)).status).toBe(200);
+    }
+    expect((await platform.anonymous.get('/docs/package.json')).status).toBe(404);
+  });
+});
+
+describe('given addresses that lead nowhere', () => {
+  test('when they are below the API, then nobody learns that without a token', async () => {
+    const unknown = await platform.anonymous.get('/api/v1/nothing');
+    expect([unknown.status, unknown.json.code]).toEqual([401, 'unauthenticated']);
+    expect((await platform.admin.get('/api/v1/nothing')).json.code).toBe('not_found');
+    expect((await platform.admin.delete('/api/v1/groups')).status).toBe(404);
+  });
+
+  test('when they look like public ones, then they are not public', async () => {
+    for (const path of [
+      '/api/v1/scripts/health',
+      '/api/v1/scripts?/health',
+      '/api/v1/users/docs',
+    ]) {
+      expect((await platform.anonymous.get(path)).status).toBe(401);
+    }
+  });
+});
+
+describe('given the dashboard', () => {
+  const html = { headers: { Accept: 'text/html' } };
+
+  test('when it is not built, then a page says how to build it', async () => {
+    const answer = await platform.anonymous.get('/', html);
+    expect([answer.status, answer.text]).toEqual([503, expect.stringContaining('make install')]);
+  });
+
+  test('when it is built, then its page serves every address that is a page', async () => {
+    await mkdir(join(dashboardDir, '_app/immutable'), { recursive: true });
+    await writeFile(join(dashboardDir, 'index.html'), '<p>the dashboard</p>');
+    await writeFile(join(dashboardDir, '_app/immutable/a.js'), 'export {}');
+    for (const path of ['/', '/scripts/some-id', '/runs']) {
+      expect((await platform.anonymous.get(path, html)).text).toBe('<p>the dashboard</p>');
+    }
+    const asset = await platform.anonymous.get('/_app/immutable/a.js');
+    expect(asset.headers.get('cache-control')).toContain('immutable');
+    expect((await platform.anonymous.get('/_app/immutable/b.js')).status).toBe(404);
+    expect((await platform.anonymous.get('/api/nothing', html)).status).toBe(401);
+    expect((await platform.anonymous.get('/..%2f..%2fetc/passwd')).status).toBe(404);
+  });
+});
+
+describe('given a dependency that is down', () => {
+  test('when a request needs it, then it is told to come back', async () => {
+    const down = () => Promise.reject(new ObjectStoreUnavailable('away'));
+    const own = await startTestBackend();
+    Object.assign(own.services.objects, { head: down, put: down });
+    const created = await own.admin.post('/api/v1/scripts', { name: 'X' });
+    expect([created.status, created.json.code]).toEqual([503, 'unavailable']);
+    expect(created.headers.get('retry-after')).toBe('2');
+    const ready = await own.anonymous.get('/readyz');
+    expect([ready.status, ready.json.checks.objects]).toEqual([503, 'unavailable']);
+    expect((await own.anonymous.get('/health')).status).toBe(200);
+    await own.pool.end();
+    const answer = await own.admin.get('/api/v1/scripts');
+    expect([answer.status, answer.json.code]).toEqual([503, 'unavailable']);
+    expect(answer.text).not.toContain('pool');
+    await own.close().catch(() => undefined);
+  });
+});

@@ -1,0 +1,49 @@
+/** What a WebSocket has received. */
+import type { WebSocket } from 'ws';
+
+export interface Frame {
+  readonly type: string;
+  readonly items?: readonly { readonly seq: number }[];
+  readonly run?: { readonly status: string; readonly stop_requested: boolean };
+}
+
+export class FrameLog {
+  readonly socket: WebSocket;
+  readonly frames: Frame[] = [];
+  /** The code of the end. */
+  readonly closed: Promise<number>;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('message', (data: Buffer) => {
+      this.frames.push(JSON.parse(data.toString()) as Frame);
+      for (const listener of this.#listeners) listener();
+    });
+    this.closed = new Promise((resolve, reject) => {
+      socket.once('close', (code) => resolve(code));
+      socket.once('error', reject);
+    });
+  }
+
+  get lines(): readonly { readonly seq: number }[] {
+    return this.frames.flatMap((frame) => frame.items ?? []);
+  }
+
+  get seqs(): readonly number[] {
+    return this.lines.map((line) => line.seq);
+  }
+
+  /** Waits until what has come is enough. */
+  async until(isEnough: (all: this) => boolean): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const listener = (): void => {
+        if (!isEnough(this)) return;
+        this.#listeners.delete(listener);
+        resolve();
+      };
+      this.#listeners.add(listener);
+      listener();
+    });
+  }
+}

@@ -1,0 +1,146 @@
+/** People of every role, and things for them to work with. */
+import type { Role } from '#domain/kernel/actor.ts';
+import { known, parseCommandId, parseRunId } from '#domain/kernel/ids.ts';
+import type { Command, Recorded } from '#domain/aggregates.ts';
+import { noTotals } from '#domain/run/run.ts';
+import { expect } from 'vitest';
+import type { TestBackend } from './test-backend.ts';
+import type { TestClient } from './test-client.ts';
+
+export const groups = {
+  monitoring: '01900000-0000-7000-8000-000000000001',
+  bots: '01900000-0000-7000-8000-000000000002',
+  custom: '01900000-0000-7000-8000-000000000004',
+} as const;
+
+/** UUID text that names nothing. */
+export const nowhere = '00000000-0000-7000-8000-0000000000ff';
+
+export interface Wanted {
+  readonly role: Role;
+  readonly groupIds: readonly string[];
+  readonly canAudit?: boolean;
+}
+
+let made = 0;
+
+/** Makes an account and signs it in. */
+export async function someone(
+  { admin, anonymous }: TestBackend,
+  { role, groupIds, canAudit = false }: Wanted,
+): Promise<TestClient> {
+  const credentials = { email: `${role}${(made += 1)}@example.com`, password: 'a good password' };
+  const body = { ...credentials, role, group_ids: groupIds, can_audit: canAudit };
+  const created = await admin.post('/api/v1/users', body);
+  expect(created.status, created.text).toBe(201);
+  return await anonymous.signIn(credentials);
+}
+
+export interface MadeScript {
+  readonly id: string;
+  readonly version: number;
+}
+
+/** Makes a script. @returns it as it was answered */
+export async function script(client: TestClient, body: object = {}): Promise<MadeScript> {
+  const created = await client.post('/api/v1/scripts', { name: 'A script', ...body });
+  expect(created.status, created.text).toBe(201);
+  return created.json as MadeScript;
+}
+
+/** Queues a run of a script. @returns its id */
+export async function run(
+  client: TestClient,
+  scriptId: string,
+  body: object = {},
+): Promise<string> {
+  const queued = await client.post(`/api/v1/runs/scripts/${scriptId}/run`, body);
+  expect(queued.status, queued.text).toBe(202);
+  return (queued.json as { run_id: string }).run_id;
+}
+
+/** Carries out a command as the runtime would. */
+export async function asRuntime(
+  { services }: TestBackend,
+  command: Command,
+): Promise<readonly Recorded[]> {
+  const commandId = known(parseCommandId, services.ids.next());
+  const outcome = await services.commands.execute(command, {
+    commandId,
+    actor: { kind: 'system', name: 'runtime' },
+    ip: null,
+    correlationId: commandId,
+    causationId: null,
+  });
+  if (outcome.kind !== 'accepted') throw new Error(JSON.stringify(outcome));
+  return outcome.events;
+}
+
+/** Starts a queued run. @returns the fence */
+export async function startRun(platform: TestBackend, id: string): Promise<number> {
+  const runId = known(parseRunId, id);
+  const [event] = await asRuntime(platform, {
+    type: 'StartRun',
+    runId,
+    runtimeId: 'runtime-1',
+    layers: ['seccomp'],
+  });
+  return event?.version ?? 0;
+}
+
+/** Ends a run that was started. */
+export async function finishRun(platform: TestBackend, id: string, fence: number): Promise<void> {
+  await asRuntime(platform, {
+    type: 'FinishRun',
+    runId: known(parseRunId, id),
+    fence,
+    outcome: 'success',
+    exitCode: 0,
+    signal: null,
+    totals: { ...noTotals, durationMs: 12, cpuSeconds: 0.01, maxMemoryBytes: 1, maxThreads: 1 },
+  });
+}
+
+/** Stores lines of a run's log, as the runtime does, and tells the bus. */
+export async function writeLines(
+  { services, bus }: TestBackend,
+  runId: string,
+  firstSeq: number,
+  texts: readonly string[],
+): Promise<void> {
+  const items = texts.map((text, index) => ({
+    seq: firstSeq + index,
+    time: '2026-11-21T02:31:00.000Z',
+    stream: 'stdout' as const,
+    text,
+  }));
+  const lastSeq = firstSeq + texts.length - 1;
+  const itemsJson = JSON.stringify(items);
+  const bytes = texts.join('\n').length + 1;
+  await services.runLogs.append([{ runId, firstSeq, lastSeq, bytes, itemsJson }]);
+  bus.publish({ topic: 'log', runId, firstSeq, lastSeq, items: itemsJson });
+}
+
+export interface StoredRefusal {
+  readonly operation: string;
+  readonly resource: string | null;
+  readonly code: string;
+  readonly count: number;
+}
+
+/** What was recorded of requests that were turned away, once all of it is. */
+export async function refusals({ backend, pool }: TestBackend): Promise<readonly StoredRefusal[]> {
+  await backend.settle();
+  const { rows } = await pool.query<{ data: StoredRefusal }>(
+    `SELECT data FROM events WHERE type = 'RequestRefused' ORDER BY global_position`,
+  );
+  return rows.map((row) => row.data);
+}
+
+/** How many events there are of anything but refusals and sign-ins. */
+export async function deeds({ pool }: TestBackend): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    `SELECT count(*) FROM events WHERE type NOT IN ('RequestRefused', 'SessionOpened')`,
+  );
+  return rows[0]?.count ?? 0;
+}
