@@ -1,5 +1,5 @@
 import { getRun, logPage, logTail, searchLogs, stopRun } from '../api/runs.ts';
-import type { Run } from '../api/types.ts';
+import type { LogLine, Page, Run } from '../api/types.ts';
 import { LogWindow, chunkLines } from '../logs/log-window.ts';
 import { openRunSocket } from '../logs/open-run-socket.ts';
 import type { LinkState, RunSocket } from '../logs/run-socket.ts';
@@ -102,8 +102,17 @@ export class LiveRun {
 
   /** The mark of a truncated middle, without which the rows before it cannot be counted. */
   async #findTruncation(): Promise<void> {
-    const page = await searchLogs(this.run.run_id, { stream: 'system' }, null).catch(() => null);
-    this.#put(page?.items.filter((line) => line.to_seq !== undefined) ?? []);
+    let cursor: string | null = null;
+    do {
+      const page: Page<LogLine> | null = await searchLogs(
+        this.run.run_id,
+        { stream: 'system' },
+        cursor,
+      ).catch(() => null);
+      const mark = page?.items.find((line) => line.to_seq !== undefined);
+      if (mark) return this.#put([mark]);
+      cursor = page?.next_cursor ?? null;
+    } while (cursor !== null && !this.#closed);
   }
 
   async #loadPage(fromSeq: number): Promise<void> {
@@ -119,7 +128,7 @@ export class LiveRun {
     this.#changed();
   }
 
-  #put(lines: Parameters<LogWindow['put']>[0]): void {
+  #put(lines: LogLine[]): void {
     if (lines.length === 0) return;
     this.lines.put(lines);
     this.#changed();
