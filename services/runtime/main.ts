@@ -14,6 +14,7 @@ import { startLoop } from '#services/shared/loop.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { openEnvironments } from './environments/environments.ts';
 import { Execution, type ExecutionParts } from './execution.ts';
+import { joinAppends } from './logs/joined-appends.ts';
 import { LogWriter } from './logs/log-writer.ts';
 import { createRunLog } from './logs/run-log.ts';
 import { runtimeMetrics } from './metrics.ts';
@@ -64,17 +65,13 @@ async function startRuntime(_signal: AbortSignal, logger: Logger) {
     onLog: (line) => logger.warn({ line }, 'the sandbox reports'),
   });
   const preparing = await openPreparation(config, python, platform, sandbox, logger);
+  const execution = executionParts(config, platform, sandbox, preparing, logger);
   const worker: Worker = new Worker({
     runtimeId: config.runtimeId,
     slots: config.runtimeSlots,
     leaseSeconds: config.leaseSeconds,
     queue: new PostgresRunQueue(platform.database.pool),
-    newExecution: (run, leaseEndsAtMs) =>
-      new Execution(
-        run,
-        leaseEndsAtMs,
-        executionParts(config, platform, sandbox, preparing, logger),
-      ),
+    newExecution: (run, leaseEndsAtMs) => new Execution(run, leaseEndsAtMs, execution),
     onFree: () => duties.claiming.wake(),
     logger,
   });
@@ -120,6 +117,7 @@ async function openPreparation(
       return content.toString('utf8');
     },
     dataFolder: folder('data'),
+    projectsFolder: folder('projects'),
     hidden: [config.dataDir],
     leaseMs,
     stopGraceMs,
@@ -134,6 +132,8 @@ function executionParts(
   logger: Logger,
 ): ExecutionParts {
   const { bus, clock, commands, database, ids } = platform;
+  // Chunks of several runs that are due together are stored by one statement.
+  const store = joinAppends(new PostgresRunLogs(database.pool));
   return {
     runtimeId: config.runtimeId,
     commands,
@@ -145,7 +145,7 @@ function executionParts(
         new LogWriter({
           runId,
           limitBytes: limits.log_bytes,
-          store: new PostgresRunLogs(database.pool),
+          store,
           publish: ({ firstSeq, lastSeq, itemsJson: items }) =>
             bus.publish({ topic: 'log', runId, firstSeq, lastSeq, items }),
           clock,

@@ -1,8 +1,9 @@
 /** Makes everything ready that a run needs: its files, its environment, the bounds of its sandbox. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, mkdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { Environments } from './environments/environments.ts';
+import { readRequirements } from './environments/requirements.ts';
 import type { Preparation } from './execution.ts';
 import type { RunLog } from './logs/run-log.ts';
 import { runVariables, workspaceVariables } from './run-variables.ts';
@@ -20,6 +21,8 @@ export interface PreparationParts {
   readonly parameters: (sha256: string) => Promise<string>;
   /** Folder of what scripts keep between runs, one folder each. */
   readonly dataFolder: string;
+  /** Copies of scripts that an environment is being built from. */
+  readonly projectsFolder: string;
   /** What no script may see. */
   readonly hidden: readonly string[];
   readonly leaseMs: number;
@@ -37,13 +40,16 @@ export async function prepareRun(
     parts.snapshots.of(run.scriptId, run.scriptVersion),
     run.paramsSha256 === null ? noParameters : parts.parameters(run.paramsSha256),
   ]);
-  const environment = await parts.environments.ensure({
-    scriptId: run.scriptId,
-    requirements: await requirementsOf(files),
-    pythonPath: parts.python.executable,
-    onLog: (line) => log.system(line),
-    signal,
-  });
+  const environment = await withProject(parts, run, files, async (requirements, project) =>
+    parts.environments.ensure({
+      scriptId: run.scriptId,
+      requirements,
+      ...(project !== undefined && { project }),
+      pythonPath: parts.python.executable,
+      onLog: (line) => log.system(line),
+      signal,
+    }),
+  );
   if (environment.status === 'failed') {
     return { kind: 'failed', failure: 'environment_error', detail: environment.detail };
   }
@@ -55,9 +61,32 @@ export async function prepareRun(
   };
 }
 
-async function requirementsOf(files: readonly RunFile[]): Promise<string> {
+interface Project {
+  readonly folder: string;
+  readonly version: string;
+}
+
+/** Requirements such as `-e .` or `-r more.txt` name files of the script itself: those get a copy to
+ *  look at. */
+async function withProject<Result>(
+  parts: PreparationParts,
+  run: ClaimedRun,
+  files: readonly RunFile[],
+  work: (requirements: string, project?: Project) => Promise<Result>,
+): Promise<Result> {
   const file = files.find(({ path }) => path === 'requirements.txt');
-  return file === undefined ? '' : await readFile(file.source, 'utf8');
+  const requirements = file === undefined ? '' : await readFile(file.source, 'utf8');
+  if (readRequirements(requirements).kind !== 'private') return await work(requirements);
+  const folder = join(parts.projectsFolder, run.runId);
+  try {
+    for (const { path, source } of files) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await copyFile(source, join(folder, path));
+    }
+    return await work(requirements, { folder, version: String(run.scriptVersion) });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 function specOf(

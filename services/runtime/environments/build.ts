@@ -1,5 +1,5 @@
 /** One build: a fresh folder, the installer's work in it, and its output line by line. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLineSplitter } from '../logs/line-splitter.ts';
 import type { BuildRunner } from './build-runner.ts';
@@ -43,14 +43,24 @@ async function writeSettings(build: Build, home: string): Promise<Record<string,
   return variables;
 }
 
+/** Where requirements that name files are looked up. An editable install refers to its files for good:
+ *  they stay with the environment. */
+async function startFolder(build: Build, home: string): Promise<string> {
+  if (build.projectFolder === undefined) return home;
+  const project = join(build.environment, 'project');
+  await cp(build.projectFolder, project, { recursive: true });
+  return project;
+}
+
 async function prepare(build: Build) {
   const home = build.workFolder;
   const temporary = join(home, 'tmp');
   await mkdir(temporary, { recursive: true });
-  const requirementsFile = join(home, 'requirements.txt');
-  await writeFile(requirementsFile, build.requirements);
   if (build.cacheFolder !== null) await mkdir(build.cacheFolder, { recursive: true });
   const { environment, cacheFolder, installer, settings } = build;
+  const cwd = await startFolder(build, home);
+  const requirementsFile = join(cwd, 'requirements.txt');
+  await writeFile(requirementsFile, build.requirements);
   return {
     argv: installer.command({ environment, cacheFolder, requirementsFile }),
     env: {
@@ -63,13 +73,8 @@ async function prepare(build: Build) {
       LANG: 'C.UTF-8',
       NO_COLOR: '1',
     },
-    cwd: build.projectFolder ?? home,
-    readable: [
-      ...build.interpreter.prefixes,
-      ...installer.readable,
-      ...settings.paths,
-      ...(build.projectFolder === undefined ? [] : [build.projectFolder]),
-    ],
+    cwd,
+    readable: [...build.interpreter.prefixes, ...installer.readable, ...settings.paths],
     writable: [environment, home, ...(cacheFolder === null ? [] : [cacheFolder])],
   };
 }
@@ -87,7 +92,11 @@ export async function install(build: Build, runner: BuildRunner): Promise<string
   const splitter = createLineSplitter();
   const tail: string[] = [];
   const pass = async (lines: readonly { readonly text: string }[]) => {
-    for (const { text } of lines) {
+    for (const line of lines) {
+      // The host's folders say nothing to a script's author.
+      const text = line.text
+        .replaceAll(`${build.workFolder}/`, '')
+        .replaceAll(`${build.environment}/project/`, '');
       tail.push(text);
       if (tail.length > TAIL_LINES) tail.shift();
       await build.onLine(text);
