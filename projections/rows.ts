@@ -1,11 +1,9 @@
 /** Projections whose rows are folds: one row a stream, each event a step. */
 import { sql } from 'kysely';
 import type { EventType, Recorded } from '#domain/aggregates.ts';
+import type { Columns } from './columns.ts';
 import type { Projection, ReadModels } from './projection.ts';
 import type { Tables } from './tables.ts';
-
-/** Names of a table's columns with their Postgres types. */
-export type Columns<Row> = { readonly [Column in keyof Row & string]: string };
 
 /** A row that knows the last event it has seen. */
 export interface StreamRow {

@@ -1,4 +1,4 @@
-import type { Columns } from '../rows.ts';
+import type { Columns } from '../columns.ts';
 
 export interface GroupsTable {
   readonly group_id: string;

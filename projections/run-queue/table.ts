@@ -1,4 +1,4 @@
-import type { Columns } from '../rows.ts';
+import type { Columns } from '../columns.ts';
 
 /** What a run's events say of its place in the queue. The columns `owner` and `lease_until` belong to
  *  whoever claims and are never written here. */

@@ -1,6 +1,6 @@
 import type { RunLimits } from '#domain/script/settings.ts';
 import type { Failure, RunStatus, Trigger } from '#domain/run/run.ts';
-import type { Columns } from '../rows.ts';
+import type { Columns } from '../columns.ts';
 
 export interface RunsTable {
   readonly run_id: string;

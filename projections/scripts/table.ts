@@ -1,5 +1,5 @@
 import type { RunLimits } from '#domain/script/settings.ts';
-import type { Columns } from '../rows.ts';
+import type { Columns } from '../columns.ts';
 
 export interface ScriptsTable {
   readonly script_id: string;

@@ -1,4 +1,4 @@
-import type { Columns } from '../rows.ts';
+import type { Columns } from '../columns.ts';
 
 export interface SessionsTable {
   readonly session_id: string;

@@ -1,5 +1,5 @@
 import type { Role } from '#domain/kernel/actor.ts';
-import type { Columns } from '../rows.ts';
+import type { Columns } from '../columns.ts';
 
 export interface UsersTable {
   readonly user_id: string;
