@@ -39,6 +39,11 @@ export async function recordAll(commands: readonly Command[]): Promise<readonly 
   return log;
 }
 
+/** When the event at this place was recorded. */
+export function at(place: number): Date {
+  return new Date(Date.UTC(2026, 0, 1, 0, 0, place));
+}
+
 function recorded(
   event: PlatformEvent,
   streamId: StreamId,
@@ -59,7 +64,7 @@ function recorded(
       correlationId: commandId(turn + 1),
       causationId: null,
     },
-    recordedAt: new Date(Date.UTC(2026, 0, 1, 0, 0, place)),
+    recordedAt: at(place),
   };
   return { ...envelope, ...stored(event) } as Recorded;
 }

@@ -1,4 +1,5 @@
 import { known, parseRunId } from '#domain/kernel/ids.ts';
+import type { Commands } from '#domain/ports/commands.ts';
 import type { Reaction, ReactionReads } from '#domain/reactions/reaction.ts';
 import { reactions } from '#domain/reactions/registry.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
@@ -137,8 +138,10 @@ describe('given a script that is deleted', () => {
   });
 
   test('when a command fails, then it is tried again the next time', async () => {
-    const broken = { ...platform.commands, execute: () => Promise.reject(new Error('down')) };
-    const commands = broken as unknown as ReactorParts['commands'];
+    const commands: Commands = {
+      execute: () => Promise.reject(new Error('down')),
+      check: () => Promise.resolve(undefined),
+    };
     await expect(react({ commands })).rejects.toThrow('down');
     expect(await runs()).toEqual(['running', 'queued']);
     await react();

@@ -1,0 +1,67 @@
+import type { Command } from '#domain/aggregates.ts';
+import { runId, scriptId } from '#domain/testing/ids.ts';
+import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
+import { finishRun, runScript } from '#domain/testing/samples.ts';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestReads, rowsAfter, type TestReads } from '../testing/delivery.ts';
+import { runQueueProjection } from './apply.ts';
+
+let reads: TestReads;
+beforeAll(async () => {
+  reads = await openTestReads();
+});
+afterAll(() => reads.close());
+
+const start: Command = { type: 'StartRun', runId: runId(), runtimeId: 'a', layers: [] };
+const stop: Command = { type: 'StopRun', runId: runId() };
+
+async function rowsOnce(...commands: readonly Command[]) {
+  const events = await recordAll([...beginning, runScript(), ...commands]);
+  return (await rowsAfter(reads.db, [runQueueProjection], [events]))['run_queue'];
+}
+
+const waiting = {
+  run_id: runId(),
+  stream_version: 1,
+  script_id: scriptId(),
+  priority: 0,
+  available_at: at(4),
+  attempt: 1,
+  fence: null,
+  stop_requested: false,
+  owner: null,
+  lease_until: null,
+};
+
+describe('given a run', () => {
+  test('when it waits, then it is in the queue, and nobody’s', async () => {
+    expect(await rowsOnce()).toEqual([waiting]);
+  });
+
+  test('when it was started, then its place has the fence', async () => {
+    expect(await rowsOnce(start)).toEqual([{ ...waiting, stream_version: 2, fence: 2 }]);
+  });
+
+  test('when it is asked to stop, then its place says so', async () => {
+    expect(await rowsOnce(start, stop)).toMatchObject([{ fence: 2, stop_requested: true }]);
+  });
+
+  test('when it has ended, then its place is gone, whether it ran or not', async () => {
+    expect(await rowsOnce(stop)).toEqual([]);
+    expect(await rowsOnce(start, finishRun())).toEqual([]);
+  });
+});
+
+test('given a lease, when the run goes on, then the lease stays its owner’s', async () => {
+  const events = await recordAll([...beginning, runScript(), start, stop]);
+  await runQueueProjection.apply(reads.db, events.slice(3, 4));
+  await sql`UPDATE run_queue SET owner = 'a', lease_until = '2026-02-01T00:00:00Z'`.execute(
+    reads.db,
+  );
+  await runQueueProjection.apply(reads.db, events.slice(4));
+  const { rows } =
+    await sql`SELECT owner, lease_until, fence, stop_requested FROM run_queue`.execute(reads.db);
+  const leaseUntil = new Date('2026-02-01T00:00:00Z');
+  expect(rows).toEqual([{ owner: 'a', lease_until: leaseUntil, fence: 2, stop_requested: true }]);
+});

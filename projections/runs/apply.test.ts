@@ -1,0 +1,152 @@
+import type { Command } from '#domain/aggregates.ts';
+import { noTotals } from '#domain/run/run.ts';
+import { defaultLimits } from '#domain/script/settings.ts';
+import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
+import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
+import { finishRun, runScript } from '#domain/testing/samples.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestReads, rowsAfter, type TestReads } from '../testing/delivery.ts';
+import { runsProjection } from './apply.ts';
+
+let reads: TestReads;
+beforeAll(async () => {
+  reads = await openTestReads();
+});
+afterAll(() => reads.close());
+
+/** The run's row after these commands; the first makes the fourth event. */
+async function rowOnce(...commands: readonly Command[]) {
+  const events = await recordAll([...beginning, ...commands]);
+  const { runs } = await rowsAfter(reads.db, [runsProjection], [events]);
+  expect(runs).toHaveLength(1);
+  return runs?.[0];
+}
+
+const run = runScript({ paramsSha256: 'a'.repeat(64), timeoutSeconds: 9 });
+const start: Command = { type: 'StartRun', runId: runId(), runtimeId: 'a', layers: ['rlimits'] };
+const stop: Command = { type: 'StopRun', runId: runId() };
+
+const queued = {
+  run_id: runId(),
+  stream_version: 1,
+  script_id: scriptId(),
+  script_name: 'Report',
+  group_id: groupId(),
+  script_version: 1,
+  status: 'queued',
+  stop_requested: false,
+  trigger_type: 'manual',
+  trigger: { type: 'manual' },
+  requested_by: 'ada@example.com',
+  entrypoint: 'main.py',
+  limits: { ...defaultLimits, wall_clock_seconds: 9 },
+  params_sha256: 'a'.repeat(64),
+  attempt: 1,
+  parent_run_id: null,
+  queued_at: at(4),
+  started_at: null,
+  finished_at: null,
+  duration_ms: null,
+  exit_code: null,
+  signal: null,
+  failure_reason: null,
+  runtime_id: null,
+  fence: null,
+  layers: null,
+  cpu_seconds: null,
+  max_memory_bytes: null,
+  max_threads: null,
+  log_lines: 0,
+  log_bytes: 0,
+  log_truncated: false,
+};
+const running = {
+  ...queued,
+  stream_version: 2,
+  status: 'running',
+  started_at: at(5),
+  runtime_id: 'a',
+  fence: 2,
+  layers: ['rlimits'],
+};
+
+describe('given a run', () => {
+  test('when it waits, then its row says what for', async () => {
+    expect(await rowOnce(run)).toEqual(queued);
+  });
+
+  test('when it was started, then its row says where', async () => {
+    expect(await rowOnce(run, start)).toEqual(running);
+  });
+
+  test('when it is asked to stop, then it runs on until it has stopped', async () => {
+    const stopping = { ...running, stream_version: 3, stop_requested: true };
+    expect(await rowOnce(run, start, stop)).toEqual(stopping);
+    const stopped = finishRun({ outcome: 'stopped', exitCode: null, signal: 'SIGTERM' });
+    expect(await rowOnce(run, start, stop, stopped)).toMatchObject({
+      status: 'stopped',
+      stop_requested: true,
+      failure_reason: null,
+      signal: 'SIGTERM',
+      finished_at: at(7),
+    });
+  });
+
+  test('when it has succeeded, then its row says what it took', async () => {
+    const totals = {
+      durationMs: 1500,
+      cpuSeconds: 0.25,
+      maxMemoryBytes: 3_000_000_000,
+      maxThreads: 2,
+      logLines: 5_000_000_000,
+      logBytes: 42,
+      logTruncated: true,
+    };
+    expect(await rowOnce(run, start, finishRun({ totals }))).toEqual({
+      ...running,
+      stream_version: 3,
+      status: 'success',
+      finished_at: at(6),
+      duration_ms: 1500,
+      exit_code: 0,
+      cpu_seconds: 0.25,
+      max_memory_bytes: 3_000_000_000,
+      max_threads: 2,
+      log_lines: 5_000_000_000,
+      log_bytes: 42,
+      log_truncated: true,
+    });
+  });
+
+  test('when it has failed, then its row says why', async () => {
+    const failed = finishRun({ outcome: 'exit_code', exitCode: 3 });
+    expect(await rowOnce(run, start, failed)).toMatchObject({
+      status: 'failed',
+      failure_reason: 'exit_code',
+      exit_code: 3,
+    });
+    const lost = finishRun({ outcome: 'runtime_lost', exitCode: null, totals: noTotals });
+    expect(await rowOnce(run, start, lost)).toMatchObject({
+      status: 'failed',
+      failure_reason: 'runtime_lost',
+      duration_ms: null,
+    });
+  });
+
+  test('when it never started, then its row says so', async () => {
+    expect(await rowOnce(run, stop)).toEqual({
+      ...queued,
+      stream_version: 2,
+      status: 'stopped',
+      finished_at: at(5),
+    });
+    const abandon = { type: 'AbandonRun', runId: runId(), failure: 'environment_error' } as const;
+    const totals = { ...noTotals, logLines: 2, logBytes: 9 };
+    expect(await rowOnce(run, { ...abandon, totals })).toMatchObject({
+      status: 'failed',
+      failure_reason: 'environment_error',
+      started_at: null,
+      log_lines: 2,
+    });
+  });
+});

@@ -1,0 +1,127 @@
+import type { Command } from '#domain/aggregates.ts';
+import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
+import { groupId, scriptId } from '#domain/testing/ids.ts';
+import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
+import { createScript, file } from '#domain/testing/samples.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestReads, rowsAfter, type TestReads } from '../testing/delivery.ts';
+import { scriptFilesProjection, scriptsProjection } from './apply.ts';
+
+let reads: TestReads;
+beforeAll(async () => {
+  reads = await openTestReads();
+});
+afterAll(() => reads.close());
+
+const id = { scriptId: scriptId() };
+
+/** The rows after a script was created, which is the third event, and these commands. */
+async function rowsOnce(...commands: readonly Command[]) {
+  const events = await recordAll([...beginning, ...commands]);
+  const rows = await rowsAfter(reads.db, [scriptsProjection, scriptFilesProjection], [events]);
+  return { script: rows['scripts']?.[0], scripts: rows['scripts'], files: rows['script_files'] };
+}
+
+function saved(path: string, letter: string, version: number, place: number) {
+  const { sha256, sizeBytes } = file(path, letter);
+  const row = { path, version, sha256, size_bytes: sizeBytes, saved_at: at(place) };
+  return { script_id: scriptId(), ...row };
+}
+
+describe('given a script', () => {
+  test('then it has a row, and one for each of its files', async () => {
+    const { scripts, files } = await rowsOnce();
+    expect(scripts).toEqual([
+      {
+        script_id: scriptId(),
+        stream_version: 1,
+        name: 'Report',
+        description: 'Counts things.',
+        group_id: groupId(),
+        enabled: true,
+        deleted: false,
+        max_concurrent_runs: 1,
+        storage_quota_bytes: defaultSettings.storageQuotaBytes,
+        entrypoint: 'main.py',
+        limits: defaultLimits,
+        tags: [],
+        version: 1,
+        created_at: at(3),
+        created_by: 'anonymous',
+        updated_at: at(3),
+        updated_by: 'anonymous',
+      },
+    ]);
+    expect(files).toEqual([saved('main.py', 'a', 1, 3)]);
+  });
+
+  test('when it is changed, then what was not named stays', async () => {
+    const limits = { ...defaultLimits, cpu_seconds: null };
+    const { script } = await rowsOnce(
+      { type: 'ChangeScript', ...id, name: 'New', settings: { limits, tags: ['a', 'b "c"'] } },
+      { type: 'ChangeScript', ...id, groupId: groupId(2), settings: { maxConcurrentRuns: 4 } },
+    );
+    expect(script).toMatchObject({
+      stream_version: 3,
+      name: 'New',
+      description: 'Counts things.',
+      group_id: groupId(2),
+      max_concurrent_runs: 4,
+      storage_quota_bytes: defaultSettings.storageQuotaBytes,
+      entrypoint: 'main.py',
+      limits,
+      tags: ['a', 'b "c"'],
+      version: 3,
+      created_at: at(3),
+      created_by: 'anonymous',
+      updated_at: at(5),
+      updated_by: 'runtime',
+    });
+  });
+
+  test('when files are saved, then every version of every file is kept', async () => {
+    const { script, files } = await rowsOnce(
+      { type: 'SaveFile', ...id, ...file('main.py', 'b') },
+      { type: 'SaveFile', ...id, ...file('lib/é.py', 'c') },
+    );
+    expect(script).toMatchObject({ version: 3, stream_version: 3, updated_at: at(5) });
+    expect(files).toHaveLength(3);
+    expect(files).toEqual(
+      expect.arrayContaining([
+        saved('main.py', 'a', 1, 3),
+        saved('main.py', 'b', 2, 4),
+        saved('lib/é.py', 'c', 3, 5),
+      ]),
+    );
+  });
+
+  test('when it is disabled and enabled, then that shows, and its version stays', async () => {
+    const disabled = await rowsOnce({ type: 'DisableScript', ...id });
+    expect(disabled.script).toMatchObject({ enabled: false, version: 1, stream_version: 2 });
+    const enabled = await rowsOnce(
+      { type: 'DisableScript', ...id },
+      { type: 'EnableScript', ...id },
+    );
+    expect(enabled.script).toMatchObject({ enabled: true, version: 1, stream_version: 3 });
+  });
+
+  test('when it is deleted, then its row and its files stay, marked', async () => {
+    const { script, files } = await rowsOnce({ type: 'DeleteScript', ...id });
+    expect(script).toMatchObject({ deleted: true, name: 'Report' });
+    expect(files).toHaveLength(1);
+  });
+});
+
+describe('given several scripts', () => {
+  test('when one is changed, then the others are not', async () => {
+    const { scripts } = await rowsOnce(
+      createScript({ scriptId: scriptId(2), name: 'Other' }),
+      { type: 'ChangeScript', ...id, name: 'New' },
+      { type: 'DeleteScript', scriptId: scriptId(2) },
+    );
+    expect(scripts).toMatchObject([
+      { script_id: scriptId(1), name: 'New', deleted: false },
+      { script_id: scriptId(2), name: 'Other', deleted: true },
+    ]);
+  });
+});

@@ -1,0 +1,191 @@
+import type { Command } from '#domain/aggregates.ts';
+import type { GroupId } from '#domain/kernel/ids.ts';
+import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
+import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
+import { createScript, file, finishRun, runScript } from '#domain/testing/samples.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applyAll } from '../projection.ts';
+import { inlineProjections } from '../registry.ts';
+import { openTestReads, type TestReads } from '../testing/delivery.ts';
+import {
+  findFile,
+  findSavedFile,
+  findScript,
+  findScriptGroup,
+  listFiles,
+  listScripts,
+  type ScriptListFilter,
+} from './queries.ts';
+
+const id = { scriptId: scriptId() };
+const another = (number: number, name: string, group = 1): Command =>
+  createScript({ scriptId: scriptId(number), name, groupId: groupId(group), files: [] });
+
+/** Script 1 has a history, 2 and 4 are in another group, 3 is disabled and 5 is deleted. */
+const history: readonly Command[] = [
+  ...beginning,
+  another(2, 'Zweiter Bericht', 2),
+  another(3, 'Dritter'),
+  another(4, '100% "REPORT"', 2),
+  another(5, 'Report that is gone'),
+  { type: 'DisableScript', scriptId: scriptId(3) },
+  { type: 'DeleteScript', scriptId: scriptId(5) },
+  { type: 'SaveFile', ...id, ...file('lib/b.py', 'b', 5) },
+  { type: 'SaveFile', ...id, ...file('main.py', 'c', 30) },
+  { type: 'SaveFile', ...id, ...file('Zebra.py', 'd', 1) },
+];
+
+let reads: TestReads;
+beforeAll(async () => {
+  reads = await openTestReads();
+  await applyAll(inlineProjections, reads.db, await recordAll(history));
+});
+afterAll(() => reads.close());
+
+const all: ScriptListFilter = { groupIds: null };
+
+async function listed(filter: ScriptListFilter, after?: number, limit = 10) {
+  const behind = after === undefined ? undefined : scriptId(after);
+  const found = await listScripts(reads.db, filter, behind, limit);
+  return found.map((script) => script.script_id);
+}
+
+const numbered = (...numbers: readonly number[]) => numbers.map((number) => scriptId(number));
+
+describe('the list of scripts', () => {
+  test('begins with the newest and leaves deleted ones out', async () => {
+    expect(await listed(all)).toEqual(numbered(4, 3, 2, 1));
+  });
+
+  test('goes on behind the last of a page', async () => {
+    expect(await listed(all, undefined, 2)).toEqual(numbered(4, 3));
+    expect(await listed(all, 3, 2)).toEqual(numbered(2, 1));
+    expect(await listed(all, 1, 2)).toEqual([]);
+  });
+
+  test.each<[readonly GroupId[], readonly number[]]>([
+    [[groupId(1)], [3, 1]],
+    [[groupId(2)], [4, 2]],
+    [
+      [groupId(1), groupId(2)],
+      [4, 3, 2, 1],
+    ],
+    [[], []],
+  ])('shows of the groups %j the scripts %j', async (groupIds, expected) => {
+    expect(await listed({ groupIds })).toEqual(numbered(...expected));
+  });
+
+  test.each([
+    ['report', [4, 1]],
+    ['BERICHT', [2]],
+    ['%', [4]],
+    ['_', []],
+    ['100% "', [4]],
+  ])('finds %j in the names of %j', async (text, expected) => {
+    expect(await listed({ ...all, text })).toEqual(numbered(...expected));
+  });
+
+  test('can be of the enabled or the disabled alone', async () => {
+    expect(await listed({ ...all, enabled: true })).toEqual(numbered(4, 2, 1));
+    expect(await listed({ ...all, enabled: false })).toEqual(numbered(3));
+  });
+
+  test('fits all conditions at once', async () => {
+    const filter = { groupIds: [groupId(2)], text: 'report', enabled: true };
+    expect(await listed(filter, 5, 1)).toEqual(numbered(4));
+    expect(await listed(filter, 4, 1)).toEqual([]);
+  });
+});
+
+describe('one script', () => {
+  test('is found with its group and the bytes of its present files', async () => {
+    expect(await findScript(reads.db, scriptId())).toMatchObject({
+      script_id: scriptId(),
+      group: 'Reports',
+      storage_used_bytes: 36,
+      last_run: null,
+      version: 4,
+    });
+    expect(await findScript(reads.db, scriptId(2))).toMatchObject({
+      group: 'Others',
+      storage_used_bytes: 0,
+    });
+  });
+
+  test('is not found where it is deleted or never was', async () => {
+    for (const number of [5, 9]) {
+      expect(await findScript(reads.db, scriptId(number))).toBeUndefined();
+      expect(await findScriptGroup(reads.db, scriptId(number))).toBeUndefined();
+    }
+    expect(await findScriptGroup(reads.db, scriptId(2))).toEqual({ group_id: groupId(2) });
+  });
+
+  test('shows the last of its runs that has ended', async () => {
+    const run = (number: number) => runScript({ runId: runId(number) });
+    const start = { type: 'StartRun', runtimeId: 'a', layers: [] } as const;
+    const commands = [
+      ...history,
+      ...[1, 2].flatMap((number) => [
+        run(number),
+        { ...start, runId: runId(number) },
+        finishRun({ runId: runId(number), outcome: number === 1 ? 'success' : 'timeout' }),
+      ]),
+      run(3),
+    ];
+    const events = await recordAll(commands);
+    await applyAll(inlineProjections, reads.db, events);
+    const script = await findScript(reads.db, scriptId());
+    const finishedAt = events.findLast((event) => event.type === 'RunFinished')?.recordedAt;
+    expect(script?.last_run).toEqual({
+      run_id: runId(2),
+      status: 'failed',
+      finished_at: finishedAt,
+    });
+  });
+});
+
+describe('the files of a script', () => {
+  const paths = async (options?: Parameters<typeof listFiles>[2]) =>
+    (await listFiles(reads.db, scriptId(), options)).map((found) => found.path);
+
+  test('are those of its present version, in the order of their bytes', async () => {
+    expect(await listFiles(reads.db, scriptId())).toEqual([
+      { path: 'Zebra.py', sha256: 'd'.repeat(64), size_bytes: 1, saved_at: at(12) },
+      { path: 'lib/b.py', sha256: 'b'.repeat(64), size_bytes: 5, saved_at: at(10) },
+      { path: 'main.py', sha256: 'c'.repeat(64), size_bytes: 30, saved_at: at(11) },
+    ]);
+    expect(await listFiles(reads.db, scriptId(2))).toEqual([]);
+  });
+
+  test.each([
+    [0, []],
+    [1, ['main.py']],
+    [2, ['lib/b.py', 'main.py']],
+    [3, ['lib/b.py', 'main.py']],
+    [4, ['Zebra.py', 'lib/b.py', 'main.py']],
+    [99, ['Zebra.py', 'lib/b.py', 'main.py']],
+  ])('of version %i are %j', async (version, expected) => {
+    expect(await paths({ version })).toEqual(expected);
+  });
+
+  test('come page by page', async () => {
+    expect(await paths({ limit: 2 })).toEqual(['Zebra.py', 'lib/b.py']);
+    expect(await paths({ limit: 2, after: 'lib/b.py' })).toEqual(['main.py']);
+    expect(await paths({ limit: 2, after: 'main.py' })).toEqual([]);
+  });
+
+  test('have at each version the content that was saved last', async () => {
+    const letter = async (version?: number) =>
+      (await findFile(reads.db, scriptId(), 'main.py', version))?.sha256[0];
+    expect([await letter(1), await letter(2), await letter(3)]).toEqual(['a', 'a', 'c']);
+    expect(await letter()).toBe('c');
+    expect(await findFile(reads.db, scriptId(), 'lib/b.py', 1)).toBeUndefined();
+    expect(await findFile(reads.db, scriptId(2), 'main.py')).toBeUndefined();
+  });
+
+  test('are found by content with the version that brought it', async () => {
+    const found = await findSavedFile(reads.db, scriptId(), 'main.py', 'a'.repeat(64));
+    expect(found).toMatchObject({ version: 1, size_bytes: 10 });
+    expect(await findSavedFile(reads.db, scriptId(), 'main.py', 'f'.repeat(64))).toBeUndefined();
+  });
+});

@@ -1,0 +1,61 @@
+import { commandId, groupId, userId } from '#domain/testing/ids.ts';
+import { at, recordAll } from '#domain/testing/recorded.ts';
+import { createUser } from '#domain/testing/samples.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestReads, rowsAfter, type TestReads } from '../testing/delivery.ts';
+import { usersProjection } from './apply.ts';
+import { findUser, findUserByEmail, listUsers } from './queries.ts';
+
+let reads: TestReads;
+beforeAll(async () => {
+  reads = await openTestReads();
+});
+afterAll(() => reads.close());
+
+const ada = {
+  user_id: userId(),
+  stream_version: 1,
+  email: 'ada@example.com',
+  name: 'Ada',
+  role: 'developer',
+  group_ids: [groupId(1), groupId(2)],
+  can_audit: true,
+  disabled: false,
+  credential_id: commandId(),
+  created_at: at(1),
+};
+
+test('given an account, then it has a row', async () => {
+  const events = await recordAll([
+    createUser({ groupIds: [groupId(1), groupId(2)], canAudit: true }),
+  ]);
+  const { users } = await rowsAfter(reads.db, [usersProjection], [events]);
+  expect(users).toEqual([ada]);
+});
+
+describe('given several accounts', () => {
+  beforeAll(async () => {
+    const numbers = [1, 2, 3];
+    const events = await recordAll(
+      numbers.map((one) => createUser({ userId: userId(one), email: `${one}@example.com` })),
+    );
+    await usersProjection.apply(reads.db, events);
+  });
+
+  test('then each is found by its id and its address alone', async () => {
+    expect(await findUser(reads.db, userId(2))).toMatchObject({ email: '2@example.com' });
+    expect(await findUser(reads.db, userId(9))).toBeUndefined();
+    expect(await findUserByEmail(reads.db, '3@example.com')).toMatchObject({ user_id: userId(3) });
+    expect(await findUserByEmail(reads.db, 'example.com')).toBeUndefined();
+  });
+
+  test('then they are listed newest first, page by page', async () => {
+    const page = async (after?: number) =>
+      (await listUsers(reads.db, after === undefined ? undefined : userId(after), 2)).map(
+        (user) => user.user_id,
+      );
+    expect(await page()).toEqual([userId(3), userId(2)]);
+    expect(await page(2)).toEqual([userId(1)]);
+    expect(await page(1)).toEqual([]);
+  });
+});

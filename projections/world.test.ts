@@ -1,0 +1,52 @@
+import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
+import { beginning, recordAll } from '#domain/testing/recorded.ts';
+import { createUser, finishRun, runScript } from '#domain/testing/samples.ts';
+import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { applyAll } from './projection.ts';
+import { inlineProjections } from './registry.ts';
+import { openTestReads, type TestReads } from './testing/delivery.ts';
+import { worldOf } from './world.ts';
+
+const settings = { ...defaultSettings, maxConcurrentRuns: 3 };
+const start = { type: 'StartRun', runtimeId: 'a', layers: [] } as const;
+
+let reads: TestReads;
+beforeAll(async () => {
+  reads = await openTestReads();
+  const events = await recordAll([
+    ...beginning,
+    createUser(),
+    { type: 'ChangeScript', scriptId: scriptId(), settings },
+    ...[1, 2, 3].map((number) => runScript({ runId: runId(number) })),
+    { ...start, runId: runId(1) },
+    { ...start, runId: runId(2) },
+    finishRun({ runId: runId(1) }),
+    { type: 'DisableScript', scriptId: scriptId() },
+  ]);
+  await applyAll(inlineProjections, reads.db, events);
+});
+afterAll(() => reads.close());
+
+test('a script is as its admission must see it, its waiting and running runs counted', async () => {
+  expect(await worldOf(reads.db).script(scriptId())).toEqual({
+    name: 'Report',
+    groupId: groupId(),
+    version: 2,
+    enabled: false,
+    deleted: false,
+    maxConcurrentRuns: 3,
+    entrypoint: 'main.py',
+    limits: defaultLimits,
+    activeRuns: 2,
+  });
+  expect(await worldOf(reads.db).script(scriptId(9))).toBeUndefined();
+});
+
+test('groups and e-mail addresses are there or not', async () => {
+  const world = worldOf(reads.db);
+  expect(await world.groupExists(groupId(2))).toBe(true);
+  expect(await world.groupExists(groupId(9))).toBe(false);
+  expect(await world.emailTaken('ada@example.com')).toBe(true);
+  expect(await world.emailTaken('bob@example.com')).toBe(false);
+});
