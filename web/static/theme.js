@@ -7,8 +7,7 @@
     // Storage is blocked: the system's preference decides.
   }
   const dark =
-    mode === 'dark' ||
-    (mode !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
+    mode === 'dark' || (mode !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
   document.documentElement.classList.toggle('dark', dark);
   document.documentElement.style.colorScheme = dark ? 'dark' : 'light';
 })();

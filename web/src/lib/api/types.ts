@@ -3,7 +3,7 @@ import type { components } from './schema.d.ts';
 type Schemas = components['schemas'];
 
 export type Script = Schemas['Script'];
-export type Limits = Schemas['Limits'];
+
 export type Run = Schemas['Run'];
 export type RunStatus = Run['status'];
 export type TriggerType = Run['trigger_type'];

@@ -26,7 +26,7 @@ export interface EditorOptions {
   text: string;
   readOnly: boolean;
   /** Called with every new state of the document. */
-  onChange(state: EditorState): void;
+  onChange: (state: EditorState) => void;
 }
 
 /** The editor's state for one file; it keeps its own undo history and cursor. */
