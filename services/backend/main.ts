@@ -23,6 +23,7 @@ await runProcess('backend', async (_signal, logger) => {
     'adminEmail',
     'adminPassword',
     'edition',
+    'trustedProxies',
   ]);
   const { databaseUrl, edition, tokenKey } = config;
   const platform = await openPlatform({ databaseUrl, name: 'backend', connections, logger });
@@ -36,13 +37,21 @@ await runProcess('backend', async (_signal, logger) => {
     logger,
     edition,
     tokenKey,
-    trustedProxies: trustedProxies([]),
+    trustedProxies: trustedProxies(config.trustedProxies),
     passwordCost,
     dashboardDir,
   });
   const { adminEmail: email, adminPassword: password } = config;
   await seed(backend.services, password === undefined ? undefined : { email, password });
-  await backend.listen(config.httpPort, config.bind);
+  if (!isLoopback(config.bind) && config.trustedProxies.length === 0) {
+    logger.warn(
+      { bind: config.bind },
+      'sign-ins travel unencrypted: put a proxy with HTTPS before',
+    );
+  }
+  await backend.listen(config.httpPort, config.bind).catch((error: unknown) => {
+    throw portError(error, config.httpPort);
+  });
   return {
     stop: async () => {
       await backend.close();
@@ -50,3 +59,12 @@ await runProcess('backend', async (_signal, logger) => {
     },
   };
 });
+
+function isLoopback(address: string): boolean {
+  return address.startsWith('127.') || address === '::1';
+}
+
+function portError(error: unknown, port: number): unknown {
+  const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+  return isTaken ? new Error(`port ${port} of the backend is taken: set ORCH_HTTP_PORT`) : error;
+}

@@ -55,6 +55,8 @@ export const settings = {
 
   // Who may be reached, and believed
   allowPrivateTargets: list('ORCH_ALLOW_PRIVATE_TARGETS', networks),
+  /** Whose `X-Forwarded-For` and `X-Forwarded-Proto` count. */
+  trustedProxies: list('ORCH_TRUSTED_PROXIES', networks),
 
   // Runs
   runtimeId: text('ORCH_RUNTIME_ID', identifier, () => hostname().replace(/[^\w.-]/g, '-')),

@@ -16,6 +16,7 @@ const requestHeaders: Readonly<Record<RequestHeader, string>> = {
   'If-Match': 'The `ETag` that you saw: 412 when it has changed since.',
   'If-None-Match': 'The `ETag` that you have: 304 when it is still that.',
   Prefer: '`wait=30` answers when the run has ended, or after so many seconds (at most 60).',
+  'Orch-Min-Position': 'Waits until what a write answered with as `Orch-Position` can be seen.',
   'Idempotency-Key': 'The same key and body within 24 h give the first answer again.',
 };
 
@@ -23,7 +24,7 @@ const responseHeaders: Readonly<Record<ResponseHeader, string>> = {
   ETag: 'Version of what is shown.',
   Location: 'Where it is.',
   Link: 'The next page: `rel="next"`.',
-  'Orch-Position': 'Position of the last event; reads with `Orch-Min-Position` see it.',
+  'Orch-Position': 'Position of the last event that it made.',
   'Set-Cookie': 'The refresh token, for browsers.',
   'Content-Disposition': 'Always an attachment.',
   'Preference-Applied': 'What of `Prefer` was done.',

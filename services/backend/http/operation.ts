@@ -68,7 +68,12 @@ export type ResponseHeader =
   | 'Content-Disposition'
   | 'Preference-Applied';
 
-export type RequestHeader = 'If-Match' | 'If-None-Match' | 'Prefer' | 'Idempotency-Key';
+export type RequestHeader =
+  | 'If-Match'
+  | 'If-None-Match'
+  | 'Prefer'
+  | 'Idempotency-Key'
+  | 'Orch-Min-Position';
 
 /** One request, validated. */
 export interface Call<

@@ -36,7 +36,7 @@ const info = operation({
       edition,
       uptime_seconds: Math.floor((now.getTime() - startedAt.getTime()) / 1000),
       services: [backend, ...runtimes.map(runtimeJson)],
-      event_position: position,
+      event_position: position.globalPosition,
       projections,
     });
   },

@@ -20,7 +20,14 @@ export const SystemInfo = Type.Object(
           layers: Type.Optional(
             Type.Array(
               Type.Object(
-                { name: Type.String(), available: Type.Boolean() },
+                {
+                  name: Type.String(),
+                  available: Type.Boolean(),
+                  purpose: Type.String(),
+                  detail: Type.Union([Type.String(), Type.Null()], {
+                    description: 'Why it is missing, or what would enable it.',
+                  }),
+                },
                 { title: 'SandboxLayer', additionalProperties: true },
               ),
               { description: 'Of the sandbox.' },
@@ -61,7 +68,14 @@ export const SystemInfo = Type.Object(
             seen_at: examples.time,
             slots: 4,
             running: 1,
-            layers: [{ name: 'seccomp', available: true }],
+            layers: [
+              {
+                name: 'session',
+                available: true,
+                purpose: 'Own session and process group',
+                detail: null,
+              },
+            ],
             python: '3.12.3',
           },
         ],

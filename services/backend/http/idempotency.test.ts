@@ -1,0 +1,87 @@
+import { userId } from '#domain/testing/ids.ts';
+import { createTestDatabase, type TestDatabase } from '#infra/testing/database.ts';
+import { openDatabase, type Database } from '#infra/postgres/database.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Idempotency, type KeyedRequest, type Rendered } from './idempotency.ts';
+
+let db: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  database = openDatabase(db.serviceUrl, {
+    connections: 4,
+    applicationName: 'test',
+    onIdleError: () => undefined,
+  });
+});
+afterAll(async () => {
+  await database.close();
+  await db.drop();
+});
+
+const hourMs = 60 * 60 * 1000;
+const request = (key: string): KeyedRequest => ({
+  key,
+  userId: userId(),
+  method: 'POST',
+  path: '/api/v1/scripts',
+  body: Buffer.from('{}'),
+});
+
+function given() {
+  const state = { nowMs: Date.UTC(2026, 0, 1), made: 0 };
+  const clock = { now: () => new Date(state.nowMs) };
+  const idempotency = new Idempotency({ database: database.pool, ids: systemIds, clock });
+  const make =
+    (status = 201) =>
+    async (): Promise<Rendered> => {
+      state.made += 1;
+      await Promise.resolve();
+      return { status, headers: { Location: '/x' }, body: String(state.made) };
+    };
+  return { state, idempotency, make };
+}
+
+describe('given a request with a key', () => {
+  test('when it comes again within a day, then the first answer is given again', async () => {
+    const { state, idempotency, make } = given();
+    const first = await idempotency.answer(request('a'), make());
+    state.nowMs += 23 * hourMs;
+    expect(await idempotency.answer(request('a'), make())).toMatchObject({ ...first });
+    state.nowMs += 2 * hourMs;
+    expect(await idempotency.answer(request('a'), make())).toMatchObject({ body: '2' });
+    state.nowMs += hourMs;
+    expect(await idempotency.answer(request('a'), make())).toMatchObject({ body: '2' });
+  });
+
+  test('when another asks under the same key, then it is another request', async () => {
+    const { idempotency, make } = given();
+    await idempotency.answer(request('b'), make());
+    const other = await idempotency.answer({ ...request('b'), userId: userId(2) }, make());
+    expect(other).toMatchObject({ body: '2' });
+  });
+
+  test('when it failed in here, then it is tried again', async () => {
+    const { idempotency, make } = given();
+    await idempotency.answer(request('c'), make(503));
+    const broken = () => Promise.reject(new Error('broken'));
+    await expect(idempotency.answer(request('c'), broken)).rejects.toThrow('broken');
+    expect(await idempotency.answer(request('c'), make())).toMatchObject({ body: '2' });
+  });
+
+  test('when it is refused, then it stays refused', async () => {
+    const { idempotency, make } = given();
+    await idempotency.answer(request('d'), make(409));
+    expect(await idempotency.answer(request('d'), make())).toMatchObject({ status: 409 });
+  });
+
+  test('when many come at once, then one is carried out', async () => {
+    const { state, idempotency, make } = given();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => idempotency.answer(request('e'), make())),
+    );
+    expect(new Set(answers.map((one) => ('body' in one ? one.body : ''))).size).toBe(1);
+    expect(state.made).toBe(1);
+  });
+});

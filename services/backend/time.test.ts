@@ -1,0 +1,39 @@
+/** What changes by the mere passing of time. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { administrator, startTestBackend, type TestBackend } from './testing/test-backend.ts';
+
+let platform: TestBackend;
+let aheadMs = 0;
+const clock = { now: () => new Date(Date.now() + aheadMs) };
+beforeAll(async () => {
+  platform = await startTestBackend({ clock });
+});
+afterAll(() => platform.close());
+
+const minuteMs = 60_000;
+const login = '/api/v1/auth/login';
+
+describe('given time that passes', () => {
+  test('when 15 minutes are over, then the access token has expired', async () => {
+    const client = await platform.anonymous.signIn(administrator);
+    expect((await client.get('/api/v1/auth/me')).status).toBe(200);
+    aheadMs += 16 * minuteMs;
+    expect((await client.get('/api/v1/auth/me')).status).toBe(401);
+  });
+
+  test('when 5 minutes are over, then signing in may be tried again', async () => {
+    const body = { email: 'nobody@example.com', password: 'wrong' };
+    for (let index = 0; index < 5; index += 1) await platform.anonymous.post(login, body);
+    expect((await platform.anonymous.post(login, body)).status).toBe(429);
+    aheadMs += 6 * minuteMs;
+    expect((await platform.anonymous.post(login, body)).status).toBe(401);
+  });
+
+  test('when 14 days are over, then the refresh token has expired', async () => {
+    const answer = await platform.anonymous.post(login, administrator);
+    const cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    const browser = platform.anonymous.with({ Cookie: cookie });
+    aheadMs += 15 * 24 * 60 * minuteMs;
+    expect((await browser.post('/api/v1/auth/refresh')).status).toBe(401);
+  });
+});
