@@ -47,9 +47,7 @@ class Launcher:
         for end in (self._taken, self._wakeup, self._waking):
             os.set_blocking(end, False)
         root = os.path.join(runs, _ROOT)
-        self._post = Post(
-            listener, closing, life, taken, os.getppid(), machine, runs, root
-        )
+        self._post = Post(listener, closing, life, taken, os.getppid(), machine, runs, root)
 
     def serve(self) -> None:
         """Returns when the runtime is gone and every supervisor has ended."""
@@ -108,7 +106,8 @@ class Launcher:
                 break
             if pid == 0:
                 break
-            killed = killed or (pid in self._supervisors and os.WIFSIGNALED(status))
+            own = pid in self._supervisors or pid in self._spares
+            killed = killed or (own and os.WIFSIGNALED(status))
             self._supervisors.discard(pid)
             self._spares.discard(pid)
         if killed:

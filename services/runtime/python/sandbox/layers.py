@@ -128,12 +128,16 @@ def enter_user_namespace(_spare: Spare) -> None:
         ("uid_map", f"{user} {user} 1"),
         ("gid_map", f"{group} {group} 1"),
     ):
-        file = os.open(f"/proc/self/{name}", os.O_WRONLY)
-        try:
-            os.write(file, text.encode())
-        finally:
-            os.close(file)
+        _write(f"/proc/self/{name}", text)
     kernel.set_dumpable(False)
+
+
+def _write(path: str, text: str) -> None:
+    file = os.open(path, os.O_WRONLY)
+    try:
+        os.write(file, text.encode())
+    finally:
+        os.close(file)
 
 
 def enter_pid_namespace(_spare: Spare) -> None:
@@ -161,8 +165,7 @@ def limit_pids(run: Run) -> None:
     """Numbers below 300 are given out once only, so the rest must suffice for the limit."""
     limit = run.spec.limits.processes
     if limit is not None:
-        with open("/proc/sys/kernel/pid_max", "w", encoding="ascii") as file:
-            file.write(str(_RESERVED_PIDS + limit + 2))
+        _write("/proc/sys/kernel/pid_max", str(_RESERVED_PIDS + limit + 2))
 
 
 def _start_session(_run: Run) -> None:

@@ -30,7 +30,8 @@ class Post(NamedTuple):
     # Readable, at their ends, when no more runs are taken, and when the launcher is gone.
     closing: int
     life: int
-    # Takes the spare's process number when it takes a connection.
+    # Takes the spare's process number when its run is prepared: making the next spare before
+    # that would compete with it for the processor.
     taken: int
     # The only process that may connect.
     runtime: int
@@ -76,7 +77,6 @@ def _wait_for_connection(post: Post) -> "socket.socket | None":
             # Another spare was first.
             continue
         if _peer(connection) == post.runtime:
-            os.write(post.taken, struct.pack("i", os.getpid()))
             post.listener.close()
             connection.setblocking(True)
             return connection
@@ -96,7 +96,15 @@ def _serve(post: Post, channel: Channel, processes: RunProcesses) -> None:
             channel.send_json(LAYERS, {"layers": describe_layers(post.machine)})
         else:
             spec = parse_spec(payload)
-            Supervisor(channel, post.life, spec, post.machine, processes).run(post.runs)
+            number = struct.pack("i", os.getpid())
+            Supervisor(
+                channel,
+                post.life,
+                spec,
+                post.machine,
+                processes,
+                lambda: os.write(post.taken, number),
+            ).run(post.runs)
     except SandboxError as error:
         channel.send_json(FAILED, {"stage": error.stage, "message": error.message})
     except ProtocolError as error:

@@ -19,16 +19,16 @@ from .channel import Channel
 from .ending import Ending
 from .errors import SandboxError
 from .folders import RunFolder, copy_files, make_data_folder
-from .frames import EXIT, FAILED, GO, HEARTBEAT, KILL, READY, SAMPLE, STDERR, STDOUT, STOP
+from .frames import EXIT, FAILED, GO, HEARTBEAT, KILL, READY, SAMPLE, STOP
 from .layers import active_layers
 from .machine import Machine
 from .mounts import workspace_path
+from .output import Output
 from .processes import RunProcesses
 from .run_data import pack_run
 from .spec import RunSpec
 from .watch import Watch
 
-_PIPE_READ_BYTES = 64 * 1024
 _FLUSH_AFTER_LOSS_SECONDS = 2.0
 _NEVER = float("inf")
 
@@ -37,23 +37,34 @@ class Supervisor:
     """Prepares, pumps, watches and ends one run. `run()` is the whole life."""
 
     def __init__(
-        self, channel: Channel, life: int, spec: RunSpec, machine: Machine, processes: RunProcesses
+        self,
+        channel: Channel,
+        life: int,
+        spec: RunSpec,
+        machine: Machine,
+        processes: RunProcesses,
+        on_ready: Callable[[], object],
     ) -> None:
-        """@param life readable (at its end) when the launcher is gone"""
+        """@param life readable (at its end) when the launcher is gone
+        @param on_ready called when the run is prepared"""
         self._channel = channel
         self._life = life
         self._spec = spec
         self._machine = machine
         self._processes = processes
+        self._on_ready = on_ready
         self._ending = Ending(spec)
+        self._output = Output(
+            channel, processes.stdout, processes.stderr, self._ending.remember_stderr
+        )
         self._poller = select.poll()
-        self._handlers: Dict[int, Callable[[], object]] = {}
+        # What is not in here is output.
+        self._handlers: Dict[int, Callable[[], None]] = {}
         self._lease_ends_at = time.monotonic() + spec.lease_ms / 1000
         self._wall_clock_ends_at = _NEVER
         self._kill_at = _NEVER
         self._script = 0
         self._over = False
-        self._paused = False
         self._proc: Optional[int] = None
         self._watch: Optional[Watch] = None
 
@@ -70,10 +81,15 @@ class Supervisor:
         try:
             self._prepare()
             while not self._over:
+                self._output.poll_with(self._poller)
+                self._poller.modify(self._channel.fileno(), self._channel.wanted)
                 for fd, _event in self._poller.poll(self._wait_ms()):
-                    self._handlers.get(fd, _nothing)()
+                    handler = self._handlers.get(fd)
+                    if handler is None:
+                        self._output.pump(fd)
+                    else:
+                        handler()
                 self._check_deadlines(time.monotonic())
-                self._adjust_polling()
             self._end()
         finally:
             self._processes.kill()
@@ -94,8 +110,6 @@ class Supervisor:
         self._on(processes.gate.fileno(), self._hear_gate)
         self._on(self._channel.fileno(), self._hear_channel)
         self._on(self._life, self._finish)
-        self._on(processes.stdout, lambda: self._pump(processes.stdout, STDOUT))
-        self._on(processes.stderr, lambda: self._pump(processes.stderr, STDERR))
 
     def _place_data(self) -> str:
         """Where files below `data/` are copied to; `data` itself is a mount point, or a link
@@ -107,7 +121,7 @@ class Supervisor:
             os.symlink(self._spec.data_folder, inside)
         return self._spec.data_folder or inside
 
-    def _on(self, fd: int, handler: Callable[[], object]) -> None:
+    def _on(self, fd: int, handler: Callable[[], None]) -> None:
         self._handlers[fd] = handler
         self._poller.register(fd, select.POLLIN)
 
@@ -136,6 +150,7 @@ class Supervisor:
         layers = [layer.name for layer in active_layers(self._machine)]
         ready = {"pid": self._script, "workspace": workspace, "layers": layers}
         self._channel.send_json(READY, ready)
+        self._on_ready()
 
     def _hear_channel(self) -> None:
         self._channel.flush()
@@ -152,21 +167,6 @@ class Supervisor:
                 self._lease_ends_at = time.monotonic() + lease_ms / 1000
         if not self._channel.open:
             self._finish()
-
-    def _pump(self, fd: int, kind: bytes) -> bool:
-        """Passes one chunk on; false when there is none now, or never again."""
-        try:
-            data = os.read(fd, _PIPE_READ_BYTES)
-        except BlockingIOError:
-            return False
-        if not data:
-            if self._handlers.pop(fd, None) is not None and not self._paused:
-                self._poller.unregister(fd)
-            return False
-        if kind == STDERR:
-            self._ending.remember_stderr(data)
-        self._channel.send(kind, data)
-        return True
 
     # --- what is done --------------------------------------------------------------------------
 
@@ -224,27 +224,13 @@ class Supervisor:
             if breach is not None:
                 self._kill(breach.reason, breach.detail)
 
-    def _adjust_polling(self) -> None:
-        self._poller.modify(self._channel.fileno(), self._channel.wanted)
-        if self._channel.full == self._paused:
-            return
-        self._paused = self._channel.full
-        for fd in (self._processes.stdout, self._processes.stderr):
-            if fd in self._handlers and self._paused:
-                self._poller.unregister(fd)
-            elif fd in self._handlers:
-                self._poller.register(fd, select.POLLIN)
-
     # --- the end -------------------------------------------------------------------------------
 
     def _end(self) -> None:
         """Everything dead first, then the rest of the output, then the answer."""
         self._processes.kill()
         self._processes.reap()
-        for fd, kind in ((self._processes.stdout, STDOUT), (self._processes.stderr, STDERR)):
-            # The writers are dead: what is in the pipe now is all there will be.
-            while self._channel.open and self._pump(fd, kind):
-                self._hand_over(everything=False)
+        self._output.drain(lambda: self._hand_over(everything=False))
         failure = self._ending.failure
         if failure is not None:
             self._channel.send_json(FAILED, failure)
@@ -263,7 +249,3 @@ class Supervisor:
             poller.register(self._channel.fileno(), self._channel.wanted)
             poller.poll(wait * 1000)
             self._hear_channel()
-
-
-def _nothing() -> None:
-    """For a descriptor that an earlier handler of the same round has closed."""
