@@ -44,10 +44,31 @@ describe('given the log of a run', () => {
     await log.write('stdout', Buffer.from('name? '));
     expect(timers.delaysMs).toEqual([100]);
     timers.fire();
+    timers.fire();
     await setImmediate();
     expect(textsOf(store)).toEqual(['stdout: name? ']);
     await log.close();
     expect(timers.waiting.size).toBe(0);
+  });
+
+  test('a line whose rest arrives when the wait is over stays whole', async () => {
+    const { log, store, timers } = given();
+    await log.write('stdout', Buffer.from('one ha'));
+    timers.fire();
+    await log.write('stdout', Buffer.from('lf\n'));
+    await log.close();
+    expect(textsOf(store)).toEqual(['stdout: one half']);
+  });
+
+  test('while nothing more is read, a partial line does not wait', async () => {
+    const { log, store, timers } = given();
+    const bytes = Buffer.from(`${'x'.repeat(60_000)}\n`.repeat(30) + 'cut');
+    const writing = log.write('stdout', bytes);
+    expect(timers.delaysMs).not.toContain(100);
+    await writing;
+    await log.write('stdout', Buffer.from(' off\n'));
+    await log.close();
+    expect(textsOf(store).at(-1)).toBe('stdout: cut off');
   });
 
   test('the wait begins with the partial line, not with an earlier one', async () => {

@@ -24,6 +24,11 @@ export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): 
     cancelWait?.();
     cancelWait = undefined;
   };
+  // A process that was held up finds its timers due before its input: one more turn lets in what has
+  // arrived meanwhile, which calls this off when it ends the line.
+  const waitATurn = () => {
+    cancelWait = timers.after(0, flushPartial);
+  };
   const flushPartial = () => {
     cancelWait = undefined;
     // Nobody waits for this one; at most two lines escape the back-pressure.
@@ -31,12 +36,13 @@ export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): 
   };
 
   return {
-    write(stream, bytes) {
+    async write(stream, bytes) {
       const lines = splitter.push(stream, bytes);
       // What is partial now has just begun; without a new line the older wait goes on.
       if (lines.length > 0) stopWaiting();
-      if (splitter.hasPartial()) cancelWait ??= timers.after(PARTIAL_LINE_WAIT_MS, flushPartial);
-      return writer.write(lines);
+      await writer.write(lines);
+      // Only from here on is more being read: before, the rest of the line may be in the pipe.
+      if (splitter.hasPartial()) cancelWait ??= timers.after(PARTIAL_LINE_WAIT_MS, waitATurn);
     },
     system(text) {
       const own = createLineSplitter();
