@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import WebSocket from 'ws';
 
 const entry = fileURLToPath(new URL('../main.ts', import.meta.url));
-const password = 'correct horse battery';
+export const productPassword = 'correct horse battery';
 const startDeadlineMs = 60_000;
 
 export interface LogLine {
@@ -63,7 +63,7 @@ export class Product {
         ORCH_RUNTIME_HEALTH_PORT: String(runtimeHealth),
         ORCH_SCHEDULER_HEALTH_PORT: String(schedulerHealth),
         ORCH_RUNTIME_METRICS_PORT: String(metrics),
-        ORCH_ADMIN_PASSWORD: password,
+        ORCH_ADMIN_PASSWORD: productPassword,
         ...options.variables,
       },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -93,7 +93,7 @@ export class Product {
   async signIn(): Promise<void> {
     const answer = await this.call<{ access_token: string }>('POST', '/auth/login', {
       email: 'admin@example.com',
-      password,
+      password: productPassword,
     });
     this.#token = answer.access_token;
   }
