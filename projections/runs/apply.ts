@@ -21,7 +21,7 @@ export const runsProjection: Projection = rowProjection<RunsTable, RunRecorded>(
 });
 
 function step(row: RunsTable | undefined, event: RunRecorded): RunsTable | undefined {
-  if (event.type === 'RunQueued') return queued(event);
+  if (event.type === 'RunQueued') return queuedRun(event);
   if (row === undefined) return undefined;
   switch (event.type) {
     case 'RunStarted':
@@ -40,7 +40,8 @@ function step(row: RunsTable | undefined, event: RunRecorded): RunsTable | undef
   }
 }
 
-function queued(event: Extract<RunRecorded, { type: 'RunQueued' }>): RunsTable {
+/** The row of a run as it is queued. */
+export function queuedRun(event: Extract<RunRecorded, { type: 'RunQueued' }>): RunsTable {
   const { data } = event;
   return {
     run_id: data.runId,

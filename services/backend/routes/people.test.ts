@@ -61,6 +61,16 @@ describe('given accounts', () => {
 });
 
 describe('given deeds and refused attempts', () => {
+  test('when a reader names a position, then the answer waits until it is there', async () => {
+    const trail = '/api/v1/audit?limit=1';
+    const made = await platform.admin.post('/api/v1/scripts', { name: 'Awaited' });
+    const position = made.headers.get('orch-position') ?? '';
+    const answer = platform.admin.get(trail, { headers: { 'Orch-Min-Position': position } });
+    await eventsVisible(platform.pool);
+    await new Projector(platform.pool, [auditProjection]).runOnce(new AbortController().signal);
+    expect((await answer).json.items[0].event_position).toBeGreaterThanOrEqual(Number(position));
+  });
+
   test('when an auditor reads the trail, then both are in it, newest first', async () => {
     const auditor = await someone(platform, {
       role: 'viewer',

@@ -5,6 +5,7 @@ import { known, parseRunId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { RunScript } from '#domain/run/commands.ts';
 import { putPayload } from '#infra/postgres/payloads.ts';
+import { queuedRun } from '#projections/runs/apply.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import type { Static } from 'typebox';
@@ -28,8 +29,8 @@ export interface Queued {
 
 /** Parameters are kept once it is sure that they are wanted: a refused run leaves nothing behind. */
 export async function queueRun(call: RunCall, services: Services): Promise<Queued | Problem> {
-  const { commands, database, ids, readModels } = services;
-  if (!(await seesScript(call.principal, call.parameters.id, readModels))) return notFound;
+  const { commands, database, ids } = services;
+  if (!(await seesScript(call.principal, call.parameters.id, services.readModels))) return notFound;
   const content = paramsOf(call.body);
   if (content !== undefined && content.length > maxParamsBytes) return paramsTooLarge;
   const command: RunScript = {
@@ -47,11 +48,18 @@ export async function queueRun(call: RunCall, services: Services): Promise<Queue
   }
   const outcome = accepted(await commands.execute(command, call.context));
   if (isProblem(outcome)) return outcome;
+  return { run: await runOf(outcome, services), outcome };
+}
+
+async function runOf(outcome: Accepted, { readModels }: Services): Promise<RunsTable> {
+  const [event] = outcome.events;
+  // What was recorded just now says it all; asking again would cost as much as the run itself.
+  if (event?.type === 'RunQueued' && !outcome.repeated) return queuedRun(event);
   // A repeated request made its run the first time, under another id.
   const runId = known(parseRunId, outcome.streamId.slice('run-'.length));
   const run = await findRun(readModels, runId);
   if (run === undefined) throw new Error('a queued run is not in the read model');
-  return { run, outcome };
+  return run;
 }
 
 function paramsOf({ params }: Static<typeof RunRequest>): Buffer | undefined {
