@@ -100,5 +100,17 @@ class Channel:
         return not self._pending
 
     def close(self) -> None:
-        """Ends the connection; what was handed over still arrives."""
+        """Ends the connection when the other side has taken everything, or is gone.
+
+        Closed at once, with a heartbeat under way, it would break at the other end, and what that
+        had yet to read would be lost.
+        """
+        try:
+            self._connection.setblocking(True)
+            self._connection.shutdown(socket.SHUT_WR)
+            while self._connection.recv(_READ_BYTES):
+                pass
+        except OSError:
+            # It is gone already.
+            pass
         self._connection.close()
