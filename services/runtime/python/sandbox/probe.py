@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import Callable, Dict, List, Tuple
 
 from . import kernel, layers
@@ -47,24 +48,28 @@ def explore(root: str, namespaces: bool) -> Machine:
 
 def _attempt(spare: Spare, through_user: bool) -> Dict[str, str]:
     """The missing layers with their reasons."""
-    answer = _in_child(lambda: _try_supervisor_side(spare, through_user))
-    return answer or dict.fromkeys(_NAMESPACES, "the probe died")
+    return _in_child(lambda: _try_supervisor_side(spare, through_user))
 
 
 def _in_child(action: Callable[[], Dict[str, str]]) -> Dict[str, str]:
-    """The action's answer, computed in a process of its own; empty when that died."""
+    """The layers that the action found missing, in a process of its own; all when that died."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             os.write(writing, json.dumps(action()).encode())
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
         finally:
             os._exit(0)
     os.close(writing)
     with open(reading, encoding="utf-8") as file:
         answer = file.read()
     os.waitpid(pid, 0)
-    return json.loads(answer or "{}")
+    if not answer:
+        return dict.fromkeys(_NAMESPACES, "the probe died")
+    missing: Dict[str, str] = json.loads(answer)
+    return missing
 
 
 def _try_supervisor_side(spare: Spare, through_user: bool) -> Dict[str, str]:

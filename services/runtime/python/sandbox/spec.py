@@ -72,7 +72,8 @@ def parse_spec(payload: bytes) -> RunSpec:
 
 def pack_spec(spec: RunSpec) -> bytes:
     """For another process of this same interpreter: without the files."""
-    return marshal.dumps(tuple(spec._replace(files=[], limits=tuple(spec.limits))))
+    parts = spec._replace(files=[])
+    return marshal.dumps([tuple(part) if part is spec.limits else part for part in parts])
 
 
 def unpack_spec(data: bytes) -> RunSpec:

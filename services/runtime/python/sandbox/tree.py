@@ -119,22 +119,18 @@ def _reap(pid: int) -> None:
         pass
 
 
-def _read(proc: int, path: str) -> Optional[bytes]:
-    try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
-    except OSError:
-        return None
+def _read(proc: int, path: str) -> bytes:
+    file = os.open(path, os.O_RDONLY, dir_fd=proc)
     try:
         return os.read(file, 4096)
-    except OSError:
-        return None
     finally:
         os.close(file)
 
 
 def _read_stat(proc: int, name: str) -> Optional[Process]:
-    line = _read(proc, name + "/stat")
-    if not line:
+    try:
+        line = _read(proc, name + "/stat")
+    except OSError:
         return None
     # The name in parentheses is the script's to choose; only the last one closes it.
     fields = line[line.rindex(b")") + 2 :].split()
@@ -150,8 +146,14 @@ def _read_stat(proc: int, name: str) -> Optional[Process]:
 
 
 def _read_pss(proc: int, pid: int) -> Optional[int]:
-    text = _read(proc, f"{pid}/smaps_rollup")
-    for line in (text or b"").split(b"\n"):
+    """None where it may not be read; a process that is just ending has no memory any more."""
+    try:
+        text = _read(proc, f"{pid}/smaps_rollup")
+    except PermissionError:
+        return None
+    except OSError:
+        return 0
+    for line in text.split(b"\n"):
         if line.startswith(b"Pss:"):
             return int(line.split()[1]) * 1024
-    return None
+    return 0
