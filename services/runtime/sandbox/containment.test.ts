@@ -133,14 +133,29 @@ describe('given a machine with mount and pid namespaces', () => {
     await mkdir(built);
     await writeFile(join(platform, 'secret'), 'secret');
     await writeFile(join(environment, 'package'), 'package');
+    await writeFile(join(bench.folder, 'hidden-file'), 'secret');
     const other = await bench.start(bench.spec('stubborn.py', ['polite'], { scriptId: 'other' }));
     const paths = ['/workspaces', '/workspaces/other', bench.folder, join(bench.folder, 'runs')];
-    const shown = [platform, join(platform, 'secret'), environment, built, '/usr', '/tmp', '/etc'];
-    const { stdout } = await bench.run('looks.py', [...paths, ...shown, '/', '/proc/sys/kernel'], {
-      hidden: [platform, '/usr/share'],
-      readOnly: [...bench.python.prefixes, bench.folder, environment],
-      readWrite: [built],
-    });
+    const hiddenFile = join(bench.folder, 'hidden-file');
+    const shown = [
+      hiddenFile,
+      platform,
+      join(platform, 'secret'),
+      environment,
+      built,
+      '/usr',
+      '/tmp',
+      '/etc',
+    ];
+    const { stdout } = await bench.run(
+      'looks.py',
+      [...paths, ...shown, '/', '/proc/sys/kernel', '/usr/share'],
+      {
+        hidden: [platform, hiddenFile, '/usr/share'],
+        readOnly: [...bench.python.prefixes, bench.folder, environment],
+        readWrite: [built],
+      },
+    );
     other.run.kill();
     await other.outcome();
     const seen = JSON.parse(stdout) as Record<string, [string, boolean]>;
@@ -149,6 +164,8 @@ describe('given a machine with mount and pid namespaces', () => {
     expect(seen[bench.folder]?.[1]).toBe(false);
     expect(seen[platform]).toEqual(['folder: environments', false]);
     expect(seen[join(platform, 'secret')]).toEqual(['FileNotFoundError', false]);
+    expect(seen[hiddenFile]).toEqual(['file: ', false]);
+    expect(seen['/usr/share']?.[0]).toBe('folder: ');
     expect(seen[environment]).toEqual(['folder: package', false]);
     expect(seen[built]).toEqual(['folder: ', true]);
     expect(existsSync(join(built, 'probe-write'))).toBe(true);

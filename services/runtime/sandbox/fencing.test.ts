@@ -38,12 +38,12 @@ describe.each([
   });
 
   test('a heartbeat renews the lease', async () => {
-    const spec = bench.spec('stubborn.py', ['polite'], { leaseMs: 500 });
+    const spec = bench.spec('stubborn.py', ['polite'], { leaseMs: 1_500 });
     const running = await bench.start(spec);
     running.run.heartbeat(60_000);
     await running.seen('waiting');
     const startedAtMs = performance.now();
-    await until(() => performance.now() - startedAtMs > 700);
+    await until(() => performance.now() - startedAtMs > 1_700);
     running.run.stop();
     expect(await running.run.finished).toMatchObject({ reason: 'stopped', exitCode: 7 });
   });

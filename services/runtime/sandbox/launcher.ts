@@ -40,6 +40,7 @@ export class Launcher {
   #process: LauncherProcess | undefined;
   #listening: Promise<string> | undefined;
   #restartMs = FIRST_RESTART_MS;
+  #complaint = 'it said nothing';
   #stopping = false;
 
   constructor(options: LauncherOptions) {
@@ -104,7 +105,10 @@ export class Launcher {
     );
     this.#process = launched;
     launched.stdin.on('error', () => undefined);
-    createInterface({ input: launched.stderr }).on('line', this.#options.onLog);
+    createInterface({ input: launched.stderr }).on('line', (line) => {
+      this.#complaint = line;
+      this.#options.onLog(line);
+    });
     launched.once('exit', (code, signal) => this.#restart(code, signal));
     const listening = this.#whenListening(launched, path);
     // Whoever connects hears of it; without a connection nobody needs to.
@@ -121,7 +125,10 @@ export class Launcher {
       const listens = once(createInterface({ input: launched.stdout }), 'line');
       await Promise.race([listens, failed]);
     } catch (cause) {
-      throw new SandboxError('launcher', 'the launcher did not start', { cause });
+      launched.kill('SIGKILL');
+      throw new SandboxError('launcher', `the launcher did not start (${this.#complaint})`, {
+        cause,
+      });
     }
     this.#restartMs = FIRST_RESTART_MS;
     failed.catch(() => undefined);

@@ -11,7 +11,12 @@ import { layersFromWire } from './wire.ts';
  *  @throws SandboxError when it does not start */
 export async function startLocalSandbox(options: LauncherOptions): Promise<LocalSandbox> {
   const launcher = new Launcher(options);
-  await launcher.start();
+  try {
+    await launcher.start();
+  } catch (error) {
+    await launcher.stop();
+    throw error;
+  }
   return new LocalSandbox(launcher);
 }
 

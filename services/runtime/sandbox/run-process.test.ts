@@ -73,6 +73,18 @@ describe.each([
     });
   });
 
+  test('a program that the kernel refuses to execute is a failure of the sandbox', async () => {
+    const spec = bench.spec('hello.py');
+    const files = spec.files.map((file) => ({ ...file, mode: 0o755 }));
+    const probe = await bench.start({ ...spec, files });
+    const program = `${probe.run.workspace}/main.py`;
+    await probe.outcome();
+    await probe.run.closed;
+    const running = bench.start({ ...spec, files, argv: [program] });
+    const exit = await running.then(({ run }) => run.finished);
+    expect(exit).toMatchObject({ kind: 'failed', stage: 'exec' });
+  });
+
   test('stop lets a polite script finish', async () => {
     const running = await bench.start(bench.spec('stubborn.py', ['polite']));
     await running.seen('waiting');
@@ -99,8 +111,7 @@ describe.each([
       limits: { ...NO_LIMITS, wallClockSeconds: 0.3 },
       stopGraceMs: 50,
     });
-    expect(exit).toMatchObject({ signal: 'SIGKILL', reason: 'timeout' });
-    expect(exit).toHaveProperty('detail', 'time limit of 0.3 s exceeded');
+    expect(exit).toMatchObject({ reason: 'timeout', detail: 'time limit of 0.3 s exceeded' });
   });
 
   test('a double fork that holds the output neither holds the run nor outlives it', async () => {

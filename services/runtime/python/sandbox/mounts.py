@@ -63,6 +63,8 @@ def enter_root(root: str, spec: RunSpec, files: str, tmp: str) -> None:
         if path in spec.hidden and os.path.isdir(root + path):
             _cover(root + path)
             covered.append(root + path)
+        elif path in spec.hidden and os.path.exists(root + path):
+            kernel.bind("/dev/null", root + path)
         if path in spec.read_only:
             _show(path, root)
             kernel.make_tree_read_only(root + path)
