@@ -29,8 +29,7 @@ from .run_data import pack_run
 from .spec import RunSpec
 from .watch import Watch
 
-_FLUSH_AFTER_LOSS_SECONDS = 2.0
-_NEVER = float("inf")
+_FLUSH_AFTER_LOSS_SECONDS, _NEVER = 2.0, float("inf")
 
 
 class Supervisor:
