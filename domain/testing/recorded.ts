@@ -5,6 +5,7 @@ import type { ScriptFacts, World } from '#domain/kernel/aggregate.ts';
 import type { RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import { scriptAggregate } from '#domain/script/decide.ts';
 import type { ScriptEvent } from '#domain/script/events.ts';
+import { schemaVersionOf } from '#domain/upcasts.ts';
 import { commandId, eventId, groupId, userId } from './ids.ts';
 import { createGroup, createScript } from './samples.ts';
 import { stored } from './stored.ts';
@@ -56,7 +57,7 @@ function recorded(
     streamId,
     version,
     eventId: eventId(place),
-    schemaVersion: 1,
+    schemaVersion: schemaVersionOf(event.type),
     metadata: {
       commandId: commandId(turn + 1),
       actor: actors[turn % actors.length] ?? { kind: 'anonymous' },

@@ -61,3 +61,10 @@ describe('the history', () => {
 async function streamsOf(store: PostgresEventStore): Promise<string[]> {
   return (await store.readAll(startOfStore, 10_000)).map((event) => event.streamId);
 }
+
+test('given an event that a newer program wrote, then it is not read as if it were of today', async () => {
+  const store = new PostgresEventStore(platform.pool, systemClock);
+  const newer = { ...newEvent('RunQueued', {}), schemaVersion: 99 };
+  await store.append([{ streamId: 'run-newer', expectedVersion: 0, events: [newer] }]);
+  await expect(store.readStream('run-newer')).rejects.toThrow(/newer version/);
+});

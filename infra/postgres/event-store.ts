@@ -4,6 +4,7 @@ import type { EventMetadata, Position, RecordedEvent, StreamId } from '#domain/k
 import { known, parseEventId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import { VersionConflict, type EventStore, type StreamAppend } from '#domain/ports/event-store.ts';
+import { upcast } from '#domain/upcasts.ts';
 import type pg from 'pg';
 import { inTransaction, sqlState, type Queryable } from './database.ts';
 
@@ -12,6 +13,7 @@ const statements = {
     $1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::uuid[],
     $8::text[], $9::integer[], $10::text[]::jsonb[], $11::text[]::jsonb[], $12)`,
   readStream: `SELECT * FROM events WHERE stream_id = $1 AND version >= $2 ORDER BY version`,
+  readStreams: `SELECT * FROM events WHERE stream_id = ANY($1) ORDER BY stream_id, version`,
   // The row comparison alone decides the order; the bound on transactions keeps out whatever an
   // earlier, still open transaction could put before it.
   readAll: `SELECT * FROM events
@@ -128,6 +130,15 @@ export async function readStream(
   return rows.map(recorded);
 }
 
+/** Several streams, each from its beginning; one that does not exist is not in the answer. */
+export async function readStreams(
+  db: Queryable,
+  streamIds: readonly StreamId[],
+): Promise<ReadonlyMap<string, readonly RecordedEvent[]>> {
+  const { rows } = await db.query<EventRow>(statements.readStreams, [streamIds]);
+  return Map.groupBy(rows.map(recorded), (event) => event.streamId);
+}
+
 /** `EventStore.readAll` on any connection. */
 export async function readAll(
   db: Queryable,
@@ -142,8 +153,9 @@ export async function readAll(
   return rows.map(recorded);
 }
 
+/** The event of a row, in the shape of today. */
 function recorded(row: EventRow): RecordedEvent {
-  return {
+  return upcast({
     position: { transactionId: BigInt(row.transaction_id), globalPosition: row.global_position },
     streamId: row.stream_id as StreamId,
     version: row.version,
@@ -153,5 +165,5 @@ function recorded(row: EventRow): RecordedEvent {
     data: row.data,
     metadata: row.metadata,
     recordedAt: row.recorded_at,
-  };
+  });
 }
