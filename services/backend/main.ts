@@ -11,6 +11,7 @@ import { seed } from './seed.ts';
 
 const connections = 16;
 const passwordCost = 12;
+const positionPatienceMs = 5_000;
 const dashboardDir = fileURLToPath(new URL('../../web/build', import.meta.url));
 
 await runProcess('backend', async (_signal, logger) => {
@@ -39,6 +40,7 @@ await runProcess('backend', async (_signal, logger) => {
     tokenKey,
     trustedProxies: trustedProxies(config.trustedProxies),
     passwordCost,
+    positionPatienceMs,
     dashboardDir,
   });
   const { adminEmail: email, adminPassword: password } = config;

@@ -25,6 +25,8 @@ export interface Parts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
+  /** Longest wait of a read for the position that it names. */
+  readonly positionPatienceMs: number;
   readonly edition: 'minimal' | 'production';
   /** At least 32 bytes; signs access tokens. */
   readonly tokenKey: Uint8Array;

@@ -8,6 +8,7 @@ import {
   type ResponseHeader,
   type ResponseRule,
 } from './operation.ts';
+import { takesMinPosition } from './min-position.ts';
 import { problemKinds, type ProblemCode } from './problem.ts';
 
 type Json = Record<string, unknown>;
@@ -128,9 +129,11 @@ function parametersOf(one: Operation, components: Components): Json[] {
     ...(schema.description && { description: schema.description }),
     schema: components.use(schema),
   }));
-  const named = one.creates
-    ? [...(one.requestHeaders ?? []), 'Idempotency-Key' as const]
-    : (one.requestHeaders ?? []);
+  const named: readonly RequestHeader[] = [
+    ...(one.requestHeaders ?? []),
+    ...(one.creates ? (['Idempotency-Key'] as const) : []),
+    ...(takesMinPosition(one) ? (['Orch-Min-Position'] as const) : []),
+  ];
   const inHeader = named.map((name) => ({
     name,
     in: 'header',

@@ -122,6 +122,9 @@ export interface OperationDescription<
   readonly query?: Query;
   readonly body?: BodyRule<Body>;
   readonly requestHeaders?: readonly RequestHeader[];
+  /** Names of the projections that it reads and that are written behind the append; a read that names
+   *  an `Orch-Min-Position` waits for them. */
+  readonly readsBehind?: readonly string[];
   /** Makes something: an `Idempotency-Key` gives the first answer again. */
   readonly creates?: true;
   readonly responses: Readonly<Record<number, ResponseRule>>;

@@ -14,6 +14,7 @@ import {
 } from './exchange.ts';
 import { faultOf } from './faults.ts';
 import type { Idempotency, KeyedRequest } from './idempotency.ts';
+import { awaitMinPosition } from './min-position.ts';
 import { formsOf, type Operation } from './operation.ts';
 import { isProblem } from './problem.ts';
 import type { RefusalRecorder } from './refusals.ts';
@@ -88,6 +89,8 @@ async function work(exchange: Exchange, parts: RouterParts): Promise<Sendable> {
   const body = operation.body && (await readBody(request, operation.body));
   if (isProblem(body)) return body;
   const call = callOf(exchange, query, body, parts.services);
+  const behind = await awaitMinPosition({ ...call, operation }, parts.services);
+  if (behind !== undefined) return behind;
   const handle = (context: CommandContext): Promise<Answer> =>
     operation.handle({ ...call, context }, parts.services);
   const keyed = keyedRequest(exchange, body?.kind === 'json' ? body.bytes : new Uint8Array());

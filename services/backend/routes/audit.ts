@@ -4,13 +4,10 @@ import { listAudit } from '#projections/audit/queries.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { isProblem, problem } from '../http/problem.ts';
+import { isProblem } from '../http/problem.ts';
 import { pageQuery } from '../schemas/common.ts';
 import { AuditPage } from '../schemas/people.ts';
-import { readerCaughtUp } from '../stores/event-position.ts';
 import { auditJson } from './views.ts';
-
-const patienceMs = 5000;
 
 const list = operation({
   method: 'get',
@@ -24,14 +21,8 @@ const list = operation({
   query: Type.Object(pageQuery, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: AuditPage, headers: ['Link'] } },
   refusals: ['invalid_cursor'],
-  requestHeaders: ['Orch-Min-Position'],
-  handle: async ({ query, url, header, gone }, { readModels, database }) => {
-    if (
-      header('Orch-Min-Position') !== undefined &&
-      !(await readerCaughtUp(database, auditProjection.name, patienceMs, gone()))
-    ) {
-      return problem('unavailable', 'The audit trail has not come so far yet.');
-    }
+  readsBehind: [auditProjection.name],
+  handle: async ({ query, url }, { readModels }) => {
     const request = { list: 'audit', filter: null, url, limit: query.limit, cursor: query.cursor };
     const before = keyOf(request, parseSeq);
     if (isProblem(before)) return before;

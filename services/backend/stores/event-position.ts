@@ -1,38 +1,99 @@
-/** The newest event, and whether readers have come that far. */
+/** The newest event, and whether reads have come as far as a given one. */
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import { readCheckpoint } from '#infra/postgres/checkpoints.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
-const read = `SELECT transaction_id, global_position FROM events
-  ORDER BY transaction_id DESC, global_position DESC LIMIT 1`;
+const statements = {
+  newest: `SELECT transaction_id, global_position FROM events
+    ORDER BY transaction_id DESC, global_position DESC LIMIT 1`,
+  // What comes later than this statement has a transaction from the horizon on.
+  issued: `SELECT is_called AND last_value >= $1 AS issued,
+      pg_snapshot_xmin(pg_current_snapshot()) AS horizon
+    FROM events_global_position_seq`,
+  arrived: `SELECT EXISTS (SELECT FROM events
+    WHERE transaction_id >= $1::xid8 AND global_position >= $2) AS arrived`,
+  // Only what the reader has yet to see is searched: next to nothing, unless it lags far behind.
+  ahead: `SELECT transaction_id FROM events
+    WHERE (transaction_id, global_position) > ($1::xid8, $2) AND global_position = $3`,
+};
+
+const lookEveryMs = 25;
 
 /** Place of the newest event. */
 export async function newestPosition(db: Queryable): Promise<Position> {
-  const { rows } = await db.query<{ transaction_id: string; global_position: number }>(read, []);
+  const { rows } = await db.query<{ transaction_id: string; global_position: number }>(
+    statements.newest,
+    [],
+  );
   const [row] = rows;
   return row === undefined
     ? startOfStore
     : { transactionId: BigInt(row.transaction_id), globalPosition: row.global_position };
 }
 
-const lookEveryMs = 50;
+export interface AwaitedPosition {
+  /** As a write answered with it. */
+  readonly globalPosition: number;
+  /** Readers of the store that must have passed it, by the names of their checkpoints. */
+  readonly readers: readonly string[];
+  readonly patienceMs: number;
+  /** Aborted when nobody waits any more. */
+  readonly gone: AbortSignal;
+}
 
-/** Waits until a reader of the store has seen every event that there is now.
- *  @param name of the reader's checkpoint
- *  @returns false when it has not within `patienceMs`, or the client has gone */
-export async function readerCaughtUp(
-  db: Queryable,
-  name: string,
-  patienceMs: number,
-  gone: AbortSignal,
-): Promise<boolean> {
-  const newest = await newestPosition(db);
-  const deadlineMs = performance.now() + patienceMs;
-  while (!isAtLeast(await readCheckpoint(db, name), newest)) {
-    if (performance.now() > deadlineMs || gone.aborted) return false;
-    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+/** Waits until the event at a position can be read, and all readers have passed it. A number that no
+ *  event will ever have, because its transaction was rolled back, counts as passed.
+ *  @returns false when that did not come about in time, or nobody waits any more */
+export async function positionReached(db: Queryable, awaited: AwaitedPosition): Promise<boolean> {
+  const { globalPosition, readers } = awaited;
+  const isInTime = patience(awaited);
+  const { rows } = await db.query<{ issued: boolean; horizon: string }>(statements.issued, [
+    globalPosition,
+  ]);
+  const [{ issued, horizon } = { issued: false, horizon: '0' }] = rows;
+  // Who was answered with a position that is handed out already has seen its commit.
+  const isThere = issued || (await isInTime(() => hasArrived(db, horizon, globalPosition)));
+  if (!isThere) return false;
+  for (const reader of readers) {
+    const place = await placeAhead(db, reader, globalPosition);
+    const hasPassed = async () =>
+      place === undefined || isAtLeast(await readCheckpoint(db, reader), place);
+    if (!(await isInTime(hasPassed))) return false;
   }
   return true;
+}
+
+/** Asks again and again, over all conditions together no longer than is awaited. */
+function patience({ patienceMs, gone }: AwaitedPosition) {
+  const deadlineMs = performance.now() + patienceMs;
+  return async (condition: () => Promise<boolean>): Promise<boolean> => {
+    while (!(await condition())) {
+      if (performance.now() > deadlineMs || gone.aborted) return false;
+      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    }
+    return true;
+  };
+}
+
+async function hasArrived(db: Queryable, horizon: string, position: number): Promise<boolean> {
+  const { rows } = await db.query<{ arrived: boolean }>(statements.arrived, [horizon, position]);
+  return rows[0]?.arrived === true;
+}
+
+/** The whole place of an event that a reader has yet to pass. */
+async function placeAhead(
+  db: Queryable,
+  reader: string,
+  globalPosition: number,
+): Promise<Position | undefined> {
+  const { transactionId, globalPosition: passed } = await readCheckpoint(db, reader);
+  const { rows } = await db.query<{ transaction_id: string }>(statements.ahead, [
+    transactionId.toString(),
+    passed,
+    globalPosition,
+  ]);
+  const [row] = rows;
+  return row && { transactionId: BigInt(row.transaction_id), globalPosition };
 }
 
 function isAtLeast(one: Position, other: Position): boolean {

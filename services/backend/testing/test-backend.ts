@@ -75,6 +75,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     tokenKey: randomBytes(32),
     trustedProxies: trustedProxies(['127.0.0.1']),
     passwordCost: 4,
+    positionPatienceMs: 5_000,
     dashboardDir: join(folder, 'dashboard'),
     ...changes,
   });

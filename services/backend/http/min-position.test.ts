@@ -1,0 +1,109 @@
+import { eventsVisible } from '#infra/testing/platform.ts';
+import { Projector } from '#infra/postgres/projector.ts';
+import { auditProjection } from '#projections/audit/apply.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+
+/** Nobody projects but these tests, so the audit trail stays where they leave it. */
+let platform: TestBackend;
+let hasty: TestBackend;
+beforeAll(async () => {
+  platform = await startTestBackend();
+  hasty = await startTestBackend({ positionPatienceMs: 50 });
+});
+afterAll(async () => {
+  await platform.close();
+  await hasty.close();
+});
+
+const { signal } = new AbortController();
+
+async function project(of: TestBackend): Promise<void> {
+  await eventsVisible(of.pool);
+  await new Projector(of.pool, [auditProjection]).runOnce(signal);
+}
+
+/** Writes something. @returns the position that it was answered with */
+async function write(of: TestBackend, name = 'Written'): Promise<number> {
+  const { headers } = await of.admin.post('/api/v1/scripts', { name });
+  return Number(headers.get('orch-position'));
+}
+
+function read(of: TestBackend, path: string, position: number | string) {
+  return of.admin.get(path, { headers: { 'Orch-Min-Position': String(position) } });
+}
+
+describe('given a read that names the position of a write', () => {
+  test('when it reads rows that are written with the events, then they are there at once', async () => {
+    const position = await write(hasty, 'There');
+    const answer = await read(hasty, '/api/v1/scripts', position);
+    expect(answer.status).toBe(200);
+    expect(answer.json.items.map((one: { name: string }) => one.name)).toContain('There');
+  });
+
+  test('when it reads the audit trail, then it waits for exactly that event', async () => {
+    const position = await write(platform);
+    let answered = false;
+    const answer = read(platform, '/api/v1/audit?limit=1', position);
+    void answer.finally(() => (answered = true));
+    expect((await platform.admin.get('/api/v1/scripts')).status).toBe(200);
+    expect(answered).toBe(false);
+    await project(platform);
+    expect((await answer).json.items[0].event_position).toBeGreaterThanOrEqual(position);
+    await write(platform, 'Later, and not waited for');
+    expect((await read(platform, '/api/v1/audit', position)).status).toBe(200);
+  });
+
+  test('when the audit trail does not come so far in time, then it is unavailable for now', async () => {
+    const answer = await read(hasty, '/api/v1/audit', await write(hasty));
+    expect(answer.status).toBe(503);
+    expect(answer.json.code).toBe('unavailable');
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+});
+
+describe('given a read that names a position from the future', () => {
+  test.each(['/api/v1/scripts', '/api/v1/audit', '/api/v1/groups'])(
+    'when it does not come, then %s is unavailable for now',
+    async (path) => {
+      const answer = await read(hasty, path, 999_999_999_999_999);
+      expect([answer.status, answer.json.code]).toEqual([503, 'unavailable']);
+    },
+  );
+
+  test('when it comes meanwhile, then the read shows it', async () => {
+    const next = (await write(platform)) + 1;
+    const answer = read(platform, '/api/v1/scripts', next);
+    expect(await write(platform, 'Awaited')).toBeGreaterThanOrEqual(next);
+    const { items } = (await answer).json as { items: readonly { name: string }[] };
+    expect(items.map((one) => one.name)).toContain('Awaited');
+  });
+});
+
+describe('given a position that is none', () => {
+  test.each(['', '-1', '1.5', 'x', '1 or 1=1', '9'.repeat(16)])(
+    'when it is "%s", then the read is refused',
+    async (position) => {
+      const answer = await read(platform, '/api/v1/scripts', position);
+      expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
+    },
+  );
+
+  test('when nobody is signed in, then that comes first', async () => {
+    const headers = { 'Orch-Min-Position': 'x' };
+    expect((await platform.anonymous.get('/api/v1/scripts', { headers })).status).toBe(401);
+  });
+
+  test('when a number was handed out and its transaction undone, then nothing is waited for', async () => {
+    const client = await platform.pool.connect();
+    await client.query('BEGIN');
+    await client.query(`INSERT INTO events (stream_id, version, event_id, type, schema_version, data,
+      metadata, recorded_at) VALUES ('test-x', 1, gen_random_uuid(), 'X', 1, '{}', '{}', now())`);
+    const { rows } = await client.query<{ last_value: number }>(
+      'SELECT last_value FROM events_global_position_seq',
+    );
+    await client.query('ROLLBACK');
+    client.release();
+    expect((await read(platform, '/api/v1/audit', rows[0]?.last_value ?? 0)).status).toBe(200);
+  });
+});

@@ -1,0 +1,40 @@
+/** `Orch-Min-Position`: a read that is to see at least what a write answered with. */
+import type { Services } from '../services.ts';
+import { positionReached } from '../stores/event-position.ts';
+import type { Operation } from './operation.ts';
+import { problem, type Problem } from './problem.ts';
+
+const header = 'Orch-Min-Position';
+
+/** Whether reads of this kind can be asked to wait. */
+export function takesMinPosition({ method, path }: Operation): boolean {
+  return method === 'get' && path.startsWith('/api/v1/');
+}
+
+export interface PositionedRead {
+  readonly operation: Operation;
+  readonly header: (name: string) => string | undefined;
+  readonly gone: () => AbortSignal;
+}
+
+/** Waits until the read sees the position that it names; at once where it names none.
+ *  @returns the problem to answer with: a malformed position, or one that does not come in time */
+export async function awaitMinPosition(
+  { operation, header: valueOf, gone }: PositionedRead,
+  { database, positionPatienceMs }: Pick<Services, 'database' | 'positionPatienceMs'>,
+): Promise<Problem | undefined> {
+  const text = takesMinPosition(operation) ? valueOf(header) : undefined;
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text)) {
+    return problem('invalid_parameter', `${header} is a number that a write answered with.`);
+  }
+  const reached = await positionReached(database, {
+    globalPosition: Number(text),
+    readers: operation.readsBehind ?? [],
+    patienceMs: positionPatienceMs,
+    gone: gone(),
+  });
+  return reached
+    ? undefined
+    : problem('unavailable', 'What is shown here has not come so far yet.');
+}
