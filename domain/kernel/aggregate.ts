@@ -17,8 +17,7 @@ export interface Aggregate<
   readonly decide: (state: State, command: Command, facts: Facts) => Decision<Event>;
   /** The stream a command writes to. */
   readonly streamOf: (command: Command) => StreamId;
-  /** Other streams that must not move while the command is decided. They are locked after the stream
-   *  that is written, so they lead one way only: from runs to scripts, from scripts to groups. */
+  /** Other streams that must not move while the command is decided. */
   readonly guards: (command: Command) => readonly StreamId[];
   /** Collects the facts of one command; runs inside the append's transaction. */
   readonly gather: (command: Command, world: World) => Promise<Facts>;

@@ -1,14 +1,15 @@
 /** The answers of commands that are to be carried out once: a repeated one gets the first answer. */
 import type { CommandId } from '#domain/kernel/ids.ts';
-import type { Outcome } from '#domain/ports/commands.ts';
+import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { Queryable } from './database.ts';
 
 const statements = {
-  find: `SELECT fingerprint, result FROM commands WHERE command_id = $1`,
+  find: `SELECT command_id, fingerprint, result FROM commands WHERE command_id = ANY($1::uuid[])`,
   // A second command under the same id waits here for the first one's commit and then fails on the
   // key, to be decided again: it finds the answer then.
   store: `INSERT INTO commands (command_id, fingerprint, result, recorded_at)
-    VALUES ($1, $2, $3, $4)`,
+    SELECT id, fingerprint, result, $4
+    FROM unnest($1::uuid[], $2::text[], $3::text[]::jsonb[]) AS a (id, fingerprint, result)`,
   forget: `DELETE FROM commands WHERE recorded_at < $1`,
 };
 
@@ -19,19 +20,39 @@ interface StoredAnswer {
   readonly globalPosition: number;
 }
 
-/** What the command was answered before; `undefined` for a new one. */
-export async function findAnswer(
+interface AnswerRow {
+  readonly command_id: string;
+  readonly fingerprint: string;
+  readonly result: StoredAnswer;
+}
+
+/** An accepted command with its answer. */
+export interface Answered {
+  readonly commandId: CommandId;
+  readonly fingerprint: string;
+  readonly outcome: Extract<Outcome, { kind: 'accepted' }>;
+}
+
+/** Looks up which commands were carried out before.
+ *  @returns what a command was answered then; `undefined` for a new one */
+export async function findAnswers(
   db: Queryable,
-  commandId: CommandId,
-  fingerprint: string,
-): Promise<Outcome | undefined> {
-  const { rows } = await db.query<{ fingerprint: string; result: StoredAnswer }>(statements.find, [
-    commandId,
+  contexts: readonly CommandContext[],
+): Promise<(context: CommandContext) => Outcome | undefined> {
+  const once = contexts.filter((context) => context.fingerprint !== undefined);
+  if (once.length === 0) return () => undefined;
+  const { rows } = await db.query<AnswerRow>(statements.find, [
+    once.map((context) => context.commandId),
   ]);
-  const [row] = rows;
-  if (row === undefined) return undefined;
-  if (row.fingerprint !== fingerprint) return { kind: 'mismatched' };
-  const { streamId, version, transactionId, globalPosition } = row.result;
+  const found = new Map(rows.map((row) => [row.command_id, row]));
+  return ({ commandId, fingerprint }) => {
+    const row = fingerprint === undefined ? undefined : found.get(commandId);
+    if (row === undefined) return undefined;
+    return row.fingerprint === fingerprint ? outcomeOf(row.result) : { kind: 'mismatched' };
+  };
+}
+
+function outcomeOf({ streamId, version, transactionId, globalPosition }: StoredAnswer): Outcome {
   return {
     kind: 'accepted',
     events: [],
@@ -42,21 +63,29 @@ export async function findAnswer(
   };
 }
 
-/** Keeps an accepted command's answer. */
-export async function storeAnswer(
+/** Keeps the answers of accepted commands. */
+export async function storeAnswers(
   db: Queryable,
-  commandId: CommandId,
-  fingerprint: string,
-  outcome: Extract<Outcome, { kind: 'accepted' }>,
+  answered: readonly Answered[],
   recordedAt: Date,
 ): Promise<void> {
-  const result: StoredAnswer = {
-    streamId: outcome.streamId,
-    version: outcome.version,
-    transactionId: outcome.position.transactionId.toString(),
-    globalPosition: outcome.position.globalPosition,
+  if (answered.length === 0) return;
+  await db.query(statements.store, [
+    answered.map(({ commandId }) => commandId),
+    answered.map(({ fingerprint }) => fingerprint),
+    answered.map(({ outcome }) => JSON.stringify(stored(outcome))),
+    recordedAt,
+  ]);
+}
+
+function stored(outcome: Answered['outcome']): StoredAnswer {
+  const { streamId, version, position } = outcome;
+  return {
+    streamId,
+    version,
+    transactionId: position.transactionId.toString(),
+    globalPosition: position.globalPosition,
   };
-  await db.query(statements.store, [commandId, fingerprint, JSON.stringify(result), recordedAt]);
 }
 
 /** Forgets answers older than `before`. @returns how many */

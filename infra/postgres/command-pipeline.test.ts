@@ -11,6 +11,7 @@ import {
 import { defaultLimits } from '#domain/script/settings.ts';
 import {
   answersOf,
+  streamOf,
   openTestPlatform,
   recordedBy,
   somebody,
@@ -19,7 +20,7 @@ import {
 import type { Projection } from '#projections/projection.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { announcements } from './command-pipeline.ts';
+import { announcements } from './announcements.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -195,9 +196,9 @@ describe('given a command that is to be carried out once', () => {
     ['a change of a version that it makes old', () => ({ ...name('New'), expectedVersion: 1 })],
     ['a run that takes the last place', (turn: number) => run(turn)],
   ])('when %s comes twice at once, then both get the one answer', async (_, command) => {
-    const outcomes = await platform.whileLocked(`script-${script()}`, [
-      () => execute(command(1), once()),
-      () => execute(command(2), once()),
+    const outcomes = await platform.whileHeld(streamOf(`script-${script()}`), [
+      () => platform.pipeline({}).execute(command(1), somebody(once())),
+      () => platform.pipeline({}).execute(command(2), somebody(once())),
     ]);
     expect(answersOf(outcomes)).toEqual(['accepted', 'accepted']);
     const positions = outcomes.map((one) => one.kind === 'accepted' && one.position);

@@ -8,6 +8,7 @@ import { createGroup, createScript, createUser, file, runScript } from '#domain/
 import {
   answersOf,
   eventsVisible,
+  streamOf,
   openTestPlatform,
   recordedBy,
   somebody,
@@ -16,6 +17,7 @@ import {
 import { inlineProjections } from '#projections/registry.ts';
 import { rowsAfter, rowsOf } from '#projections/testing/delivery.ts';
 import fc from 'fast-check';
+import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readAll } from './event-store.ts';
 
@@ -42,6 +44,11 @@ beforeEach(async () => {
 
 function execute(command: Command): Promise<Outcome> {
   return platform.commands.execute(command, somebody());
+}
+
+/** The same from another process, which commits on its own. */
+function elsewhere(command: Command): Promise<Outcome> {
+  return platform.pipeline({}).execute(command, somebody());
 }
 
 /** All events, in the order of the store. */
@@ -90,6 +97,20 @@ describe('when many ask at the same moment', () => {
     expect(answersOf(outcomes)).toEqual(['accepted', 'already_exists', 'already_exists']);
   });
 
+  test('for an address that somebody is just taking, then it is taken', async () => {
+    const take = (client: pg.PoolClient) =>
+      client.query(
+        `INSERT INTO users VALUES
+        ($1, 1, 'eve@example.com', 'Eve', 'viewer', '[]', false, false, $1, now())`,
+        [userId(8)],
+      );
+    const late = createUser({ userId: userId(9), email: 'eve@example.com' });
+    expect(answersOf(await platform.whileHeld(take, [() => elsewhere(late)]))).toEqual([
+      'already_exists',
+    ]);
+    await platform.pool.query('DELETE FROM users WHERE user_id = $1', [userId(8)]);
+  });
+
   test('to make the same thing, then it is made once', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, () => execute(createGroup({ groupId: groupId(3) }))),
@@ -110,10 +131,10 @@ describe('when many ask at the same moment', () => {
 
 describe('when commands follow each other closely', () => {
   test('then readers of the store see the events of a stream in their order', async () => {
-    const outcomes = await platform.whileLocked(`script-${script()}`, [
-      () => execute(save('first.py')),
-      () => execute(change({ groupId: groupId(2) })),
-      () => execute(save('third.py')),
+    const outcomes = await platform.whileHeld(streamOf(`script-${script()}`), [
+      () => elsewhere(save('first.py')),
+      () => elsewhere(change({ groupId: groupId(2) })),
+      () => elsewhere(save('third.py')),
     ]);
     expect(answersOf(outcomes)).toEqual(['accepted', 'accepted', 'accepted']);
     const ours = (await history()).filter((event) => event.streamId === `script-${script()}`);
@@ -121,9 +142,9 @@ describe('when commands follow each other closely', () => {
   });
 
   test('then readers see a run that was admitted before its script was disabled', async () => {
-    const outcomes = await platform.whileLocked(`script-${script()}`, [
-      () => execute(run()),
-      () => execute({ type: 'DisableScript', scriptId: script() }),
+    const outcomes = await platform.whileHeld(streamOf(`script-${script()}`), [
+      () => elsewhere(run()),
+      () => elsewhere({ type: 'DisableScript', scriptId: script() }),
     ]);
     expect(answersOf(outcomes)).toEqual(['accepted', 'accepted']);
     const types = (await history()).slice(-2).map((event) => event.type);

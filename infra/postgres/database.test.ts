@@ -53,7 +53,7 @@ async function backendOf(client: pg.PoolClient): Promise<number> {
 /** Ends a backend, and waits until it is gone. */
 async function end(pid: number): Promise<void> {
   await platform.pool.query('SELECT pg_terminate_backend($1)', [pid]);
-  await untilTrue(async () => {
+  await untilTrue('the backend is gone', async () => {
     const left = await platform.pool.query('SELECT FROM pg_stat_activity WHERE pid = $1', [pid]);
     return left.rowCount === 0;
   });

@@ -59,6 +59,8 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     connectionString: url,
     Client: PreparingClient,
     max: options.connections,
+    // Statements that are sent without waiting for each other share a round trip.
+    pipeline: true,
     application_name: options.applicationName,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
@@ -94,8 +96,7 @@ export async function inTransaction<Result>(
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    await client.query('BEGIN');
-    const result = await work(client);
+    const [, result] = await together([client.query('BEGIN'), work(client)]);
     await client.query('COMMIT');
     return result;
   } catch (error) {
@@ -106,6 +107,15 @@ export async function inTransaction<Result>(
   } finally {
     client.release(broken);
   }
+}
+
+/** Waits for all of `tasks`, also when one fails: nothing of theirs reaches the connection later.
+ *  @throws the error of the first in the list that failed */
+export async function together<Tasks extends readonly unknown[]>(
+  tasks: readonly [...Tasks],
+): Promise<{ -readonly [Index in keyof Tasks]: Awaited<Tasks[Index]> }> {
+  await Promise.allSettled(tasks);
+  return await Promise.all(tasks);
 }
 
 /** SQLSTATE of a Postgres error; `undefined` for anything else. */

@@ -11,6 +11,7 @@ import type { ReadModels } from '#projections/projection.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
 import { worldOf } from '#projections/world.ts';
+import { lockStreams } from '#infra/postgres/command-batch.ts';
 import type pg from 'pg';
 import { vi } from 'vitest';
 import { createTestDatabase } from './database.ts';
@@ -28,9 +29,12 @@ export interface TestPlatform {
   pipeline(parts: Partial<CommandPipelineParts>): CommandPipeline;
   /** Carries out a command that must be accepted. @returns what it recorded */
   accepted(command: Command, context?: Partial<CommandContext>): Promise<readonly Recorded[]>;
-  /** Starts commands one after the other while the head of a stream is held: each waits for it, in
-   *  the order they were started, before the first goes on. */
-  whileLocked(streamId: string, start: readonly (() => Promise<Outcome>)[]): Promise<Outcome[]>;
+  /** Starts commands one after the other while a transaction holds what they need: each waits for it,
+   *  in the order they were started, before it is committed and the first goes on. */
+  whileHeld(
+    hold: (client: pg.PoolClient) => Promise<unknown>,
+    start: readonly (() => Promise<Outcome>)[],
+  ): Promise<Outcome[]>;
   close(): Promise<void>;
 }
 
@@ -60,7 +64,7 @@ export async function openTestPlatform(): Promise<TestPlatform> {
     pipeline: (parts) => new CommandPipeline({ ...usual, ...parts }),
     accepted: async (command, context) =>
       recordedBy(await commands.execute(command, somebody(context))),
-    whileLocked: (streamId, start) => whileLocked(pool, streamId, start),
+    whileHeld: (hold, start) => whileHeld(pool, hold, start),
     close: async () => {
       await close();
       await drop();
@@ -104,23 +108,31 @@ const hidden = `SELECT transaction_id >= pg_snapshot_xmin(pg_current_snapshot())
 /** Waits until readers of the store see all there is: an open transaction anywhere on the server, such
  *  as one of another test, hides what came after it. */
 export async function eventsVisible(pool: pg.Pool): Promise<void> {
-  await untilTrue(async () => {
+  await untilTrue('all events are visible', async () => {
     const { rows } = await pool.query<{ hidden: boolean }>(hidden);
     return rows[0]?.hidden !== true;
   });
 }
 
-async function whileLocked(
+/** Holds a stream, as a command does that writes it or is guarded by it. */
+export function streamOf(streamId: string) {
+  return (client: pg.PoolClient): Promise<unknown> => client.query(lockStreams, [[streamId]]);
+}
+
+async function whileHeld(
   pool: pg.Pool,
-  streamId: string,
+  hold: (client: pg.PoolClient) => Promise<unknown>,
   start: readonly (() => Promise<Outcome>)[],
 ): Promise<Outcome[]> {
   const started: Promise<Outcome>[] = [];
   await inTransaction(pool, async (client) => {
-    await client.query('SELECT FROM streams WHERE stream_id = $1 FOR UPDATE', [streamId]);
+    await hold(client);
     for (const command of start) {
       started.push(command());
-      await statementsWait(pool, started.length);
+      const over = Promise.race(started).then((outcome) => {
+        throw new Error(`a command did not wait: ${outcome.kind}`);
+      });
+      await Promise.race([statementsWait(pool, started.length), over]);
     }
   });
   return await Promise.all(started);
@@ -131,16 +143,17 @@ const waiters = `SELECT count(*) AS waiting FROM pg_stat_activity
 
 /** Waits until so many statements of this database wait for a lock. */
 async function statementsWait(pool: pg.Pool, count: number): Promise<void> {
-  await untilTrue(async () => {
+  await untilTrue(`${count} statements wait`, async () => {
     const { rows } = await pool.query<{ waiting: number }>(waiters);
     return rows[0]?.waiting === count;
   });
 }
 
-/** Asks until the answer is yes. */
-export async function untilTrue(condition: () => Promise<boolean>): Promise<void> {
+/** Asks until the answer is yes.
+ *  @param what is waited for, in words for whoever waits in vain */
+export async function untilTrue(what: string, condition: () => Promise<boolean>): Promise<void> {
   const check = async () => {
-    if (!(await condition())) throw new Error('what was waited for did not happen');
+    if (!(await condition())) throw new Error(`this did not come to be: ${what}`);
   };
   await vi.waitFor(check, { timeout: 20_000, interval: 5 });
 }
