@@ -19,14 +19,18 @@ export interface Projection {
   readonly tables: readonly (keyof Tables)[];
 }
 
-/** Applies to each projection the events that it handles. */
+/** Applies to each projection the events that it handles. They go side by side: no two write the same
+ *  table. */
 export async function applyAll(
   projections: readonly Projection[],
   db: ReadModels,
   events: readonly Recorded[],
 ): Promise<void> {
-  for (const projection of projections) {
+  const applied = projections.map(async (projection) => {
     const handled = events.filter((event) => projection.handles.includes(event.type));
     if (handled.length > 0) await projection.apply(db, handled);
-  }
+  });
+  // Also when one fails: nothing of the others may reach the connection after its rollback.
+  await Promise.allSettled(applied);
+  await Promise.all(applied);
 }
