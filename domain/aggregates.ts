@@ -70,6 +70,7 @@ export function handlingOf(command: Command): Handling {
     case 'StartRun':
     case 'StopRun':
     case 'FinishRun':
+    case 'ReleaseRun':
     case 'AbandonRun':
       return bind(runAggregate, command);
     case 'CreateUser':

@@ -21,6 +21,7 @@ beforeAll(async () => {
     ...[1, 2, 3].map((number) => runScript({ runId: runId(number) })),
     { ...start, runId: runId(1) },
     { ...start, runId: runId(2) },
+    runScript({ runId: runId(4), whenBusy: 'queue' }),
     finishRun({ runId: runId(1) }),
     { type: 'DisableScript', scriptId: scriptId() },
   ]);
@@ -39,6 +40,7 @@ test('a script is as its admission must see it, its waiting and running runs cou
     entrypoint: 'main.py',
     limits: defaultLimits,
     activeRuns: 2,
+    waitingRuns: 1,
   });
   expect(await worldOf(reads.db).script(scriptId(9))).toBeUndefined();
 });

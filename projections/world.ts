@@ -29,8 +29,10 @@ async function scriptFacts(db: ReadModels, scriptId: string): Promise<ScriptFact
     .select((expression) => [
       'max_concurrent_runs as maxConcurrentRuns',
       expression.ref('limits').$castTo<ScriptFacts['limits']>().as('limits'),
-      sql<number>`(SELECT count(*) FROM runs r
-        WHERE r.script_id = scripts.script_id AND r.finished_at IS NULL)`.as('activeRuns'),
+      sql<number>`(SELECT count(*) FROM runs r WHERE r.script_id = scripts.script_id
+        AND r.finished_at IS NULL AND NOT r.waiting)`.as('activeRuns'),
+      sql<number>`(SELECT count(*) FROM runs r WHERE r.script_id = scripts.script_id
+        AND r.finished_at IS NULL AND r.waiting AND r.available_at <= now())`.as('waitingRuns'),
     ])
     .where('script_id', '=', scriptId)
     .executeTakeFirst();

@@ -41,6 +41,8 @@ export interface ScriptFacts {
   readonly maxConcurrentRuns: number;
   readonly entrypoint: string;
   readonly limits: { readonly [name: string]: number | null };
-  /** Runs of the script that are queued or running. */
+  /** Runs of the script that are running or queued to start: those that the limit counts. */
   readonly activeRuns: number;
+  /** Runs of the script that wait for a slot and could have one. */
+  readonly waitingRuns: number;
 }

@@ -1,6 +1,9 @@
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
-import type { RunFinished } from './events.ts';
-import type { Failure, RunTotals, Trigger } from './run.ts';
+import type { RunFinished, RunQueued } from './events.ts';
+import type { Failure, RunTotals, Trigger, WhenBusy } from './run.ts';
+
+/** What a run executes, as an earlier run of the script did. */
+export type RunPlan = Pick<RunQueued['data'], 'scriptVersion' | 'entrypoint' | 'limits'>;
 
 export interface RunScript {
   readonly type: 'RunScript';
@@ -10,6 +13,23 @@ export interface RunScript {
   readonly paramsSha256: string | null;
   /** Overrides the script's wall-clock limit for this run. */
   readonly timeoutSeconds: number | null;
+  /** Default: `refuse`. */
+  readonly whenBusy?: WhenBusy;
+  /** Left out, the run executes the script as it is now. */
+  readonly plan?: RunPlan;
+  /** Default: 1. */
+  readonly attempt?: number;
+  /** The run that this one is a further attempt of. */
+  readonly parentRunId?: RunId;
+  /** RFC 3339; the run waits at least until then. */
+  readonly notBefore?: string;
+}
+
+/** Lets a waiting run have a slot of its script, if there is one. */
+export interface ReleaseRun {
+  readonly type: 'ReleaseRun';
+  readonly runId: RunId;
+  readonly scriptId: ScriptId;
 }
 
 /** Asked by the runtime that holds the lease, just before it lets the process go. */
@@ -45,4 +65,4 @@ export interface AbandonRun {
   readonly totals: RunTotals;
 }
 
-export type RunCommand = RunScript | StartRun | StopRun | FinishRun | AbandonRun;
+export type RunCommand = RunScript | ReleaseRun | StartRun | StopRun | FinishRun | AbandonRun;

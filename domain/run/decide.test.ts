@@ -44,6 +44,38 @@ describe('given no run', () => {
       .thenRecords(runQueued({ limits: { ...defaultLimits, cpu_seconds: 5, memory_bytes: null } }));
   });
 
+  test('when it is to run as an earlier run did, then it does, whatever the script is now', () => {
+    const limits = { ...defaultLimits, cpu_seconds: 5 };
+    const plan = { scriptVersion: 3, entrypoint: 'old.py', limits };
+    nothing.when(runScript({ plan }), scriptFacts({ version: 9 })).thenRecords(runQueued(plan));
+    const sooner = { ...plan, limits: { ...limits, wall_clock_seconds: 9 } };
+    nothing
+      .when(runScript({ plan, timeoutSeconds: 9 }), scriptFacts({ version: 9 }))
+      .thenRecords(runQueued(sooner));
+  });
+
+  test('when every slot is taken, then it waits where it may', () => {
+    const full = scriptFacts({ activeRuns: 1 });
+    nothing.when(runScript(), full).thenRefuses('concurrency_limit_reached');
+    nothing.when(runScript({ whenBusy: 'queue' }), full).thenRecords(runQueued({ waiting: true }));
+  });
+
+  test('when others wait already, then it does not overtake them', () => {
+    const next = scriptFacts({ waitingRuns: 1 });
+    nothing.when(runScript(), next).thenRefuses('concurrency_limit_reached');
+    nothing.when(runScript({ whenBusy: 'queue' }), next).thenRecords(runQueued({ waiting: true }));
+  });
+
+  test('when it is not to start before a time, then it waits, though there is a slot', () => {
+    const notBefore = '2026-01-01T00:00:10.000Z';
+    nothing
+      .when(
+        runScript({ whenBusy: 'queue', notBefore, attempt: 2, parentRunId: runId(9) }),
+        scriptFacts(),
+      )
+      .thenRecords(runQueued({ waiting: true, notBefore, attempt: 2, parentRunId: runId(9) }));
+  });
+
   test('when a time limit is asked for, then it is the run’s', () => {
     nothing
       .when(runScript({ timeoutSeconds: 9 }), scriptFacts())
@@ -207,4 +239,45 @@ test('every failure shows as failed, and only failures do', () => {
     failures.map(() => 'failed'),
   );
   expect([statusOf('success'), statusOf('stopped')]).toEqual(['success', 'stopped']);
+});
+
+describe('given a run that waits for a slot', () => {
+  const waiting = given(runAggregate, runQueued({ waiting: true }));
+  const release = { type: 'ReleaseRun', ...id, scriptId: scriptId() } as const;
+  const released: RunEvent = { type: 'RunReleased', data: { ...id, scriptId: scriptId() } };
+
+  test('when there is one, then it is released', () => {
+    waiting.when(release, scriptFacts({ waitingRuns: 5 })).thenRecords(released);
+  });
+
+  test('when there is none, or the script is withdrawn, then it is not', () => {
+    const full = scriptFacts({ activeRuns: 1 });
+    waiting.when(release, full).thenRefuses('concurrency_limit_reached');
+    waiting.when(release, scriptFacts({ enabled: false })).thenRefuses('script_disabled');
+    waiting.when(release, scriptFacts({ deleted: true })).thenRefuses('not_found');
+    waiting.when(release, undefined).thenRefuses('not_found');
+  });
+
+  test('when a runtime would start it before that, then it is refused', () => {
+    waiting.when(start, undefined).thenRefuses('run_fenced');
+    given(runAggregate, runQueued({ waiting: true }), released)
+      .when(start, undefined)
+      .thenRecords(runStarted());
+  });
+
+  test('when it is stopped or has waited too long, then it has ended', () => {
+    const end = { exitCode: null, signal: null, totals: noTotals };
+    waiting.when(stop, undefined).thenRecords(runFinished({ ...end, outcome: 'stopped' }));
+    waiting
+      .when({ ...abandon, failure: 'expired', totals: noTotals }, undefined)
+      .thenRecords(runFinished({ ...end, outcome: 'expired' }));
+  });
+
+  test('when a run that does not wait is released, then nothing happens', () => {
+    const full = scriptFacts({ activeRuns: 1 });
+    given(runAggregate, runQueued()).when(release, full).thenRecordsNothing();
+    given(runAggregate, runQueued(), runStarted()).when(release, full).thenRecordsNothing();
+    given(runAggregate, runQueued(), runFinished()).when(release, full).thenRecordsNothing();
+    given(runAggregate).when(release, scriptFacts()).thenRefuses('not_found');
+  });
 });

@@ -5,7 +5,9 @@ import { defaultLimits, type RunLimits } from '#domain/script/settings.ts';
 import type {
   AbandonRun,
   FinishRun,
+  ReleaseRun,
   RunCommand,
+  RunPlan,
   RunScript,
   StartRun,
   StopRun,
@@ -14,7 +16,7 @@ import type { RunEvent } from './events.ts';
 import { noTotals } from './run.ts';
 import { evolveRun, initialRun, type RunState } from './state.ts';
 
-/** The script of a run that is asked for; `undefined` for every other command. */
+/** The script of a run that is asked for or released; `undefined` for every other command. */
 export type RunDecisionFacts = ScriptFacts | undefined;
 
 export function decideRun(
@@ -25,6 +27,8 @@ export function decideRun(
   switch (command.type) {
     case 'RunScript':
       return queue(state, command, script);
+    case 'ReleaseRun':
+      return release(state, command, script);
     case 'StartRun':
       return start(state, command);
     case 'StopRun':
@@ -38,16 +42,13 @@ export function decideRun(
 
 function queue(state: RunState, command: RunScript, script: RunDecisionFacts): Decision<RunEvent> {
   if (state.status !== 'absent') return accept();
-  if (script === undefined || script.deleted)
-    return refuse('not_found', 'There is no such script.');
-  if (!script.enabled) return refuse('script_disabled', 'The script is disabled.');
-  if (script.activeRuns >= script.maxConcurrentRuns) {
-    return refuse(
-      'concurrency_limit_reached',
-      `${script.activeRuns} of ${script.maxConcurrentRuns} runs are queued or running already.`,
-    );
-  }
-  const limits: RunLimits = { ...defaultLimits, ...script.limits };
+  const unusable = withdrawn(script);
+  if (script === undefined || unusable !== undefined) return unusable ?? noScript;
+  // Whoever waits already comes first.
+  const isBusy = !hasSlot(script) || script.waitingRuns > 0;
+  if (isBusy && command.whenBusy !== 'queue') return limitReached(script);
+  const plan = command.plan ?? planOf(script);
+  const { notBefore } = command;
   return accept({
     type: 'RunQueued',
     data: {
@@ -55,24 +56,66 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
       scriptId: command.scriptId,
       scriptName: script.name,
       groupId: known(parseGroupId, script.groupId),
-      scriptVersion: script.version,
-      entrypoint: script.entrypoint,
+      ...plan,
       limits:
         command.timeoutSeconds === null
-          ? limits
-          : { ...limits, wall_clock_seconds: command.timeoutSeconds },
+          ? plan.limits
+          : { ...plan.limits, wall_clock_seconds: command.timeoutSeconds },
       trigger: command.trigger,
       paramsSha256: command.paramsSha256,
-      attempt: 1,
-      parentRunId: null,
+      attempt: command.attempt ?? 1,
+      parentRunId: command.parentRunId ?? null,
+      ...((isBusy || notBefore !== undefined) && { waiting: true }),
+      ...(notBefore !== undefined && { notBefore }),
     },
   });
+}
+
+/** The script as it is now. */
+function planOf(script: ScriptFacts): RunPlan {
+  const limits: RunLimits = { ...defaultLimits, ...script.limits };
+  return { scriptVersion: script.version, entrypoint: script.entrypoint, limits };
+}
+
+const noScript = refuse('not_found', 'There is no such script.');
+
+function withdrawn(script: RunDecisionFacts): Decision<never> | undefined {
+  if (script === undefined || script.deleted) return noScript;
+  return script.enabled ? undefined : refuse('script_disabled', 'The script is disabled.');
+}
+
+function hasSlot(script: ScriptFacts): boolean {
+  return script.activeRuns < script.maxConcurrentRuns;
+}
+
+function limitReached(script: ScriptFacts): Decision<never> {
+  return refuse(
+    'concurrency_limit_reached',
+    hasSlot(script)
+      ? `${script.waitingRuns} runs are waiting for a slot already.`
+      : `${script.activeRuns} of ${script.maxConcurrentRuns} runs are queued or running already.`,
+  );
+}
+
+function release(
+  state: RunState,
+  { runId, scriptId }: ReleaseRun,
+  script: RunDecisionFacts,
+): Decision<RunEvent> {
+  if (state.status === 'absent') return refuse('not_found', 'There is no such run.');
+  if (state.status !== 'queued' || !state.waiting) return accept();
+  const unusable = withdrawn(script);
+  if (script === undefined || unusable !== undefined) return unusable ?? noScript;
+  return hasSlot(script)
+    ? accept({ type: 'RunReleased', data: { runId, scriptId } })
+    : limitReached(script);
 }
 
 function start(state: RunState, command: StartRun): Decision<RunEvent> {
   if (state.status === 'absent') return refuse('not_found', 'There is no such run.');
   if (state.status !== 'queued')
     return refuse('run_fenced', 'The run was started or ended already.');
+  if (state.waiting) return refuse('run_fenced', 'The run waits for a slot of its script.');
   const { runId, runtimeId, layers } = command;
   return accept({
     type: 'RunStarted',
@@ -142,7 +185,12 @@ export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecision
   evolve: evolveRun,
   decide: decideRun,
   streamOf: (command) => `run-${command.runId}`,
-  guards: (command) => (command.type === 'RunScript' ? [`script-${command.scriptId}`] : []),
+  guards: (command) =>
+    command.type === 'RunScript' || command.type === 'ReleaseRun'
+      ? [`script-${command.scriptId}`]
+      : [],
   gather: async (command, world) =>
-    command.type === 'RunScript' ? await world.script(command.scriptId) : undefined,
+    command.type === 'RunScript' || command.type === 'ReleaseRun'
+      ? await world.script(command.scriptId)
+      : undefined,
 };

@@ -21,7 +21,17 @@ export type RunQueued = DomainEvent<
     readonly paramsSha256: string | null;
     readonly attempt: number;
     readonly parentRunId: RunId | null;
+    /** It starts no sooner than it is released. Absent: it may start at once. */
+    readonly waiting?: true;
+    /** RFC 3339; it is released no sooner than then. Absent: at once. */
+    readonly notBefore?: string;
   }
+>;
+
+/** A slot of the script is the run's now: it may start. */
+export type RunReleased = DomainEvent<
+  'RunReleased',
+  { readonly runId: RunId; readonly scriptId: ScriptId }
 >;
 
 /** The process is about to be let go. */
@@ -54,4 +64,4 @@ export type RunFinished = DomainEvent<
   }
 >;
 
-export type RunEvent = RunQueued | RunStarted | RunStopRequested | RunFinished;
+export type RunEvent = RunQueued | RunReleased | RunStarted | RunStopRequested | RunFinished;

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { runAggregate } from './decide.ts';
 
 const facts = fc.oneof(fc.constant(scriptFacts()), anyScriptFacts);
-const asked = fc.array(fc.tuple(runCommand, facts), { maxLength: 40 });
+const asked = fc.array(fc.tuple(runCommand, facts), { maxLength: 40, size: 'max' });
 
 describe('whatever is done to runs', () => {
   test('each is queued once, before all else', () => {

@@ -1,4 +1,5 @@
 /** The vocabulary of runs (contract §3, "Run"). */
+import type { RunId } from '#domain/kernel/ids.ts';
 
 export const failures = [
   'exit_code',
@@ -15,8 +16,27 @@ export type Failure = (typeof failures)[number];
 export const runStatuses = ['queued', 'running', 'success', 'failed', 'stopped'] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
-/** What made the run. */
-export type Trigger = { readonly type: 'manual' };
+export const triggerTypes = [
+  'manual',
+  'api',
+  'schedule',
+  'webhook',
+  'event',
+  'retry',
+  'rerun',
+  'mcp',
+  'queue',
+] as const;
+export type TriggerType = (typeof triggerTypes)[number];
+
+/** What made the run. A retry and a rerun name the run that they repeat. */
+export type Trigger =
+  | { readonly type: Exclude<TriggerType, 'retry' | 'rerun'> }
+  | { readonly type: 'retry' | 'rerun'; readonly runId: RunId };
+
+/** What a run that meets the concurrency limit of its script is to do. */
+export const busyChoices = ['refuse', 'queue'] as const;
+export type WhenBusy = (typeof busyChoices)[number];
 
 /** What a finished run amounted to; zero where it never started. */
 export interface RunTotals {

@@ -4,7 +4,12 @@ import type { Failure } from './run.ts';
 
 export type RunState =
   | { readonly status: 'absent' }
-  | { readonly status: 'queued'; readonly scriptId: ScriptId }
+  | {
+      readonly status: 'queued';
+      readonly scriptId: ScriptId;
+      /** It must be released before it may start. */
+      readonly waiting: boolean;
+    }
   | {
       readonly status: 'running';
       readonly scriptId: ScriptId;
@@ -20,7 +25,13 @@ export const initialRun: RunState = { status: 'absent' };
 export function evolveRun(state: RunState, event: RunEvent, version: number): RunState {
   switch (event.type) {
     case 'RunQueued':
-      return { status: 'queued', scriptId: event.data.scriptId };
+      return {
+        status: 'queued',
+        scriptId: event.data.scriptId,
+        waiting: event.data.waiting ?? false,
+      };
+    case 'RunReleased':
+      return state.status === 'queued' ? { ...state, waiting: false } : state;
     case 'RunStarted':
       return {
         status: 'running',

@@ -9,6 +9,8 @@ export interface RunLimits {
   readonly processes: number | null;
   readonly wall_clock_seconds: number | null;
   readonly log_bytes: number | null;
+  /** Time in the queue, from when the run may start. */
+  readonly queue_seconds: number | null;
 }
 
 export interface ScriptSettings {
@@ -29,6 +31,7 @@ export const defaultLimits: RunLimits = {
   processes: 64,
   wall_clock_seconds: 3600,
   log_bytes: 10 * mebibyte,
+  queue_seconds: 86_400,
 };
 
 export const defaultSettings: ScriptSettings = {

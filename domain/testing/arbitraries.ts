@@ -137,7 +137,12 @@ export const runCommand: fc.Arbitrary<RunCommand> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc
-      .record({ runId, scriptId, timeoutSeconds: fc.option(fc.constant(9)) })
+      .record({
+        runId,
+        scriptId,
+        timeoutSeconds: fc.option(fc.constant(9)),
+        whenBusy: fc.constantFrom('refuse', 'refuse', 'queue'),
+      })
       .map((changes) => runScript(changes)),
   },
   {
@@ -179,6 +184,7 @@ export const sessionCommand: fc.Arbitrary<SessionCommand> = fc.oneof(
     presentedHash: hash,
     nextHash: hash,
   }),
+  fc.record({ type: fc.constant('ReleaseRun'), runId, scriptId }),
   fc.record({ type: fc.constant('CloseSession'), sessionId }),
 );
 
@@ -228,3 +234,4 @@ export const anyScriptFacts: fc.Arbitrary<ScriptFacts | undefined> = fc.option(
     .map((changes) => scriptFacts(changes)),
   { nil: undefined },
 );
+      waitingRuns: fc.constantFrom(0, 0, 1),

@@ -90,6 +90,12 @@ function scriptFacts(log: readonly Recorded[], id: string): ScriptFacts | undefi
   if (state.status === 'absent') return undefined;
   const of = (type: Recorded['type']) =>
     log.filter((one) => one.type === type && 'scriptId' in one.data && one.data.scriptId === id);
+  const runsOf = (type: Recorded['type']) => new Set(of(type).map((one) => one.streamId));
+  const [ended, released] = [runsOf('RunFinished'), runsOf('RunReleased')];
+  const active = of('RunQueued').filter((one) => !ended.has(one.streamId));
+  const waiting = active.filter(
+    (one) => one.type === 'RunQueued' && one.data.waiting && !released.has(one.streamId),
+  );
   const { name, groupId: group, version, enabled, settings } = state;
   return {
     name,
@@ -100,6 +106,7 @@ function scriptFacts(log: readonly Recorded[], id: string): ScriptFacts | undefi
     maxConcurrentRuns: settings.maxConcurrentRuns,
     entrypoint: settings.entrypoint,
     limits: { ...settings.limits },
-    activeRuns: of('RunQueued').length - of('RunFinished').length,
+    activeRuns: active.length - waiting.length,
+    waitingRuns: waiting.length,
   };
 }

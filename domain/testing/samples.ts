@@ -45,6 +45,7 @@ export function scriptFacts(changes: Partial<ScriptFacts> = {}): ScriptFacts {
     entrypoint: 'main.py',
     limits: { ...defaultLimits },
     activeRuns: 0,
+    waitingRuns: 0,
     ...changes,
   };
 }

@@ -9,6 +9,9 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'RunQueued':
         messages.push({ topic: 'queue' }, { topic: 'status', runId: event.data.runId });
         break;
+      case 'RunReleased':
+        messages.push({ topic: 'queue' }, { topic: 'status', runId: event.data.runId });
+        break;
       case 'RunStopRequested':
         messages.push({ topic: 'stop', runId: event.data.runId });
         break;

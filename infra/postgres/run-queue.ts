@@ -1,13 +1,19 @@
 /** The run queue on Postgres. Leases are timed by the database's clock, the same for all runtimes. */
 import { known, parseRunId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
-import type { ClaimedRun, LostRun, RenewedLease, RunQueue } from '#domain/ports/run-queue.ts';
+import type {
+  ClaimedRun,
+  LostRun,
+  RenewedLease,
+  RunQueue,
+  WaitingRun,
+} from '#domain/ports/run-queue.ts';
 import type { RunLimits } from '#domain/script/settings.ts';
 import type { Queryable } from './database.ts';
 
 const statements = {
   claim: `WITH next AS (
       SELECT run_id FROM run_queue
-      WHERE fence IS NULL AND available_at <= now()
+      WHERE fence IS NULL AND NOT waiting AND available_at <= now()
         AND (lease_until IS NULL OR lease_until < now())
       ORDER BY priority DESC, available_at, run_id
       LIMIT $2 FOR UPDATE SKIP LOCKED
@@ -32,6 +38,17 @@ const statements = {
       WHERE c.run_id = q.run_id) log ON true
     WHERE fence IS NOT NULL AND (lease_until IS NULL OR lease_until < now())
     ORDER BY q.run_id LIMIT $1`,
+  releasable: `SELECT q.run_id, q.script_id FROM (
+      SELECT run_id, script_id, available_at,
+        row_number() OVER (PARTITION BY script_id ORDER BY available_at, run_id) AS place
+      FROM run_queue WHERE waiting AND available_at <= now()
+    ) q JOIN scripts s ON s.script_id = q.script_id AND s.enabled AND NOT s.deleted
+    WHERE q.place <= s.max_concurrent_runs - (SELECT count(*) FROM runs r
+      WHERE r.script_id = q.script_id AND r.finished_at IS NULL AND NOT r.waiting)
+    ORDER BY q.available_at, q.run_id LIMIT $1`,
+  expired: `SELECT run_id FROM run_queue
+    WHERE fence IS NULL AND expires_at <= now() AND (lease_until IS NULL OR lease_until < now())
+    ORDER BY expires_at, run_id LIMIT $1`,
 };
 
 interface ClaimRow {
@@ -102,5 +119,21 @@ export class PostgresRunQueue implements RunQueue {
       logLines: row.log_lines,
       logBytes: row.log_bytes,
     }));
+  }
+
+  async releasable(limit: number): Promise<readonly WaitingRun[]> {
+    const { rows } = await this.#db.query<{ run_id: string; script_id: string }>(
+      statements.releasable,
+      [limit],
+    );
+    return rows.map((row) => ({
+      runId: known(parseRunId, row.run_id),
+      scriptId: known(parseScriptId, row.script_id),
+    }));
+  }
+
+  async expired(limit: number): Promise<readonly RunId[]> {
+    const { rows } = await this.#db.query<{ run_id: string }>(statements.expired, [limit]);
+    return rows.map((row) => known(parseRunId, row.run_id));
   }
 }

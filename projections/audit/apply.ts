@@ -16,6 +16,7 @@ const actions = {
   RunStarted: 'run_started',
   RunStopRequested: 'run_stop_requested',
   RunFinished: 'run_finished',
+  RunReleased: 'run_released',
   UserCreated: 'user_created',
   SessionOpened: 'session_opened',
   SessionRefreshed: 'session_refreshed',

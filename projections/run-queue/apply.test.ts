@@ -28,6 +28,8 @@ const waiting = {
   priority: 0,
   available_at: at(4),
   attempt: 1,
+  waiting: false,
+  expires_at: new Date(at(4).getTime() + 86_400_000),
   fence: null,
   stop_requested: false,
   owner: null,
@@ -37,6 +39,16 @@ const waiting = {
 describe('given a run', () => {
   test('when it waits, then it is in the queue, and nobody’s', async () => {
     expect(await rowsOnce()).toEqual([waiting]);
+  });
+
+  test('when it has to wait for its time, then it is held until it is released', async () => {
+    const notBefore = '2026-01-01T01:00:00.000Z';
+    const later = new Date(notBefore);
+    const held = { available_at: later, expires_at: new Date(later.getTime() + 86_400_000) };
+    const queue = runScript({ runId: runId(2), notBefore, whenBusy: 'queue' });
+    const release: Command = { type: 'ReleaseRun', runId: runId(2), scriptId: scriptId() };
+    expect(await rowsOnce(stop, queue)).toMatchObject([{ ...held, waiting: true }]);
+    expect(await rowsOnce(stop, queue, release)).toMatchObject([{ ...held, waiting: false }]);
   });
 
   test('when it was started, then its place has the fence', async () => {

@@ -1,7 +1,9 @@
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RunEvent } from '#domain/run/events.ts';
+import { defaultLimits } from '#domain/script/settings.ts';
 import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
+import { availableAt } from '../runs/apply.ts';
 import { runQueueColumns, type RunQueueTable } from './table.ts';
 
 /** Runs that wait or run; a row goes when its run has ended. */
@@ -11,7 +13,7 @@ export const runQueueProjection: Projection = rowProjection<RunQueueTable, Recor
   table: 'run_queue',
   key: 'run_id',
   columns: runQueueColumns,
-  handles: ['RunQueued', 'RunStarted', 'RunStopRequested', 'RunFinished'],
+  handles: ['RunQueued', 'RunReleased', 'RunStarted', 'RunStopRequested', 'RunFinished'],
   keyOf: (event) => event.data.runId,
   step: (row, event) => {
     if (event.type === 'RunQueued') {
@@ -19,14 +21,18 @@ export const runQueueProjection: Projection = rowProjection<RunQueueTable, Recor
         run_id: event.data.runId,
         script_id: event.data.scriptId,
         priority: 0,
-        available_at: event.recordedAt,
+        available_at: availableAt(event),
         attempt: event.data.attempt,
+        waiting: event.data.waiting ?? false,
+        expires_at: expiresAt(event),
         fence: null,
         stop_requested: false,
       };
     }
     if (row === undefined) return undefined;
     switch (event.type) {
+      case 'RunReleased':
+        return { ...row, waiting: false };
       case 'RunStarted':
         return { ...row, fence: event.version };
       case 'RunStopRequested':
@@ -36,3 +42,9 @@ export const runQueueProjection: Projection = rowProjection<RunQueueTable, Recor
     }
   },
 });
+
+function expiresAt(event: Extract<Recorded<RunEvent>, { type: 'RunQueued' }>): Date | null {
+  // Runs that were queued before this limit existed have its default.
+  const { queue_seconds: seconds } = { ...defaultLimits, ...event.data.limits };
+  return seconds === null ? null : new Date(availableAt(event).getTime() + seconds * 1000);
+}

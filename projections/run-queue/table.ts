@@ -9,6 +9,10 @@ export interface RunQueueTable {
   readonly priority: number;
   readonly available_at: Date;
   readonly attempt: number;
+  /** Nobody claims it before it is released. */
+  readonly waiting: boolean;
+  /** When it has waited too long; `null` for never. */
+  readonly expires_at: Date | null;
   readonly fence: number | null;
   readonly stop_requested: boolean;
 }
@@ -20,6 +24,8 @@ export const runQueueColumns: Columns<RunQueueTable> = {
   priority: 'integer',
   available_at: 'timestamptz',
   attempt: 'integer',
+  waiting: 'boolean',
+  expires_at: 'timestamptz',
   fence: 'bigint',
   stop_requested: 'boolean',
 };

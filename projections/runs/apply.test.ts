@@ -34,6 +34,8 @@ const queued = {
   group_id: groupId(),
   script_version: 1,
   status: 'queued',
+  waiting: false,
+  available_at: at(4),
   stop_requested: false,
   trigger_type: 'manual',
   trigger: { type: 'manual' },
@@ -73,6 +75,16 @@ const running = {
 describe('given a run', () => {
   test('when it waits, then its row says what for', async () => {
     expect(await rowOnce(run)).toEqual(queued);
+  });
+
+  test('when it waits for a slot, then its row says so until it is released', async () => {
+    const notBefore = '2026-01-01T01:00:00.000Z';
+    const later = runScript({ whenBusy: 'queue', notBefore });
+    const release: Command = { type: 'ReleaseRun', runId: runId(), scriptId: scriptId() };
+    const available_at = new Date(notBefore);
+    expect(await rowOnce(later)).toMatchObject({ waiting: true, available_at });
+    expect(await rowOnce(later, release)).toMatchObject({ waiting: false, available_at });
+    expect(await rowOnce(later, stop)).toMatchObject({ waiting: false, status: 'stopped' });
   });
 
   test('when it was started, then its row says where', async () => {

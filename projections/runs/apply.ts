@@ -15,7 +15,7 @@ export const runsProjection: Projection = rowProjection<RunsTable, RunRecorded>(
   table: 'runs',
   key: 'run_id',
   columns: runColumns,
-  handles: ['RunQueued', 'RunStarted', 'RunStopRequested', 'RunFinished'],
+  handles: ['RunQueued', 'RunReleased', 'RunStarted', 'RunStopRequested', 'RunFinished'],
   keyOf: (event) => event.data.runId,
   step,
 });
@@ -24,6 +24,8 @@ function step(row: RunsTable | undefined, event: RunRecorded): RunsTable | undef
   if (event.type === 'RunQueued') return queuedRun(event);
   if (row === undefined) return undefined;
   switch (event.type) {
+    case 'RunReleased':
+      return { ...row, waiting: false };
     case 'RunStarted':
       return {
         ...row,
@@ -51,6 +53,8 @@ export function queuedRun(event: Extract<RunRecorded, { type: 'RunQueued' }>): R
     group_id: data.groupId,
     script_version: data.scriptVersion,
     status: 'queued',
+    waiting: data.waiting ?? false,
+    available_at: availableAt(event),
     stop_requested: false,
     trigger_type: data.trigger.type,
     trigger: data.trigger,
@@ -73,11 +77,20 @@ export function queuedRun(event: Extract<RunRecorded, { type: 'RunQueued' }>): R
   };
 }
 
+/** When the run may start at the earliest. */
+export function availableAt({
+  data,
+  recordedAt,
+}: Extract<RunRecorded, { type: 'RunQueued' }>): Date {
+  return data.notBefore === undefined ? recordedAt : new Date(data.notBefore);
+}
+
 function finished(row: RunsTable, event: Extract<RunRecorded, { type: 'RunFinished' }>): RunsTable {
   const { outcome, exitCode, signal, totals } = event.data;
   return {
     ...row,
     status: statusOf(outcome),
+    waiting: false,
     finished_at: event.recordedAt,
     exit_code: exitCode,
     signal,

@@ -1,5 +1,5 @@
 import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
-import type { RunStatus, Trigger } from '#domain/run/run.ts';
+import type { RunStatus, TriggerType } from '#domain/run/run.ts';
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { RunsTable } from './table.ts';
@@ -9,7 +9,7 @@ export interface RunListFilter {
   readonly groupIds: readonly GroupId[] | null;
   readonly scriptId?: ScriptId;
   readonly status?: RunStatus;
-  readonly triggerType?: Trigger['type'];
+  readonly triggerType?: TriggerType;
   /** Queued at this time or later, and before `to`. */
   readonly from?: Date;
   readonly to?: Date;

@@ -10,6 +10,9 @@ export interface RunsTable {
   readonly group_id: string;
   readonly script_version: number;
   readonly status: RunStatus;
+  /** It has to be released before it may start, no sooner than `available_at`. */
+  readonly waiting: boolean;
+  readonly available_at: Date;
   readonly stop_requested: boolean;
   readonly trigger_type: Trigger['type'];
   readonly trigger: Trigger;
@@ -45,6 +48,8 @@ export const runColumns: Columns<RunsTable> = {
   group_id: 'uuid',
   script_version: 'integer',
   status: 'text',
+  waiting: 'boolean',
+  available_at: 'timestamptz',
   stop_requested: 'boolean',
   trigger_type: 'text',
   trigger: 'jsonb',

@@ -14,6 +14,7 @@ import type { Logger } from '#services/shared/logger.ts';
 import { startLoop } from '#services/shared/loop.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { endLostRuns } from './lost-runs.ts';
+import { endExpiredRuns, releaseWaitingRuns } from './waiting-runs.ts';
 
 const pollMs = 1_000;
 const housekeepingMs = 10 * 60_000;
@@ -74,13 +75,18 @@ function startDuties(platform: Platform, logger: Logger) {
     });
   const projecting = duty('projector', pollMs, (signal) => projector.runOnce(signal));
   const reacting = duty('reactor', pollMs, (signal) => reactor.runOnce(signal));
+  const waiting = { queue, commands, ids };
+  const releasing = duty('waiting runs', pollMs, () => releaseWaitingRuns(waiting));
   bus.subscribe('events', () => {
     projecting.wake();
     reacting.wake();
+    releasing.wake();
   });
   return [
     projecting,
     reacting,
+    releasing,
+    duty('expired runs', pollMs, () => endExpiredRuns(waiting)),
     duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, logger })),
     duty('housekeeping', housekeepingMs, () =>
       forgetAnswers(pool, new Date(clock.now().getTime() - answersKeptMs)),

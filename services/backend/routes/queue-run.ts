@@ -40,6 +40,7 @@ export async function queueRun(call: RunCall, services: Services): Promise<Queue
     trigger: { type: 'manual' },
     paramsSha256: content === undefined ? null : createHash('sha256').update(content).digest('hex'),
     timeoutSeconds: call.body.timeout_seconds ?? null,
+    whenBusy: call.body.when_busy ?? 'refuse',
   };
   if (content !== undefined) {
     const refusal = await commands.check(command);
@@ -51,7 +52,8 @@ export async function queueRun(call: RunCall, services: Services): Promise<Queue
   return { run: await runOf(outcome, services), outcome };
 }
 
-async function runOf(outcome: Accepted, { readModels }: Services): Promise<RunsTable> {
+/** The run that an accepted request made. */
+export async function runOf(outcome: Accepted, { readModels }: Services): Promise<RunsTable> {
   const [event] = outcome.events;
   // What was recorded just now says it all; asking again would cost as much as the run itself.
   if (event?.type === 'RunQueued' && !outcome.repeated) return queuedRun(event);

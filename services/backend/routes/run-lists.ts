@@ -1,7 +1,7 @@
 /** Lists of runs, with what they were started with. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
-import type { RunStatus, Trigger } from '#domain/run/run.ts';
+import type { RunStatus, TriggerType } from '#domain/run/run.ts';
 import { listRuns, type RunListFilter } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
@@ -18,7 +18,7 @@ export interface RunQuery {
   readonly script_id?: string;
   readonly group_id?: string;
   readonly status?: RunStatus;
-  readonly trigger_type?: Trigger['type'];
+  readonly trigger_type?: TriggerType;
   readonly from?: string;
   readonly to?: string;
   readonly q?: string;

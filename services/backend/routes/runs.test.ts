@@ -111,6 +111,81 @@ describe('given a script', () => {
   });
 });
 
+describe('given a script at its limit', () => {
+  test('when a run may wait, then it does, and may be stopped', async () => {
+    const { id } = await script(developer);
+    await run(developer, id);
+    const refused = await developer.post(start(id), {});
+    expect([refused.status, refused.json.code]).toEqual([409, 'concurrency_limit_reached']);
+    const waiting = await developer.post(start(id), { when_busy: 'queue' });
+    expect(waiting.json).toMatchObject({ status: 'queued', waiting: true });
+    const stopped = await developer.post(`/api/v1/runs/${waiting.json.run_id}/stop`);
+    expect(stopped.json.items).toMatchObject([{ status: 'stopped', waiting: false }]);
+  });
+});
+
+describe('given a run that has ended', () => {
+  async function ended() {
+    const { id } = await script(developer, { limits: { cpu_seconds: 7 } });
+    const runId = await run(developer, id, { params: { n: 1 }, timeout_seconds: 9 });
+    await finishRun(platform, runId, await startRun(platform, runId));
+    await developer.patch(`/api/v1/scripts/${id}`, { limits: { cpu_seconds: 8 } });
+    return { id, runId, path: `/api/v1/runs/${runId}/rerun` };
+  }
+
+  test('when it is run again as it was, then it has that version and those settings', async () => {
+    const { runId, path } = await ended();
+    const again = await developer.post(path, { version: 'same' });
+    expect(again.status).toBe(202);
+    expect(again.json).toMatchObject({
+      script_version: 1,
+      trigger_type: 'rerun',
+      trigger: { type: 'rerun', run_id: runId },
+      params: { n: 1 },
+      attempt: 1,
+    });
+    expect(again.headers.get('location')).toBe(`/api/v1/runs/${again.json.run_id}`);
+    expect(await limitsOf(again.json.run_id)).toMatchObject({
+      cpu_seconds: 7,
+      wall_clock_seconds: 9,
+    });
+    const { items } = (await developer.get('/api/v1/runs?trigger_type=rerun')).json;
+    expect(items.map((one: { id: string }) => one.id)).toContain(again.json.id);
+  });
+
+  test('when it is run again as the script is now, then it has the present version', async () => {
+    const { path } = await ended();
+    const again = await developer.post(path, { version: 'latest' });
+    expect(again.json).toMatchObject({ script_version: 2, params: { n: 1 } });
+    expect(await limitsOf(again.json.run_id)).toMatchObject({ cpu_seconds: 8 });
+  });
+
+  test('when it is run again under one key, then one run is made', async () => {
+    const { id, path } = await ended();
+    const key = { headers: { 'Idempotency-Key': `rerun ${id}`.replace(' ', '-') } };
+    const first = await developer.post(path, { version: 'same' }, key);
+    expect((await developer.post(path, { version: 'same' }, key)).text).toBe(first.text);
+    const over = await developer.post(path, { version: 'same' });
+    expect(over.json.code).toBe('concurrency_limit_reached');
+    const waiting = await developer.post(path, { version: 'same', when_busy: 'queue' });
+    expect(waiting.json.waiting).toBe(true);
+  });
+
+  test('when its script is disabled, then it is not run again', async () => {
+    const { id, path } = await ended();
+    await developer.post(`/api/v1/scripts/${id}/disable`);
+    expect((await developer.post(path, { version: 'same' })).json.code).toBe('script_disabled');
+  });
+
+  async function limitsOf(runId: string): Promise<object> {
+    const { rows } = await platform.pool.query<{ limits: object }>(
+      'SELECT limits FROM runs WHERE run_id = $1',
+      [runId],
+    );
+    return rows[0]?.limits ?? {};
+  }
+});
+
 describe('given a client that prefers to wait', () => {
   test('when the run ends in time, then it gets the finished run', async () => {
     const { id } = await script(developer);

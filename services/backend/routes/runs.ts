@@ -10,6 +10,7 @@ import {
   RunItems,
   RunPage,
   RunRequest,
+  RerunRequest,
   RunStatusSchema,
   StopRequest,
   TriggerType,
@@ -17,6 +18,7 @@ import {
 import { positionHeader } from './outcome.ts';
 import { runPage, runsJson } from './run-lists.ts';
 import { queueRun } from './queue-run.ts';
+import { rerunRun } from './rerun-run.ts';
 import { stopOne, stopScript, type Stopped } from './stop-runs.ts';
 import { untilFinished, waitSecondsOf } from './wait-for-run.ts';
 import { visibleRun, seesScript } from './visible.ts';
@@ -66,6 +68,33 @@ const run = operation({
     return json(row.finished_at !== null && waitSeconds > 0 ? 200 : 202, body, {
       Location: `/api/v1/runs/${row.run_id}`,
       ...(waitSeconds > 0 && { 'Preference-Applied': `wait=${waitSeconds}` }),
+      ...positionHeader(queued.outcome),
+    });
+  },
+});
+
+const rerun = operation({
+  method: 'post',
+  path: '/api/v1/runs/{run_id}/rerun',
+  operationId: 'rerunRun',
+  summary: 'Queue a run with the parameters of another one',
+  description:
+    'The new run has the trigger `rerun`. It executes exactly the version, entry point, limits and environment of the run it repeats, or the script as it is now.',
+  tag,
+  access: { right: 'runs.start' },
+  creates: true,
+  parameters: { run_id: pathParameters.runId },
+  body: { schema: RerunRequest, example: { version: 'same' } },
+  responses: {
+    202: { description: 'Queued.', schema: Run, headers: ['Location', 'Orch-Position'] },
+  },
+  refusals: ['script_disabled', 'concurrency_limit_reached'],
+  handle: async (call, services) => {
+    const queued = await rerunRun(call, services);
+    if (isProblem(queued)) return queued;
+    const [body] = await runsJson([queued.run], services);
+    return json(202, body, {
+      Location: `/api/v1/runs/${queued.run.run_id}`,
       ...positionHeader(queued.outcome),
     });
   },
@@ -177,4 +206,4 @@ const get = operation({
   },
 });
 
-export const runOperations: readonly Operation[] = [run, stopAll, stop, list, history, get];
+export const runOperations: readonly Operation[] = [run, rerun, stopAll, stop, list, history, get];

@@ -48,9 +48,10 @@ export function runJson(run: RunsTable, params: unknown) {
     script_name: run.script_name,
     script_version: run.script_version,
     status: run.status,
+    waiting: run.waiting,
     stop_requested: run.stop_requested,
     trigger_type: run.trigger_type,
-    trigger: run.trigger,
+    trigger: triggerJson(run.trigger),
     requested_by: run.requested_by,
     queued_at: run.queued_at,
     started_at: run.started_at,
@@ -69,6 +70,10 @@ export function runJson(run: RunsTable, params: unknown) {
     log_bytes: run.log_bytes,
     log_truncated: run.log_truncated,
   };
+}
+
+function triggerJson(trigger: RunsTable['trigger']) {
+  return 'runId' in trigger ? { type: trigger.type, run_id: trigger.runId } : trigger;
 }
 
 /** Waiting time, until the start or until the end of a run that never started. */

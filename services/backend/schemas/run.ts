@@ -1,10 +1,10 @@
 /** Runs and their logs on the wire (contract §3, "Run" and "Run log"). */
-import { failures, runStatuses } from '#domain/run/run.ts';
+import { busyChoices, failures, runStatuses, triggerTypes } from '#domain/run/run.ts';
 import Type from 'typebox';
 import { examples, Nullable, Page, Time, Uuid } from './common.ts';
 
 export const RunStatusSchema = Type.Enum(runStatuses, { title: 'RunStatus' });
-export const TriggerType = Type.Enum(['manual']);
+export const TriggerType = Type.Enum(triggerTypes, { title: 'TriggerType' });
 
 export const runExample = {
   run_id: examples.runId,
@@ -13,6 +13,7 @@ export const runExample = {
   script_name: 'Price watcher',
   script_version: 3,
   status: 'success',
+  waiting: false,
   stop_requested: false,
   trigger_type: 'manual',
   trigger: { type: 'manual' },
@@ -45,9 +46,18 @@ export const Run = Type.Object(
     script_name: Type.String(),
     script_version: Type.Integer({ minimum: 1 }),
     status: RunStatusSchema,
+    waiting: Type.Boolean({
+      description: 'It starts, in order, when the script has a slot and its time has come.',
+    }),
     stop_requested: Type.Boolean(),
     trigger_type: TriggerType,
-    trigger: Type.Object({ type: TriggerType }, { additionalProperties: true }),
+    trigger: Type.Object(
+      {
+        type: TriggerType,
+        run_id: Type.Optional(Uuid('The run that a retry or a rerun repeats.')),
+      },
+      { additionalProperties: true },
+    ),
     requested_by: Type.String(),
     queued_at: Time(),
     started_at: Nullable(Time()),
@@ -84,6 +94,23 @@ export const RunItems = Type.Object(
   { title: 'RunItems', additionalProperties: false },
 );
 
+const WhenBusy = Type.Enum(busyChoices, {
+  title: 'WhenBusy',
+  default: 'refuse',
+  description:
+    'What meets the concurrency limit is refused with 409, or waits in the queue for its turn, for at most `limits.queue_seconds`.',
+});
+
+export const RerunRequest = Type.Object(
+  {
+    version: Type.Enum(['same', 'latest'], {
+      description: 'The files and settings of then, or those of now.',
+    }),
+    when_busy: Type.Optional(WhenBusy),
+  },
+  { title: 'RerunRequest', additionalProperties: false },
+);
+
 export const maxParamsBytes = 64 * 1024;
 
 export const RunRequest = Type.Object(
@@ -94,9 +121,7 @@ export const RunRequest = Type.Object(
         { additionalProperties: true, description: 'At most 64 KiB of JSON, for the script.' },
       ),
     ),
-    when_busy: Type.Optional(
-      Type.Literal('refuse', { description: 'What meets the concurrency limit is refused: 409.' }),
-    ),
+    when_busy: Type.Optional(WhenBusy),
     timeout_seconds: Type.Optional(
       Type.Integer({
         minimum: 1,

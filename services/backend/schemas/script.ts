@@ -14,6 +14,7 @@ const limitSchemas = {
   processes: limit(32_768, 'Processes of the run.'),
   wall_clock_seconds: limit(31_536_000, 'Time from start to end.'),
   log_bytes: limit(2 ** 40, 'Stored log; first and last half are kept.'),
+  queue_seconds: limit(31_536_000, 'Waiting in the queue; then the run ends `failed`, `expired`.'),
 };
 
 export const Limits = Type.Object(limitSchemas, {
@@ -31,6 +32,7 @@ const LimitChanges = Type.Object(
     processes: Type.Optional(limitSchemas.processes),
     wall_clock_seconds: Type.Optional(limitSchemas.wall_clock_seconds),
     log_bytes: Type.Optional(limitSchemas.log_bytes),
+    queue_seconds: Type.Optional(limitSchemas.queue_seconds),
   },
   {
     title: 'LimitChanges',

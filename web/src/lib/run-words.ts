@@ -10,6 +10,14 @@ const statusWords: Record<RunStatus, string> = {
 
 const triggerWords: Record<TriggerType, string> = {
   manual: 'Manual',
+  api: 'API',
+  schedule: 'Schedule',
+  webhook: 'Webhook',
+  event: 'Event',
+  retry: 'Retry',
+  rerun: 'Rerun',
+  mcp: 'MCP',
+  queue: 'Queue',
 };
 
 const failureWords: Record<FailureReason, string> = {

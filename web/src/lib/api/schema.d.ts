@@ -280,6 +280,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Queue a run with the parameters of another one
+         * @description The new run has the trigger `rerun`. It executes exactly the version, entry point, limits and environment of the run it repeats, or the script as it is now.
+         *
+         *     Needs the right `runs.start`.
+         */
+        post: operations["rerunRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/scripts/{id}/stop": {
         parameters: {
             query?: never;
@@ -736,6 +758,7 @@ export interface components {
             processes: number | null;
             wall_clock_seconds: number | null;
             log_bytes: number | null;
+            queue_seconds: number | null;
         };
         /** LastRun */
         LastRun: {
@@ -766,7 +789,8 @@ export interface components {
          *         "open_files": 256,
          *         "processes": 64,
          *         "wall_clock_seconds": 3600,
-         *         "log_bytes": 10485760
+         *         "log_bytes": 10485760,
+         *         "queue_seconds": 86400
          *       },
          *       "tags": [
          *         "prices"
@@ -827,6 +851,7 @@ export interface components {
             processes?: number | null;
             wall_clock_seconds?: number | null;
             log_bytes?: number | null;
+            queue_seconds?: number | null;
         };
         /** NewScript */
         NewScript: {
@@ -910,17 +935,20 @@ export interface components {
             /** @description The version now. */
             script_version: number;
         };
+        /**
+         * WhenBusy
+         * @description What meets the concurrency limit is refused with 409, or waits in the queue for its turn, for at most `limits.queue_seconds`.
+         * @default refuse
+         * @enum {unknown}
+         */
+        WhenBusy: "refuse" | "queue";
         /** RunRequest */
         RunRequest: {
             /** @description At most 64 KiB of JSON, for the script. */
             params?: {
                 [key: string]: unknown;
             };
-            /**
-             * @description What meets the concurrency limit is refused: 409.
-             * @constant
-             */
-            when_busy?: "refuse";
+            when_busy?: components["schemas"]["WhenBusy"];
             /** @description Replaces the wall-clock limit of the script. */
             timeout_seconds?: number;
         };
@@ -929,6 +957,11 @@ export interface components {
          * @enum {unknown}
          */
         RunStatus: "queued" | "running" | "success" | "failed" | "stopped";
+        /**
+         * TriggerType
+         * @enum {unknown}
+         */
+        TriggerType: "manual" | "api" | "schedule" | "webhook" | "event" | "retry" | "rerun" | "mcp" | "queue";
         /**
          * FailureReason
          * @enum {unknown}
@@ -949,6 +982,7 @@ export interface components {
          *       "script_name": "Price watcher",
          *       "script_version": 3,
          *       "status": "success",
+         *       "waiting": false,
          *       "stop_requested": false,
          *       "trigger_type": "manual",
          *       "trigger": {
@@ -992,12 +1026,17 @@ export interface components {
             script_name: string;
             script_version: number;
             status: components["schemas"]["RunStatus"];
+            /** @description It starts, in order, when the script has a slot and its time has come. */
+            waiting: boolean;
             stop_requested: boolean;
-            /** @enum {unknown} */
-            trigger_type: "manual";
+            trigger_type: components["schemas"]["TriggerType"];
             trigger: {
-                /** @enum {unknown} */
-                type: "manual";
+                type: components["schemas"]["TriggerType"];
+                /**
+                 * Format: uuid
+                 * @description The run that a retry or a rerun repeats.
+                 */
+                run_id?: string;
             } & {
                 [key: string]: unknown;
             };
@@ -1021,6 +1060,15 @@ export interface components {
             log_lines: number;
             log_bytes: number;
             log_truncated: boolean;
+        };
+        /** RerunRequest */
+        RerunRequest: {
+            /**
+             * @description The files and settings of then, or those of now.
+             * @enum {unknown}
+             */
+            version: "same" | "latest";
+            when_busy?: components["schemas"]["WhenBusy"];
         };
         /** StopRequest */
         StopRequest: {
@@ -1177,6 +1225,9 @@ export interface components {
         SandboxLayer: {
             name: string;
             available: boolean;
+            purpose: string;
+            /** @description Why it is missing, or what would enable it. */
+            detail: string | null;
         } & {
             [key: string]: unknown;
         };
@@ -1220,8 +1271,10 @@ export interface components {
          *           "running": 1,
          *           "layers": [
          *             {
-         *               "name": "seccomp",
-         *               "available": true
+         *               "name": "session",
+         *               "available": true,
+         *               "purpose": "Own session and process group",
+         *               "detail": null
          *             }
          *           ],
          *           "python": "3.12.3"
@@ -1497,7 +1550,7 @@ export interface operations {
                 headers: {
                     /** @description The refresh token, for browsers. */
                     "Set-Cookie"?: string;
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     [name: string]: unknown;
                 };
@@ -1562,7 +1615,10 @@ export interface operations {
     me: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1637,7 +1693,10 @@ export interface operations {
                 /** @description Part of the name. */
                 q?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1672,7 +1731,8 @@ export interface operations {
                      *             "open_files": 256,
                      *             "processes": 64,
                      *             "wall_clock_seconds": 3600,
-                     *             "log_bytes": 10485760
+                     *             "log_bytes": 10485760,
+                     *             "queue_seconds": 86400
                      *           },
                      *           "tags": [
                      *             "prices"
@@ -1764,7 +1824,7 @@ export interface operations {
                     Location?: string;
                     /** @description Version of what is shown. */
                     ETag?: string;
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     [name: string]: unknown;
                 };
@@ -1788,7 +1848,8 @@ export interface operations {
                      *         "open_files": 256,
                      *         "processes": 64,
                      *         "wall_clock_seconds": 3600,
-                     *         "log_bytes": 10485760
+                     *         "log_bytes": 10485760,
+                     *         "queue_seconds": 86400
                      *       },
                      *       "tags": [
                      *         "prices"
@@ -1879,6 +1940,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` that you have: 304 when it is still that. */
                 "If-None-Match"?: string;
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
             };
             path: {
                 /**
@@ -1918,7 +1981,8 @@ export interface operations {
                      *         "open_files": 256,
                      *         "processes": 64,
                      *         "wall_clock_seconds": 3600,
-                     *         "log_bytes": 10485760
+                     *         "log_bytes": 10485760,
+                     *         "queue_seconds": 86400
                      *       },
                      *       "tags": [
                      *         "prices"
@@ -2036,7 +2100,7 @@ export interface operations {
                 headers: {
                     /** @description Version of what is shown. */
                     ETag?: string;
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     [name: string]: unknown;
                 };
@@ -2060,7 +2124,8 @@ export interface operations {
                      *         "open_files": 256,
                      *         "processes": 64,
                      *         "wall_clock_seconds": 3600,
-                     *         "log_bytes": 10485760
+                     *         "log_bytes": 10485760,
+                     *         "queue_seconds": 86400
                      *       },
                      *       "tags": [
                      *         "prices"
@@ -2184,7 +2249,7 @@ export interface operations {
             /** @description Deleted. */
             204: {
                 headers: {
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     [name: string]: unknown;
                 };
@@ -2290,7 +2355,7 @@ export interface operations {
                 headers: {
                     /** @description Version of what is shown. */
                     ETag?: string;
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     [name: string]: unknown;
                 };
@@ -2314,7 +2379,8 @@ export interface operations {
                      *         "open_files": 256,
                      *         "processes": 64,
                      *         "wall_clock_seconds": 3600,
-                     *         "log_bytes": 10485760
+                     *         "log_bytes": 10485760,
+                     *         "queue_seconds": 86400
                      *       },
                      *       "tags": [
                      *         "prices"
@@ -2437,7 +2503,7 @@ export interface operations {
                 headers: {
                     /** @description Version of what is shown. */
                     ETag?: string;
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     [name: string]: unknown;
                 };
@@ -2461,7 +2527,8 @@ export interface operations {
                      *         "open_files": 256,
                      *         "processes": 64,
                      *         "wall_clock_seconds": 3600,
-                     *         "log_bytes": 10485760
+                     *         "log_bytes": 10485760,
+                     *         "queue_seconds": 86400
                      *       },
                      *       "tags": [
                      *         "prices"
@@ -2548,7 +2615,7 @@ export interface operations {
                 headers: {
                     /** @description Version of what is shown. */
                     ETag?: string;
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     [name: string]: unknown;
                 };
@@ -2572,7 +2639,8 @@ export interface operations {
                      *         "open_files": 256,
                      *         "processes": 64,
                      *         "wall_clock_seconds": 3600,
-                     *         "log_bytes": 10485760
+                     *         "log_bytes": 10485760,
+                     *         "queue_seconds": 86400
                      *       },
                      *       "tags": [
                      *         "prices"
@@ -2646,7 +2714,10 @@ export interface operations {
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
             path: {
                 /**
                  * @description Id of the script.
@@ -2737,6 +2808,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` that you have: 304 when it is still that. */
                 "If-None-Match"?: string;
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
             };
             path: {
                 /**
@@ -2869,7 +2942,7 @@ export interface operations {
                 headers: {
                     /** @description Version of what is shown. */
                     ETag?: string;
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     [name: string]: unknown;
                 };
@@ -3014,7 +3087,7 @@ export interface operations {
                 headers: {
                     /** @description Where it is. */
                     Location?: string;
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     /** @description What of `Prefer` was done. */
                     "Preference-Applied"?: string;
@@ -3029,6 +3102,7 @@ export interface operations {
                      *       "script_name": "Price watcher",
                      *       "script_version": 3,
                      *       "status": "success",
+                     *       "waiting": false,
                      *       "stop_requested": false,
                      *       "trigger_type": "manual",
                      *       "trigger": {
@@ -3067,7 +3141,7 @@ export interface operations {
                 headers: {
                     /** @description Where it is. */
                     Location?: string;
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     [name: string]: unknown;
                 };
@@ -3080,6 +3154,7 @@ export interface operations {
                      *       "script_name": "Price watcher",
                      *       "script_version": 3,
                      *       "status": "success",
+                     *       "waiting": false,
                      *       "stop_requested": false,
                      *       "trigger_type": "manual",
                      *       "trigger": {
@@ -3232,7 +3307,7 @@ export interface operations {
                 headers: {
                     /** @description Where it is. */
                     Location?: string;
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     /** @description What of `Prefer` was done. */
                     "Preference-Applied"?: string;
@@ -3247,6 +3322,7 @@ export interface operations {
                      *       "script_name": "Price watcher",
                      *       "script_version": 3,
                      *       "status": "success",
+                     *       "waiting": false,
                      *       "stop_requested": false,
                      *       "trigger_type": "manual",
                      *       "trigger": {
@@ -3285,7 +3361,7 @@ export interface operations {
                 headers: {
                     /** @description Where it is. */
                     Location?: string;
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     [name: string]: unknown;
                 };
@@ -3298,6 +3374,169 @@ export interface operations {
                      *       "script_name": "Price watcher",
                      *       "script_version": 3,
                      *       "status": "success",
+                     *       "waiting": false,
+                     *       "stop_requested": false,
+                     *       "trigger_type": "manual",
+                     *       "trigger": {
+                     *         "type": "manual"
+                     *       },
+                     *       "requested_by": "ada@example.com",
+                     *       "queued_at": "2026-11-21T02:30:58.000Z",
+                     *       "started_at": "2026-11-21T02:30:58.041Z",
+                     *       "finished_at": "2026-11-21T02:31:00.000Z",
+                     *       "queue_ms": 41,
+                     *       "duration_ms": 1959,
+                     *       "exit_code": 0,
+                     *       "signal": null,
+                     *       "failure_reason": null,
+                     *       "attempt": 1,
+                     *       "parent_run_id": null,
+                     *       "params": {
+                     *         "limit": 10
+                     *       },
+                     *       "runtime_id": "runtime-1",
+                     *       "usage": {
+                     *         "cpu_seconds": 0.31,
+                     *         "max_memory_bytes": 24117248,
+                     *         "max_threads": 1
+                     *       },
+                     *       "log_lines": 12,
+                     *       "log_bytes": 640,
+                     *       "log_truncated": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `script_disabled`, `concurrency_limit_reached` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed`, `idempotency_key_reused` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rerunRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h give the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the run.
+                 * @example 019aa3f4-01aa-7c11-8d22-5e6f70819203
+                 */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "version": "same"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RerunRequest"];
+            };
+        };
+        responses: {
+            /** @description Queued. */
+            202: {
+                headers: {
+                    /** @description Where it is. */
+                    Location?: string;
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *       "id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "script_name": "Price watcher",
+                     *       "script_version": 3,
+                     *       "status": "success",
+                     *       "waiting": false,
                      *       "stop_requested": false,
                      *       "trigger_type": "manual",
                      *       "trigger": {
@@ -3437,7 +3676,7 @@ export interface operations {
             /** @description Stopping. */
             202: {
                 headers: {
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     [name: string]: unknown;
                 };
@@ -3452,6 +3691,7 @@ export interface operations {
                      *           "script_name": "Price watcher",
                      *           "script_version": 3,
                      *           "status": "success",
+                     *           "waiting": false,
                      *           "stop_requested": false,
                      *           "trigger_type": "manual",
                      *           "trigger": {
@@ -3593,7 +3833,7 @@ export interface operations {
             /** @description Stopping. */
             202: {
                 headers: {
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     [name: string]: unknown;
                 };
@@ -3608,6 +3848,7 @@ export interface operations {
                      *           "script_name": "Price watcher",
                      *           "script_version": 3,
                      *           "status": "success",
+                     *           "waiting": false,
                      *           "stop_requested": false,
                      *           "trigger_type": "manual",
                      *           "trigger": {
@@ -3749,7 +3990,7 @@ export interface operations {
             /** @description Stopping. */
             202: {
                 headers: {
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     [name: string]: unknown;
                 };
@@ -3764,6 +4005,7 @@ export interface operations {
                      *           "script_name": "Price watcher",
                      *           "script_version": 3,
                      *           "status": "success",
+                     *           "waiting": false,
                      *           "stop_requested": false,
                      *           "trigger_type": "manual",
                      *           "trigger": {
@@ -3889,7 +4131,7 @@ export interface operations {
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
                 status?: components["schemas"]["RunStatus"];
-                trigger_type?: "manual";
+                trigger_type?: components["schemas"]["TriggerType"];
                 /** @description Queued then or later. */
                 from?: string;
                 /** @description Queued before. */
@@ -3899,7 +4141,10 @@ export interface operations {
                 script_id?: string;
                 group_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3923,6 +4168,7 @@ export interface operations {
                      *           "script_name": "Price watcher",
                      *           "script_version": 3,
                      *           "status": "success",
+                     *           "waiting": false,
                      *           "stop_requested": false,
                      *           "trigger_type": "manual",
                      *           "trigger": {
@@ -4004,7 +4250,7 @@ export interface operations {
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
                 status?: components["schemas"]["RunStatus"];
-                trigger_type?: "manual";
+                trigger_type?: components["schemas"]["TriggerType"];
                 /** @description Queued then or later. */
                 from?: string;
                 /** @description Queued before. */
@@ -4012,7 +4258,10 @@ export interface operations {
                 /** @description Part of the script's name. */
                 q?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
             path: {
                 /**
                  * @description Id of the script.
@@ -4042,6 +4291,7 @@ export interface operations {
                      *           "script_name": "Price watcher",
                      *           "script_version": 3,
                      *           "status": "success",
+                     *           "waiting": false,
                      *           "stop_requested": false,
                      *           "trigger_type": "manual",
                      *           "trigger": {
@@ -4132,7 +4382,7 @@ export interface operations {
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
                 status?: components["schemas"]["RunStatus"];
-                trigger_type?: "manual";
+                trigger_type?: components["schemas"]["TriggerType"];
                 /** @description Queued then or later. */
                 from?: string;
                 /** @description Queued before. */
@@ -4140,7 +4390,10 @@ export interface operations {
                 /** @description Part of the script's name. */
                 q?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
             path: {
                 /**
                  * @description Id of the script.
@@ -4170,6 +4423,7 @@ export interface operations {
                      *           "script_name": "Price watcher",
                      *           "script_version": 3,
                      *           "status": "success",
+                     *           "waiting": false,
                      *           "stop_requested": false,
                      *           "trigger_type": "manual",
                      *           "trigger": {
@@ -4256,7 +4510,10 @@ export interface operations {
     getRun: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
             path: {
                 /**
                  * @description Id of the run.
@@ -4282,6 +4539,7 @@ export interface operations {
                      *       "script_name": "Price watcher",
                      *       "script_version": 3,
                      *       "status": "success",
+                     *       "waiting": false,
                      *       "stop_requested": false,
                      *       "trigger_type": "manual",
                      *       "trigger": {
@@ -4378,7 +4636,10 @@ export interface operations {
                 /** @description `text` downloads all lines that match, plain. */
                 format?: "json" | "text";
             };
-            header?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
             path: {
                 /**
                  * @description Id of the run.
@@ -4470,7 +4731,10 @@ export interface operations {
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4545,7 +4809,10 @@ export interface operations {
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4651,7 +4918,7 @@ export interface operations {
                 headers: {
                     /** @description Where it is. */
                     Location?: string;
-                    /** @description Position of the last event; reads with `Orch-Min-Position` see it. */
+                    /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
                     [name: string]: unknown;
                 };
@@ -4754,7 +5021,10 @@ export interface operations {
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4832,7 +5102,10 @@ export interface operations {
     systemInfo: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4860,8 +5133,10 @@ export interface operations {
                      *           "running": 1,
                      *           "layers": [
                      *             {
-                     *               "name": "seccomp",
-                     *               "available": true
+                     *               "name": "session",
+                     *               "available": true,
+                     *               "purpose": "Own session and process group",
+                     *               "detail": null
                      *             }
                      *           ],
                      *           "python": "3.12.3"

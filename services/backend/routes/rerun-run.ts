@@ -1,0 +1,47 @@
+/** Asks for a run as an earlier one was. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import { known, parseRunId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { RunPlan } from '#domain/run/commands.ts';
+import type { RunsTable } from '#projections/runs/table.ts';
+import type { Static } from 'typebox';
+import { isProblem, notFound, type Problem } from '../http/problem.ts';
+import type { RerunRequest } from '../schemas/run.ts';
+import type { Services } from '../services.ts';
+import { accepted } from './outcome.ts';
+import { runOf, type Queued } from './queue-run.ts';
+import { visibleRun } from './visible.ts';
+
+export interface RerunCall {
+  readonly principal: Principal;
+  readonly context: CommandContext;
+  readonly parameters: { readonly run_id: RunId };
+  readonly body: Static<typeof RerunRequest>;
+}
+
+export async function rerunRun(call: RerunCall, services: Services): Promise<Queued | Problem> {
+  const { body, context, parameters, principal } = call;
+  const { commands, ids, readModels } = services;
+  const repeated = await visibleRun(principal, parameters.run_id, readModels);
+  if (repeated === undefined) return notFound;
+  const outcome = accepted(
+    await commands.execute(
+      {
+        type: 'RunScript',
+        runId: known(parseRunId, ids.next()),
+        scriptId: known(parseScriptId, repeated.script_id),
+        trigger: { type: 'rerun', runId: parameters.run_id },
+        paramsSha256: repeated.params_sha256,
+        timeoutSeconds: null,
+        whenBusy: body.when_busy ?? 'refuse',
+        ...(body.version === 'same' && { plan: planOf(repeated) }),
+      },
+      context,
+    ),
+  );
+  return isProblem(outcome) ? outcome : { run: await runOf(outcome, services), outcome };
+}
+
+function planOf(run: RunsTable): RunPlan {
+  return { scriptVersion: run.script_version, entrypoint: run.entrypoint, limits: run.limits };
+}

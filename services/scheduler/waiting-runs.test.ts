@@ -1,0 +1,120 @@
+import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
+import { runId, scriptId } from '#domain/testing/ids.ts';
+import { createGroup, createScript, finishRun, runScript } from '#domain/testing/samples.ts';
+import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { openTestPlatform, somebody, type TestPlatform } from '#infra/testing/platform.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { endExpiredRuns, releaseWaitingRuns, type WaitingRunsParts } from './waiting-runs.ts';
+
+let platform: TestPlatform;
+let parts: WaitingRunsParts;
+const settings = { ...defaultSettings, maxConcurrentRuns: 2 };
+beforeEach(async () => {
+  platform = await openTestPlatform();
+  const { pool, commands } = platform;
+  parts = { queue: new PostgresRunQueue(pool), commands, ids: systemIds };
+  await platform.accepted(createGroup());
+  await platform.accepted(createScript({ settings }));
+});
+afterEach(() => platform.close());
+
+const queue = (number: number) => runScript({ runId: runId(number), whenBusy: 'queue' });
+
+/** Runs that a runtime could claim, in order; they are claimed. */
+async function claimed(): Promise<readonly string[]> {
+  return (await parts.queue.claim('a', 100, 60)).map((run) => run.runId);
+}
+
+async function carryOut(id: string): Promise<void> {
+  const own = { runId: runId(Number.parseInt(id.slice(-12), 16)) };
+  const [started] = await platform.accepted({
+    type: 'StartRun',
+    ...own,
+    runtimeId: 'a',
+    layers: [],
+  });
+  await platform.accepted(finishRun({ ...own, fence: started!.version }));
+}
+
+async function statuses(): Promise<readonly string[]> {
+  const rows = await platform.reads.selectFrom('runs').selectAll().orderBy('run_id').execute();
+  return rows.map((row) => (row.waiting ? 'waiting' : (row.failure_reason ?? row.status)));
+}
+
+describe('given a script at limit 2', () => {
+  test('when 30 runs are asked for, then never more than 2 start, and all do, in order', async () => {
+    const ids = Array.from({ length: 30 }, (_, index) => index + 1);
+    for (const number of ids) await platform.accepted(queue(number));
+    const order: string[] = [];
+    let mine = await claimed();
+    while (mine.length > 0) {
+      expect(mine.length).toBeLessThanOrEqual(2);
+      order.push(...mine);
+      for (const id of mine) await carryOut(id);
+      // Two schedulers at once give away no slot twice.
+      await Promise.all([releaseWaitingRuns(parts), releaseWaitingRuns(parts)]);
+      mine = await claimed();
+    }
+    expect(order).toEqual(ids.map((number) => runId(number)));
+    expect(new Set(await statuses())).toEqual(new Set(['success']));
+  });
+
+  test('when runs are asked for all at once, then those over the limit wait', async () => {
+    const asked = Array.from({ length: 30 }, (_, index) =>
+      platform.commands.execute(queue(index + 1), somebody()),
+    );
+    expect(new Set((await Promise.all(asked)).map((one) => one.kind))).toEqual(
+      new Set(['accepted']),
+    );
+    await releaseWaitingRuns(parts);
+    expect((await statuses()).filter((one) => one === 'waiting')).toHaveLength(28);
+    expect(await claimed()).toHaveLength(2);
+  });
+
+  test('when the limit is raised, then as many more start', async () => {
+    for (const number of [1, 2, 3, 4, 5]) await platform.accepted(queue(number));
+    const more = { maxConcurrentRuns: 4 };
+    await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: more });
+    await releaseWaitingRuns(parts);
+    expect(await statuses()).toEqual(['queued', 'queued', 'queued', 'queued', 'waiting']);
+  });
+
+  test('when the time of a run has not come, then others pass it', async () => {
+    const notBefore = new Date(Date.now() + 3_600_000).toISOString();
+    await platform.accepted({ ...queue(1), notBefore });
+    for (const number of [2, 3, 4]) await platform.accepted(queue(number));
+    await releaseWaitingRuns(parts);
+    expect(await statuses()).toEqual(['waiting', 'queued', 'queued', 'waiting']);
+  });
+});
+
+describe('given a script whose runs may wait for a time', () => {
+  beforeEach(async () => {
+    // The recorded times are of the past, so that a second is over at once and a century is not.
+    const limits = { ...defaultLimits, queue_seconds: 1 };
+    await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { limits } });
+  });
+
+  test('when it is over, then what was not started has expired', async () => {
+    for (const number of [1, 2, 3]) await platform.accepted(queue(number));
+    await platform.accepted({ type: 'StartRun', runId: runId(1), runtimeId: 'a', layers: [] });
+    await endExpiredRuns(parts);
+    expect(await statuses()).toEqual(['running', 'expired', 'expired']);
+  });
+
+  test('when a runtime prepares the run, then it is left to it', async () => {
+    await platform.accepted(queue(1));
+    await claimed();
+    await endExpiredRuns(parts);
+    expect(await statuses()).toEqual(['queued']);
+  });
+
+  test('when the limit is lifted, then nothing expires', async () => {
+    const limits = { ...defaultLimits, queue_seconds: null };
+    await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { limits } });
+    await platform.accepted(queue(1));
+    await endExpiredRuns(parts);
+    expect(await statuses()).toEqual(['queued']);
+  });
+});

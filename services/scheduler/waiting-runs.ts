@@ -1,0 +1,51 @@
+/** Runs that wait: lets them start when their turn has come, and ends those that waited too long
+ *  (contract §3, "Run"). */
+import type { Command } from '#domain/aggregates.ts';
+import { known, parseCommandId, type RunId } from '#domain/kernel/ids.ts';
+import type { Commands, Outcome } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import type { RunQueue } from '#domain/ports/run-queue.ts';
+import { noTotals } from '#domain/run/run.ts';
+
+const batchSize = 200;
+
+export interface WaitingRunsParts {
+  readonly queue: RunQueue;
+  readonly commands: Commands;
+  readonly ids: Ids;
+}
+
+/** One round, in the order in which the runs are to start. What is read here is only a hint: the
+ *  decision counts again, under the lock of the script, so that two schedulers give away no slot
+ *  twice. @returns whether there may be more */
+export async function releaseWaitingRuns(parts: WaitingRunsParts): Promise<boolean> {
+  const waiting = await parts.queue.releasable(batchSize);
+  for (const { runId, scriptId } of waiting) {
+    await execute(parts, runId, { type: 'ReleaseRun', runId, scriptId });
+  }
+  return waiting.length === batchSize;
+}
+
+/** One round. @returns whether there may be more */
+export async function endExpiredRuns(parts: WaitingRunsParts): Promise<boolean> {
+  const expired = await parts.queue.expired(batchSize);
+  for (const runId of expired) {
+    const end = { type: 'AbandonRun', failure: 'expired', totals: noTotals } as const;
+    await execute(parts, runId, { ...end, runId });
+  }
+  return expired.length === batchSize;
+}
+
+function execute(
+  { commands, ids }: WaitingRunsParts,
+  runId: RunId,
+  command: Command,
+): Promise<Outcome> {
+  return commands.execute(command, {
+    commandId: known(parseCommandId, ids.derived(runId, command.type)),
+    actor: { kind: 'system', name: 'scheduler' },
+    ip: null,
+    correlationId: runId,
+    causationId: null,
+  });
+}
