@@ -38,7 +38,7 @@ function every<State, Command extends { readonly type: string }, Event extends D
   command: fc.Arbitrary<Command>,
   facts: fc.Arbitrary<Facts>,
 ): void {
-  const asked = fc.array(fc.tuple(command, facts), { maxLength: 25 });
+  const asked = fc.array(fc.tuple(command, facts), { maxLength: 25, size: 'max' });
   const property = (
     check: (taken: ReturnType<typeof steps<State, Command, Event, Facts>>) => void,
   ) =>

@@ -4,7 +4,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sessionAggregate } from './decide.ts';
 
-const asked = fc.array(fc.tuple(sessionCommand, fc.constant(undefined)), { maxLength: 25 });
+const asked = fc.array(fc.tuple(sessionCommand, fc.constant(undefined)), {
+  maxLength: 25,
+  size: 'max',
+});
 
 describe('whatever is done to sessions', () => {
   test('nothing comes after the end', () => {
