@@ -62,9 +62,12 @@ export function handlingOf(command: Command): Handling {
     case 'CreateScript':
     case 'ChangeScript':
     case 'SaveFile':
+    case 'DeleteFile':
+    case 'MoveFile':
     case 'EnableScript':
     case 'DisableScript':
     case 'DeleteScript':
+    case 'RestoreScript':
       return bind(scriptAggregate, command);
     case 'RunScript':
     case 'StartRun':

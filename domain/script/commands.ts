@@ -32,6 +32,24 @@ export interface SaveFile extends FileVersion {
   readonly expectedSha256?: string;
 }
 
+export interface DeleteFile {
+  readonly type: 'DeleteFile';
+  readonly scriptId: ScriptId;
+  readonly path: string;
+  readonly expectedVersion?: number;
+  readonly expectedSha256?: string;
+}
+
+export interface MoveFile {
+  readonly type: 'MoveFile';
+  readonly scriptId: ScriptId;
+  readonly path: string;
+  /** Where it is to be; nothing may be there. */
+  readonly to: string;
+  readonly expectedVersion?: number;
+  readonly expectedSha256?: string;
+}
+
 export interface EnableScript {
   readonly type: 'EnableScript';
   readonly scriptId: ScriptId;
@@ -48,10 +66,19 @@ export interface DeleteScript {
   readonly expectedVersion?: number;
 }
 
+/** Undoes a deletion. */
+export interface RestoreScript {
+  readonly type: 'RestoreScript';
+  readonly scriptId: ScriptId;
+}
+
 export type ScriptCommand =
   | CreateScript
   | ChangeScript
   | SaveFile
+  | DeleteFile
+  | MoveFile
   | EnableScript
   | DisableScript
-  | DeleteScript;
+  | DeleteScript
+  | RestoreScript;

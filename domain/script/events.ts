@@ -42,14 +42,30 @@ export type FileSaved = DomainEvent<
   FileVersion & { readonly scriptId: ScriptId; readonly version: number }
 >;
 
+export type FileDeleted = DomainEvent<
+  'FileDeleted',
+  { readonly scriptId: ScriptId; readonly version: number; readonly path: string }
+>;
+
+/** The content is where it was; `path` is where the file is from then on. */
+export type FileMoved = DomainEvent<
+  'FileMoved',
+  FileVersion & { readonly scriptId: ScriptId; readonly version: number; readonly from: string }
+>;
+
 export type ScriptEnabled = DomainEvent<'ScriptEnabled', { readonly scriptId: ScriptId }>;
 export type ScriptDisabled = DomainEvent<'ScriptDisabled', { readonly scriptId: ScriptId }>;
 export type ScriptDeleted = DomainEvent<'ScriptDeleted', { readonly scriptId: ScriptId }>;
+/** Undoes a deletion: the script is as it was before. */
+export type ScriptRestored = DomainEvent<'ScriptRestored', { readonly scriptId: ScriptId }>;
 
 export type ScriptEvent =
   | ScriptCreated
   | ScriptChanged
   | FileSaved
+  | FileDeleted
+  | FileMoved
   | ScriptEnabled
   | ScriptDisabled
-  | ScriptDeleted;
+  | ScriptDeleted
+  | ScriptRestored;

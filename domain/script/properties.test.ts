@@ -44,12 +44,26 @@ describe('whatever is done to scripts', () => {
     });
   });
 
-  test('it begins with its creation, and nothing follows its deletion', () => {
+  test('a file is left, once there was one', () => {
+    everyHistory((history) => {
+      const counts = history.map((_, index) => {
+        const state = fold(scriptAggregate, history.slice(0, index + 1));
+        return state.status === 'absent' ? 0 : state.files.size;
+      });
+      expect(counts.some((count, index) => count === 0 && (counts[index - 1] ?? 0) > 0)).toBe(
+        false,
+      );
+    });
+  });
+
+  test('it begins with its creation, and only its restoration follows its deletion', () => {
     everyHistory((history) => {
       const types = history.map((event) => event.type);
       expect(types.lastIndexOf('ScriptCreated')).toBe(types.length === 0 ? -1 : 0);
-      const deletion = types.indexOf('ScriptDeleted');
-      expect(deletion === -1 || deletion === types.length - 1).toBe(true);
+      for (const [index, type] of types.entries()) {
+        const before = types[index - 1];
+        expect(before === 'ScriptDeleted').toBe(type === 'ScriptRestored');
+      }
     });
   });
 });
@@ -57,6 +71,7 @@ describe('whatever is done to scripts', () => {
 function everyHistory(check: (history: readonly ScriptEvent[]) => void): void {
   const asked = fc.array(fc.tuple(scriptCommand, fc.constant({ groupExists: true })), {
     maxLength: 40,
+    size: 'max',
   });
   fc.assert(
     fc.property(asked, (all) => {
@@ -66,11 +81,13 @@ function everyHistory(check: (history: readonly ScriptEvent[]) => void): void {
   );
 }
 
+const changesOfFiles: readonly string[] = ['ScriptCreated', 'FileSaved', 'FileMoved'];
+
 /** Checks each state that a change of files has left. */
 function everySave(check: (script: Present) => void): void {
   everyHistory((history) => {
     for (const [index, event] of history.entries()) {
-      if (event.type !== 'ScriptCreated' && event.type !== 'FileSaved') continue;
+      if (!changesOfFiles.includes(event.type)) continue;
       check(fold(scriptAggregate, history.slice(0, index + 1)) as Present);
     }
   });
@@ -82,10 +99,13 @@ function versionOf(event: ScriptEvent): number | undefined {
       return 1;
     case 'ScriptChanged':
     case 'FileSaved':
+    case 'FileDeleted':
+    case 'FileMoved':
       return event.data.version;
     case 'ScriptEnabled':
     case 'ScriptDisabled':
     case 'ScriptDeleted':
+    case 'ScriptRestored':
       return undefined;
   }
 }

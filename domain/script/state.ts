@@ -18,6 +18,8 @@ export type ScriptState =
   | ({ readonly status: 'present' } & Script)
   | ({ readonly status: 'deleted' } & Script);
 
+export type PresentScript = Extract<ScriptState, { status: 'present' }>;
+
 export const initialScript: ScriptState = { status: 'absent' };
 
 export function evolveScript(state: ScriptState, event: ScriptEvent): ScriptState {
@@ -40,12 +42,25 @@ export function evolveScript(state: ScriptState, event: ScriptEvent): ScriptStat
       const files = new Map(state.files).set(path, { path, sha256, sizeBytes });
       return { ...state, files, version };
     }
+    case 'FileDeleted': {
+      const files = new Map(state.files);
+      files.delete(event.data.path);
+      return { ...state, files, version: event.data.version };
+    }
+    case 'FileMoved': {
+      const { from, path, sha256, sizeBytes, version } = event.data;
+      const files = new Map(state.files).set(path, { path, sha256, sizeBytes });
+      files.delete(from);
+      return { ...state, files, version };
+    }
     case 'ScriptEnabled':
       return { ...state, enabled: true };
     case 'ScriptDisabled':
       return { ...state, enabled: false };
     case 'ScriptDeleted':
       return { ...state, status: 'deleted' };
+    case 'ScriptRestored':
+      return { ...state, status: 'present' };
   }
 }
 

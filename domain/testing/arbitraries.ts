@@ -31,18 +31,24 @@ function one<Id>(make: (number: number) => Id, among = 3): fc.Arbitrary<Id> {
 }
 
 const scriptId = one(ids.scriptId);
-const runId = one(ids.runId, 6);
+const runId = one(ids.runId, 4);
 const userId = one(ids.userId);
 const groupId = one(ids.groupId, 2);
 const sessionId = one(ids.sessionId, 2);
 const text = fc.constantFrom('', 'Report', 'a "b" \\ {c,d}', 'é😀', 'NULL');
 
 const contents = [0, 1, 40, 60, maxFileBytes, maxFileBytes + 1];
+const anyPath = fc.constantFrom(
+  'main.py',
+  'lib',
+  'lib/a.py',
+  'lib/a/b.py',
+  'data/x',
+  '../x',
+  'é.txt',
+);
 const anyFile = fc
-  .tuple(
-    fc.constantFrom('main.py', 'lib', 'lib/a.py', 'lib/a/b.py', 'data/x', '../x', 'é.txt'),
-    fc.nat(contents.length - 1),
-  )
+  .tuple(anyPath, fc.nat(contents.length - 1))
   // The same content has the same size.
   .map(([path, index]) => file(path, 'abcdef'[index], contents[index]));
 
@@ -101,7 +107,31 @@ export const scriptCommand: fc.Arbitrary<ScriptCommand> = fc.oneof(
       )
       .map(({ saved, ...rest }) => ({ ...rest, ...saved })),
   },
-  fc.record({ type: fc.constantFrom('EnableScript', 'DisableScript'), scriptId }),
+  {
+    weight: 2,
+    arbitrary: fc.record(
+      { type: fc.constant('DeleteFile'), scriptId, path: anyPath, expectedVersion, expectedSha256 },
+      { requiredKeys: ['type', 'scriptId', 'path'] },
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record(
+      {
+        type: fc.constant('MoveFile'),
+        scriptId,
+        path: anyPath,
+        to: anyPath,
+        expectedVersion,
+        expectedSha256,
+      },
+      { requiredKeys: ['type', 'scriptId', 'path', 'to'] },
+    ),
+  },
+  fc.record({
+    type: fc.constantFrom('EnableScript', 'DisableScript', 'RestoreScript'),
+    scriptId,
+  }),
   fc.record(
     { type: fc.constant('DeleteScript'), scriptId, expectedVersion },
     { requiredKeys: ['type', 'scriptId'] },
@@ -154,6 +184,7 @@ export const runCommand: fc.Arbitrary<RunCommand> = fc.oneof(
       layers: fc.constantFrom([], ['rlimits', 'landlock']),
     }),
   },
+  fc.record({ type: fc.constant('ReleaseRun'), runId, scriptId }),
   fc.record({ type: fc.constant('StopRun'), runId }),
   {
     weight: 2,
@@ -184,7 +215,6 @@ export const sessionCommand: fc.Arbitrary<SessionCommand> = fc.oneof(
     presentedHash: hash,
     nextHash: hash,
   }),
-  fc.record({ type: fc.constant('ReleaseRun'), runId, scriptId }),
   fc.record({ type: fc.constant('CloseSession'), sessionId }),
 );
 
@@ -230,8 +260,8 @@ export const anyScriptFacts: fc.Arbitrary<ScriptFacts | undefined> = fc.option(
       deleted: fc.boolean(),
       maxConcurrentRuns: fc.constantFrom(1, 2),
       activeRuns: fc.constantFrom(0, 1, 2),
+      waitingRuns: fc.constantFrom(0, 0, 1),
     })
     .map((changes) => scriptFacts(changes)),
   { nil: undefined },
 );
-      waitingRuns: fc.constantFrom(0, 0, 1),

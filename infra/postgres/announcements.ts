@@ -28,9 +28,12 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'ScriptCreated':
       case 'ScriptChanged':
       case 'FileSaved':
+      case 'FileDeleted':
+      case 'FileMoved':
       case 'ScriptEnabled':
       case 'ScriptDisabled':
       case 'ScriptDeleted':
+      case 'ScriptRestored':
       case 'UserCreated':
       case 'SessionOpened':
       case 'SessionRefreshed':

@@ -95,6 +95,38 @@ describe('given a script', () => {
     );
   });
 
+  test('when files are moved and deleted, then those of each earlier version stay', async () => {
+    const { script, files } = await rowsOnce(
+      { type: 'SaveFile', ...id, ...file('a.py', 'b') },
+      { type: 'MoveFile', ...id, path: 'a.py', to: 'b.py' },
+      { type: 'DeleteFile', ...id, path: 'b.py' },
+    );
+    expect(script).toMatchObject({ version: 4, stream_version: 4, updated_at: at(6) });
+    const gone = (path: string, version: number, place: number) => ({
+      ...saved(path, 'x', version, place),
+      sha256: null,
+      size_bytes: 0,
+    });
+    expect(files).toHaveLength(5);
+    expect(files).toEqual(
+      expect.arrayContaining([
+        saved('main.py', 'a', 1, 3),
+        saved('a.py', 'b', 2, 4),
+        gone('a.py', 3, 5),
+        saved('b.py', 'b', 3, 5),
+        gone('b.py', 4, 6),
+      ]),
+    );
+  });
+
+  test('when it is deleted and restored, then it is there again', async () => {
+    const { script } = await rowsOnce(
+      { type: 'DeleteScript', ...id },
+      { type: 'RestoreScript', ...id },
+    );
+    expect(script).toMatchObject({ deleted: false, version: 1, stream_version: 3 });
+  });
+
   test('when it is disabled and enabled, then that shows, and its version stays', async () => {
     const disabled = await rowsOnce({ type: 'DisableScript', ...id });
     expect(disabled.script).toMatchObject({ enabled: false, version: 1, stream_version: 2 });

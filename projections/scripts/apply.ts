@@ -20,9 +20,12 @@ export const scriptsProjection: Projection = rowProjection<ScriptsTable, ScriptR
     'ScriptCreated',
     'ScriptChanged',
     'FileSaved',
+    'FileDeleted',
+    'FileMoved',
     'ScriptEnabled',
     'ScriptDisabled',
     'ScriptDeleted',
+    'ScriptRestored',
   ],
   keyOf: (event) => event.data.scriptId,
   step,
@@ -47,6 +50,8 @@ function step(row: ScriptsTable | undefined, event: ScriptRecorded): ScriptsTabl
         version: event.data.version,
       };
     case 'FileSaved':
+    case 'FileDeleted':
+    case 'FileMoved':
       return { ...touched, version: event.data.version };
     case 'ScriptEnabled':
       return { ...touched, enabled: true };
@@ -54,6 +59,8 @@ function step(row: ScriptsTable | undefined, event: ScriptRecorded): ScriptsTabl
       return { ...touched, enabled: false };
     case 'ScriptDeleted':
       return { ...touched, deleted: true };
+    case 'ScriptRestored':
+      return { ...touched, deleted: false };
   }
 }
 
@@ -86,7 +93,8 @@ function settingColumns(settings: ScriptSettings) {
   };
 }
 
-function settingsOf(row: ScriptsTable): ScriptSettings {
+/** The settings that a row shows. */
+export function settingsOf(row: ScriptsTable): ScriptSettings {
   return {
     maxConcurrentRuns: row.max_concurrent_runs,
     storageQuotaBytes: row.storage_quota_bytes,
@@ -96,28 +104,48 @@ function settingsOf(row: ScriptsTable): ScriptSettings {
   };
 }
 
-/** Every version of every file. */
+/** Every version of every file; a file that went has a version without content. */
 export const scriptFilesProjection: Projection = {
   name: 'script_files',
   version: 1,
-  handles: ['ScriptCreated', 'FileSaved'],
+  handles: ['ScriptCreated', 'FileSaved', 'FileDeleted', 'FileMoved'],
   tables: ['script_files'],
   apply: (db, events) => insertFiles(db, (events as readonly ScriptRecorded[]).flatMap(savedFiles)),
 };
 
-interface SavedFile extends FileVersion {
+interface SavedFile extends Omit<FileVersion, 'sha256'> {
   readonly scriptId: string;
   readonly version: number;
+  /** `null` where the file is gone from this version on. */
+  readonly sha256: string | null;
   readonly savedAt: Date;
 }
 
 function savedFiles(event: ScriptRecorded): readonly SavedFile[] {
   const { scriptId } = event.data;
   const savedAt = event.recordedAt;
-  if (event.type === 'ScriptCreated') {
-    return event.data.files.map((file) => ({ ...file, scriptId, version: 1, savedAt }));
+  const gone = { sha256: null, sizeBytes: 0, scriptId, savedAt };
+  switch (event.type) {
+    case 'ScriptCreated':
+      return event.data.files.map((file) => ({ ...file, scriptId, version: 1, savedAt }));
+    case 'FileSaved':
+      return [{ ...event.data, savedAt }];
+    case 'FileDeleted':
+      return [{ ...gone, ...event.data }];
+    case 'FileMoved': {
+      const { from, ...file } = event.data;
+      return [
+        { ...gone, path: from, version: file.version },
+        { ...file, savedAt },
+      ];
+    }
+    case 'ScriptChanged':
+    case 'ScriptEnabled':
+    case 'ScriptDisabled':
+    case 'ScriptDeleted':
+    case 'ScriptRestored':
+      return [];
   }
-  return event.type === 'FileSaved' ? [{ ...event.data, savedAt }] : [];
 }
 
 async function insertFiles(db: ReadModels, files: readonly SavedFile[]): Promise<void> {

@@ -62,16 +62,17 @@ export async function findScript(
   return view === undefined ? undefined : withDates(view);
 }
 
-/** Whether a script that is not deleted is there, and in which group. */
+/** Whether a script is there, and in which group; deleted ones count where `deleted` says so. */
 export async function findScriptGroup(
   db: ReadModels,
   scriptId: ScriptId,
+  { deleted = false }: { readonly deleted?: boolean } = {},
 ): Promise<{ readonly group_id: string } | undefined> {
   return await db
     .selectFrom('scripts')
     .select('group_id')
     .where('script_id', '=', scriptId)
-    .where('deleted', '=', false)
+    .$if(!deleted, (query) => query.where('deleted', '=', false))
     .executeTakeFirst();
 }
 
@@ -102,10 +103,12 @@ export async function listFiles(
   options: { readonly version?: number; readonly after?: string; readonly limit?: number } = {},
 ): Promise<readonly ScriptFileView[]> {
   const { rows } = await sql<ScriptFileView>`
-    SELECT DISTINCT ON (path) path, sha256, size_bytes, saved_at FROM script_files
-    WHERE script_id = ${scriptId} AND version <= ${options.version ?? 2147483647}
-      AND path > ${options.after ?? ''}
-    ORDER BY path, version DESC LIMIT ${options.limit ?? null}`.execute(db);
+    SELECT * FROM (
+      SELECT DISTINCT ON (path) path, sha256, size_bytes, saved_at FROM script_files
+      WHERE script_id = ${scriptId} AND version <= ${options.version ?? 2147483647}
+        AND path > ${options.after ?? ''}
+      ORDER BY path, version DESC
+    ) latest WHERE sha256 IS NOT NULL ORDER BY path LIMIT ${options.limit ?? null}`.execute(db);
   return rows;
 }
 
@@ -116,7 +119,7 @@ export async function findFile(
   path: string,
   version = 2147483647,
 ): Promise<ScriptFileView | undefined> {
-  return await db
+  const row = await db
     .selectFrom('script_files')
     .select(['path', 'sha256', 'size_bytes', 'saved_at'])
     .where('script_id', '=', scriptId)
@@ -125,6 +128,12 @@ export async function findFile(
     .orderBy('version', 'desc')
     .limit(1)
     .executeTakeFirst();
+  return withContent(row);
+}
+
+function withContent<Row extends { readonly sha256: string | null }>(row: Row | undefined) {
+  const sha256 = row?.sha256 ?? undefined;
+  return row === undefined || sha256 === undefined ? undefined : { ...row, sha256 };
 }
 
 /** The newest version of a file with this content, and the script's version that it came with. */
@@ -134,7 +143,7 @@ export async function findSavedFile(
   path: string,
   sha256: string,
 ): Promise<(ScriptFileView & { readonly version: number }) | undefined> {
-  return await db
+  const row = await db
     .selectFrom('script_files')
     .select(['path', 'sha256', 'size_bytes', 'saved_at', 'version'])
     .where('script_id', '=', scriptId)
@@ -143,6 +152,7 @@ export async function findSavedFile(
     .orderBy('version', 'desc')
     .limit(1)
     .executeTakeFirst();
+  return withContent(row);
 }
 
 // JSON carries times as text.

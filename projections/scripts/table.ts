@@ -41,12 +41,13 @@ export const scriptColumns: Columns<ScriptsTable> = {
   updated_by: 'text',
 };
 
-/** One version of one file; `version` is the script's when it was saved. */
+/** One version of one file; `version` is the script's when it was saved. Without a hash, the file is
+ *  gone from that version on. */
 export interface ScriptFilesTable {
   readonly script_id: string;
   readonly path: string;
   readonly version: number;
-  readonly sha256: string;
+  readonly sha256: string | null;
   readonly size_bytes: number;
   readonly saved_at: Date;
 }

@@ -9,6 +9,7 @@ import { fileOperations } from './routes/files.ts';
 import { groupOperations } from './routes/groups.ts';
 import { logOperations } from './routes/logs.ts';
 import { runOperations } from './routes/runs.ts';
+import { scriptCopyOperations } from './routes/script-copies.ts';
 import { scriptOperations } from './routes/scripts.ts';
 import { systemOperations } from './routes/system.ts';
 import { userOperations } from './routes/users.ts';
@@ -33,6 +34,7 @@ const openapi = operation({
 export const operations: readonly Operation[] = [
   ...authOperations,
   ...scriptOperations,
+  ...scriptCopyOperations,
   ...fileOperations,
   ...runOperations,
   ...logOperations,

@@ -62,6 +62,8 @@ async function given(groupId: string): Promise<{ scriptId: string; runId: string
     group_id: groupId,
     max_concurrent_runs: 9,
   });
+  // A script keeps its last file, so one that is to lose a file has two.
+  await platform.admin.putBytes(`/api/v1/scripts/${scriptId}/files/other.py`, 'pass');
   return { scriptId, runId: await run(platform.admin, scriptId) };
 }
 

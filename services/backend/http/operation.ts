@@ -109,7 +109,7 @@ export interface OperationDescription<
   Rule extends Access,
 > {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** With `{name}` for parameters; `{path}` at the end takes the rest, slashes included. */
+  /** With `{name}` for parameters; `{path}` takes slashes too. */
   readonly path: string;
   /** Other paths and methods that mean the same. */
   readonly aliases?: readonly { readonly method?: 'put'; readonly path?: string }[];

@@ -42,9 +42,9 @@ export function addRoutes(
   }
 }
 
-/** `/a/{id}/files/{path}` as express writes it. */
+/** `/a/{id}/files/{path}` as express writes it; a path takes as many parts as it can. */
 function routeOf(path: string): string {
-  return path.replace(/\{path\}$/, '*path').replaceAll(/\{(\w+)\}/g, ':$1');
+  return path.replace('{path}', '*path').replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
 async function serve(

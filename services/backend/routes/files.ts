@@ -1,4 +1,4 @@
-/** Files of a script: list, read, save. */
+/** Files of a script: list, read, save, delete, move. */
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { pathProblem } from '#domain/script/path.ts';
 import { maxFileBytes } from '#domain/script/settings.ts';
@@ -10,9 +10,10 @@ import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
 import { json, nothing, stream } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
-import { FileContent, SavedFile, FilePage } from '../schemas/script.ts';
+import { FileContent, FileMove, FilePage, SavedFile } from '../schemas/script.ts';
 import { fileJson } from './views.ts';
 import { positionHeader } from './outcome.ts';
+import { moveFile, removeFile } from './file-changes.ts';
 import { saveFile } from './save-file.ts';
 import { visibleScript } from './visible.ts';
 
@@ -131,4 +132,53 @@ const save = operation({
   },
 });
 
-export const fileOperations: readonly Operation[] = [list, get, save];
+const remove = operation({
+  method: 'delete',
+  path: '/api/v1/scripts/{id}/files/{path}',
+  operationId: 'deleteFile',
+  summary: 'Delete a file, which makes a new version of the script',
+  description:
+    'The last file stays. The entrypoint may go. `If-Match` names the `ETag` of the file, or of the ' +
+    'script.',
+  tag,
+  access: { right: 'scripts.write' },
+  parameters,
+  requestHeaders: ['If-Match'],
+  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  refusals: ['invalid_path', 'last_file', 'version_mismatch'],
+  handle: async (call, services) => {
+    const outcome = await removeFile(call, services);
+    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+  },
+});
+
+const move = operation({
+  method: 'post',
+  path: '/api/v1/scripts/{id}/files/{path}/move',
+  operationId: 'moveFile',
+  summary: 'Give a file another path',
+  description:
+    'Nothing may be at the new path. Where the file is the entrypoint, the setting follows it. ' +
+    '`If-Match` names the `ETag` of the file, or of the script.',
+  tag,
+  access: { right: 'scripts.write' },
+  parameters,
+  requestHeaders: ['If-Match'],
+  body: { schema: FileMove, example: { to: 'app/main.py' } },
+  responses: {
+    200: { description: 'Moved.', schema: SavedFile, headers: ['ETag', 'Orch-Position'] },
+  },
+  refusals: ['already_exists', 'invalid_path', 'version_mismatch'],
+  handle: async (call, services) => {
+    const moved = await moveFile(call, services);
+    if (isProblem(moved)) return moved;
+    const { file, scriptVersion, outcome } = moved;
+    return json(
+      200,
+      { ...fileJson(file), script_version: scriptVersion },
+      { ETag: etag(file.sha256), ...positionHeader(outcome) },
+    );
+  },
+});
+
+export const fileOperations: readonly Operation[] = [list, get, save, remove, move];

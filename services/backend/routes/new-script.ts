@@ -11,7 +11,6 @@ import {
 import { sees } from '#domain/kernel/rights.ts';
 import { defaultGroupId } from '#domain/group/seed.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
-import { objectKey } from '#domain/ports/object-keys.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
 import { pathProblem } from '#domain/script/path.ts';
 import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
@@ -19,7 +18,8 @@ import type { Static } from 'typebox';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import type { NewScript } from '../schemas/script.ts';
 import type { Services } from '../services.ts';
-import { accepted, refusalProblem, type Accepted } from './outcome.ts';
+import { makeScript, type Made } from './make-script.ts';
+import { once } from './once.ts';
 import { newMainPy } from './template.ts';
 
 export interface NewScriptCall {
@@ -28,11 +28,11 @@ export interface NewScriptCall {
   readonly body: Static<typeof NewScript>;
 }
 
-/** Checks first, then stores the file, then records: a refused script leaves nothing behind. */
+/** The script that the body describes, with what it starts from. */
 export async function createScript(
   call: NewScriptCall,
-  { commands, objects, ids }: Services,
-): Promise<{ readonly scriptId: ScriptId; readonly outcome: Accepted } | Problem> {
+  services: Services,
+): Promise<Made | Problem> {
   const groupId = groupFor(call);
   if (isProblem(groupId)) return groupId;
   const entrypoint = call.body.entrypoint ?? defaultSettings.entrypoint;
@@ -41,15 +41,8 @@ export async function createScript(
   const content = Buffer.from(newMainPy);
   const sha256 = createHash('sha256').update(content).digest('hex');
   const file = { path: entrypoint, sha256, sizeBytes: content.length };
-  const command = newScript(call, known(parseScriptId, ids.next()), groupId, file);
-  const refusal = await commands.check(command);
-  if (refusal !== undefined) return refusalProblem(refusal);
-  await objects.put(objectKey.scriptBlob(command.scriptId, sha256), content);
-  const outcome = accepted(await commands.execute(command, call.context));
-  if (isProblem(outcome)) return outcome;
-  // A repeated request made its script the first time, under another id.
-  const scriptId = known(parseScriptId, outcome.streamId.slice('script-'.length));
-  return { scriptId, outcome };
+  const command = newScript(call, known(parseScriptId, services.ids.next()), groupId, file);
+  return await makeScript(command, async () => once(content), call.context, services);
 }
 
 function newScript(

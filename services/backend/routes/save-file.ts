@@ -15,6 +15,7 @@ import { spool, type Spooled } from '../http/spool.ts';
 import type { FileContent } from '../schemas/script.ts';
 import type { Services } from '../services.ts';
 import { badField } from './new-script.ts';
+import { once } from './once.ts';
 import { accepted, refusalProblem, type Accepted } from './outcome.ts';
 import { seesScript } from './visible.ts';
 
@@ -86,12 +87,8 @@ function contentOf({ raw, body }: SaveCall): AsyncIterable<Uint8Array> | Problem
   return isBase64 ? once(Buffer.from(body.content, 'base64')) : badField('content', 'no base64');
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
-  yield bytes;
-}
-
 /** `If-Match` may name the file as it was seen, by its hash, or the script, by its version. */
-function conditionOf(
+export function conditionOf(
   ifMatch: string | undefined,
 ): Pick<SaveFile, 'expectedSha256' | 'expectedVersion'> | Problem {
   const tags = tagsOf(ifMatch);

@@ -1,29 +1,23 @@
 /** Scripts: list, create, read, change, delete, switch on and off. */
-import { parseGroupId, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
-import type { ScriptCommand } from '#domain/script/commands.ts';
+import { parseGroupId, parseScriptId } from '#domain/kernel/ids.ts';
 import { listScripts } from '#projections/scripts/queries.ts';
 import Type from 'typebox';
 import { etag, isUnchanged, versionOf } from '../http/conditional.ts';
-import { operation, type Call, type Operation, type ResponseRule } from '../http/operation.ts';
+import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { isProblem, notFound, type Problem } from '../http/problem.ts';
-import { json, nothing, type Answer } from '../http/reply.ts';
+import { isProblem, notFound } from '../http/problem.ts';
+import { json, nothing } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
 import { NewScript, Script, ScriptChanges, ScriptPage } from '../schemas/script.ts';
-import type { Services } from '../services.ts';
 import { changeScript } from './script-changes.ts';
 import { createScript } from './new-script.ts';
-import { accepted, positionHeader, type Accepted } from './outcome.ts';
+import { positionHeader } from './outcome.ts';
+import { commandScript, created, showScript, shown } from './script-answers.ts';
 import { scriptJson } from './views.ts';
-import { seesScript, visibleGroups, visibleScript } from './visible.ts';
+import { visibleGroups, visibleScript } from './visible.ts';
 
 const tag = 'Scripts';
 const parameters = { id: pathParameters.scriptId };
-const shown: ResponseRule = {
-  description: 'The script.',
-  schema: Script,
-  headers: ['ETag', 'Orch-Position'],
-};
 
 const list = operation({
   method: 'get',
@@ -76,17 +70,11 @@ const create = operation({
   access: { right: 'scripts.write' },
   creates: true,
   body: { schema: NewScript, example: { name: 'Price watcher', tags: ['prices'] } },
-  responses: {
-    201: {
-      description: 'Created.',
-      schema: Script,
-      headers: ['Location', 'ETag', 'Orch-Position'],
-    },
-  },
+  responses: { 201: created },
   handle: async (call, services) => {
-    const created = await createScript(call, services);
-    if (isProblem(created)) return created;
-    return await showScript(call, created.scriptId, services, created.outcome, 201);
+    const made = await createScript(call, services);
+    if (isProblem(made)) return made;
+    return await showScript(call, made.scriptId, services, made.outcome, 201);
   },
 });
 
@@ -191,39 +179,6 @@ const disable = operation({
     return isProblem(outcome) ? outcome : await showScript(call, scriptId, services, outcome);
   },
 });
-
-type ScriptCall = Pick<
-  Call<typeof parameters, never, never, { right: 'scripts.list' }>,
-  'principal' | 'context'
->;
-
-/** Carries out a command on a script that the caller sees. */
-async function commandScript(
-  { principal, context }: ScriptCall,
-  { commands, readModels }: Services,
-  command: Exclude<ScriptCommand, { type: 'CreateScript' }>,
-): Promise<Accepted | Problem> {
-  if (!(await seesScript(principal, command.scriptId, readModels))) return notFound;
-  return accepted(await commands.execute(command, context));
-}
-
-/** The script as it is after a command. */
-async function showScript(
-  { principal }: ScriptCall,
-  scriptId: ScriptId,
-  { readModels }: Services,
-  outcome: Accepted,
-  status: 200 | 201 = 200,
-): Promise<Answer> {
-  const script = await visibleScript(principal, scriptId, readModels);
-  // Another one may have deleted it, or moved it out of the caller's groups, meanwhile.
-  if (script === undefined) return notFound;
-  return json(status, scriptJson(script), {
-    ETag: etag(script.version),
-    ...(status === 201 && { Location: `/api/v1/scripts/${scriptId}` }),
-    ...positionHeader(outcome),
-  });
-}
 
 export const scriptOperations: readonly Operation[] = [
   list,

@@ -125,7 +125,7 @@ describe('given a dependency that is down', () => {
   test('when a request needs it, then it is told to come back', async () => {
     const down = () => Promise.reject(new ObjectStoreUnavailable('away'));
     const own = await startTestBackend();
-    Object.assign(own.services.objects, { head: down, put: down });
+    Object.assign(own.services.objects, { head: down, putStream: down });
     const created = await own.admin.post('/api/v1/scripts', { name: 'X' });
     expect([created.status, created.json.code]).toEqual([503, 'unavailable']);
     expect(created.headers.get('retry-after')).toBe('2');

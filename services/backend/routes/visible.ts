@@ -37,6 +37,16 @@ export async function seesScript(
   return script !== undefined && isIn(principal, script.group_id);
 }
 
+/** The same of a script that may have been deleted. */
+export async function seesScriptOrItsRemains(
+  principal: Principal,
+  scriptId: ScriptId,
+  db: ReadModels,
+): Promise<boolean> {
+  const script = await findScriptGroup(db, scriptId, { deleted: true });
+  return script !== undefined && isIn(principal, script.group_id);
+}
+
 export async function visibleRun(
   principal: Principal,
   runId: RunId,

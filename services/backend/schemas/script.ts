@@ -75,6 +75,14 @@ export const NewScript = Type.Object(
   { title: 'NewScript', additionalProperties: false },
 );
 
+export const ScriptCopy = Type.Object(
+  {
+    name: Type.Optional(name),
+    group_id: Type.Optional(Uuid('Default: the group of the script.')),
+  },
+  { title: 'ScriptCopy', additionalProperties: false },
+);
+
 export const ScriptChanges = Type.Object(
   {
     name: Type.Optional(name),
@@ -177,6 +185,11 @@ export const SavedFile = Type.Object(
     additionalProperties: false,
     examples: [{ ...fileExample, script_version: 4 }],
   },
+);
+
+export const FileMove = Type.Object(
+  { to: Type.String({ minLength: 1, maxLength: 255, description: 'The new path.' }) },
+  { title: 'FileMove', additionalProperties: false },
 );
 
 export const FileContent = Type.Object(

@@ -27,7 +27,9 @@ ajv.addSchema({ $id: 'description', ...description });
 /** What is wrong with an answer of the API, or `undefined`. */
 export function answerFault(method: string, path: string, answer: Answer): string | undefined {
   const [plainPath = ''] = path.split('?');
-  const template = Object.keys(description.paths).find((one) => patternOf(one).test(plainPath));
+  const template = Object.entries(description.paths).find(
+    ([one, methods]) => method.toLowerCase() in methods && patternOf(one).test(plainPath),
+  )?.[0];
   const isApi = plainPath.startsWith('/api/');
   if (answer.status >= 400 && isApi) {
     const fault = problemFault(answer);
@@ -66,6 +68,6 @@ function validatorAt(pointer: string): ValidateFunction {
 }
 
 function patternOf(template: string): RegExp {
-  const source = template.replace(/\{path\}$/, '.+').replaceAll(/\{\w+\}/g, '[^/]+');
+  const source = template.replace('{path}', '.+').replaceAll(/\{\w+\}/g, '[^/]+');
   return new RegExp(`^${source}$`);
 }

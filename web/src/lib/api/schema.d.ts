@@ -190,6 +190,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/scripts/{id}/copy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Copy a script: its files and settings as they are now
+         * @description The copy is a new script, enabled, at version 1, without runs. It is called "… (copy)" and is in the same group, where nothing else is asked for.
+         *
+         *     Needs the right `scripts.write`.
+         */
+        post: operations["copyScript"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/scripts/{id}/undelete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring a deleted script back, as it was
+         * @description A script that is not deleted stays as it is.
+         *
+         *     Needs the right `scripts.write`.
+         */
+        post: operations["undeleteScript"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/scripts/{id}/files": {
         parameters: {
             query?: never;
@@ -232,6 +276,34 @@ export interface paths {
          */
         put: operations["saveFile"];
         post?: never;
+        /**
+         * Delete a file, which makes a new version of the script
+         * @description The last file stays. The entrypoint may go. `If-Match` names the `ETag` of the file, or of the script.
+         *
+         *     Needs the right `scripts.write`.
+         */
+        delete: operations["deleteFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/scripts/{id}/files/{path}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a file another path
+         * @description Nothing may be at the new path. Where the file is the entrypoint, the setting follows it. `If-Match` names the `ETag` of the file, or of the script.
+         *
+         *     Needs the right `scripts.write`.
+         */
+        post: operations["moveFile"];
         delete?: never;
         options?: never;
         head?: never;
@@ -886,6 +958,15 @@ export interface components {
             limits?: components["schemas"]["LimitChanges"];
             tags?: string[];
         };
+        /** ScriptCopy */
+        ScriptCopy: {
+            name?: string;
+            /**
+             * Format: uuid
+             * @description Default: the group of the script.
+             */
+            group_id?: string;
+        };
         /**
          * FileEntry
          * @example {
@@ -934,6 +1015,11 @@ export interface components {
             updated_at: string;
             /** @description The version now. */
             script_version: number;
+        };
+        /** FileMove */
+        FileMove: {
+            /** @description The new path. */
+            to: string;
         };
         /**
          * WhenBusy
@@ -2707,6 +2793,280 @@ export interface operations {
             };
         };
     };
+    copyScript: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h give the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the script.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Price watcher, second try"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ScriptCopy"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    /** @description Where it is. */
+                    Location?: string;
+                    /** @description Version of what is shown. */
+                    ETag?: string;
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "name": "Price watcher",
+                     *       "description": "Reads prices every hour.",
+                     *       "group_id": "01900000-0000-7000-8000-000000000004",
+                     *       "group": "custom",
+                     *       "enabled": true,
+                     *       "max_concurrent_runs": 1,
+                     *       "storage_quota_bytes": 104857600,
+                     *       "storage_used_bytes": 412,
+                     *       "entrypoint": "main.py",
+                     *       "limits": {
+                     *         "cpu_seconds": 3600,
+                     *         "memory_bytes": 1073741824,
+                     *         "address_space_bytes": 8589934592,
+                     *         "open_files": 256,
+                     *         "processes": 64,
+                     *         "wall_clock_seconds": 3600,
+                     *         "log_bytes": 10485760,
+                     *         "queue_seconds": 86400
+                     *       },
+                     *       "tags": [
+                     *         "prices"
+                     *       ],
+                     *       "version": 3,
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "created_by": "ada@example.com",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_by": "ada@example.com",
+                     *       "last_run": {
+                     *         "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *         "status": "success",
+                     *         "finished_at": "2026-11-21T02:31:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Script"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large`, `storage_quota_exceeded` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed`, `idempotency_key_reused` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `storage_full` */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undeleteScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the script.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The script. */
+            200: {
+                headers: {
+                    /** @description Version of what is shown. */
+                    ETag?: string;
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "name": "Price watcher",
+                     *       "description": "Reads prices every hour.",
+                     *       "group_id": "01900000-0000-7000-8000-000000000004",
+                     *       "group": "custom",
+                     *       "enabled": true,
+                     *       "max_concurrent_runs": 1,
+                     *       "storage_quota_bytes": 104857600,
+                     *       "storage_used_bytes": 412,
+                     *       "entrypoint": "main.py",
+                     *       "limits": {
+                     *         "cpu_seconds": 3600,
+                     *         "memory_bytes": 1073741824,
+                     *         "address_space_bytes": 8589934592,
+                     *         "open_files": 256,
+                     *         "processes": 64,
+                     *         "wall_clock_seconds": 3600,
+                     *         "log_bytes": 10485760,
+                     *         "queue_seconds": 86400
+                     *       },
+                     *       "tags": [
+                     *         "prices"
+                     *       ],
+                     *       "version": 3,
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "created_by": "ada@example.com",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_by": "ada@example.com",
+                     *       "last_run": {
+                     *         "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *         "status": "success",
+                     *         "finished_at": "2026-11-21T02:31:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Script"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listFiles: {
         parameters: {
             query?: {
@@ -3042,6 +3402,258 @@ export interface operations {
             };
             /** @description `storage_full` */
             507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you saw: 412 when it has changed since. */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the script.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                id: string;
+                /**
+                 * @description Path of the file within the script, slashes included: relative, at most 255 bytes, without `.`, `..`, empty, NUL or backslash parts.
+                 * @example main.py
+                 */
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `last_file` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `version_mismatch` */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid_path` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    moveFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you saw: 412 when it has changed since. */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the script.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                id: string;
+                /**
+                 * @description Path of the file within the script, slashes included: relative, at most 255 bytes, without `.`, `..`, empty, NUL or backslash parts.
+                 * @example main.py
+                 */
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": "app/main.py"
+                 *     }
+                 */
+                "application/json": components["schemas"]["FileMove"];
+            };
+        };
+        responses: {
+            /** @description Moved. */
+            200: {
+                headers: {
+                    /** @description Version of what is shown. */
+                    ETag?: string;
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "path": "main.py",
+                     *       "size_bytes": 412,
+                     *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z",
+                     *       "script_version": 4
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SavedFile"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `already_exists` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `version_mismatch` */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed`, `invalid_path` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,114 @@
+/** Decisions about a script's files. */
+import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import type { CreateScript, DeleteFile, MoveFile, SaveFile } from './commands.ts';
+import type { FileVersion, ScriptEvent } from './events.ts';
+import { pathProblem } from './path.ts';
+import { maxFileBytes, type ScriptSettings } from './settings.ts';
+import { storageUsedBytes, type PresentScript } from './state.ts';
+
+/** What is wrong with the files that a script is to start with. */
+export function filesProblem({ files, settings }: CreateScript): Decision<never> | undefined {
+  const paths = new Set(files.map((file) => file.path));
+  if (paths.size < files.length) return refuse('invalid_path', 'A path is there twice.');
+  for (const { path, sizeBytes } of files) {
+    const problem = pathProblem(path);
+    if (problem !== undefined) return unusable(problem);
+    const blocker = foldersOf(path).find((folder) => paths.has(folder));
+    if (blocker !== undefined) return unusable(`"${blocker}" is in its way`);
+    if (sizeBytes > maxFileBytes) return tooLarge();
+  }
+  return quotaProblem(settings, storageUsedBytes(files));
+}
+
+export function saveFile(state: PresentScript, command: SaveFile): Decision<ScriptEvent> {
+  const problem = pathProblem(command.path);
+  if (problem !== undefined) return unusable(problem);
+  const present = state.files.get(command.path);
+  if (isOther(present, command.expectedSha256)) return changed;
+  if (present?.sha256 === command.sha256) return accept();
+  const blocker = blockingPath(state.files, command.path);
+  if (blocker !== undefined) return unusable(`"${blocker}" is in its way`);
+  if (command.sizeBytes > maxFileBytes) return tooLarge();
+  const used = storageUsedBytes(state.files.values());
+  const after = used - (present?.sizeBytes ?? 0) + command.sizeBytes;
+  const { scriptId, path, sha256, sizeBytes } = command;
+  return (
+    quotaProblem(state.settings, after) ??
+    accept({
+      type: 'FileSaved',
+      data: { scriptId, version: state.version + 1, path, sha256, sizeBytes },
+    })
+  );
+}
+
+/** The last file stays: a script without any could not run. The entrypoint may go, as it may be named
+ *  before it is there. */
+export function deleteFile(state: PresentScript, command: DeleteFile): Decision<ScriptEvent> {
+  const { scriptId, path } = command;
+  const present = state.files.get(path);
+  if (present === undefined) return noSuchFile;
+  if (isOther(present, command.expectedSha256)) return changed;
+  if (state.files.size === 1) return refuse('last_file', 'A script keeps at least one file.');
+  return accept({ type: 'FileDeleted', data: { scriptId, version: state.version + 1, path } });
+}
+
+/** Where the entrypoint is moved, the script's setting follows it. */
+export function moveFile(state: PresentScript, command: MoveFile): Decision<ScriptEvent> {
+  const { scriptId, path: from, to } = command;
+  const problem = pathProblem(to);
+  if (problem !== undefined) return unusable(problem);
+  const present = state.files.get(from);
+  if (present === undefined) return noSuchFile;
+  if (isOther(present, command.expectedSha256)) return changed;
+  if (state.files.has(to)) return refuse('already_exists', `There is a file "${to}" already.`);
+  const others = new Map(state.files);
+  others.delete(from);
+  const blocker = blockingPath(others, to);
+  if (blocker !== undefined) return unusable(`"${blocker}" is in its way`);
+  const version = state.version + 1;
+  const moved = { scriptId, version, from, ...present, path: to };
+  if (state.settings.entrypoint !== from) return accept({ type: 'FileMoved', data: moved });
+  const settings = { entrypoint: to };
+  return accept<ScriptEvent>(
+    { type: 'FileMoved', data: moved },
+    { type: 'ScriptChanged', data: { scriptId, version: version + 1, settings } },
+  );
+}
+
+const noSuchFile = refuse('not_found', 'There is no such file.');
+const changed = refuse('version_mismatch', 'The file has changed since it was read.');
+
+function isOther(present: FileVersion | undefined, expectedSha256: string | undefined): boolean {
+  return expectedSha256 !== undefined && present?.sha256 !== expectedSha256;
+}
+
+/** A file that would have to be a folder for `path` to exist, or a file beneath `path`. */
+function blockingPath(files: PresentScript['files'], path: string): string | undefined {
+  return (
+    foldersOf(path).find((folder) => files.has(folder)) ??
+    [...files.keys()].find((other) => other.startsWith(`${path}/`))
+  );
+}
+
+/** The folders that `path` lies in, outermost first. */
+function foldersOf(path: string): readonly string[] {
+  const parts = path.split('/');
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+function unusable(why: string): Decision<never> {
+  return refuse('invalid_path', `The path cannot be used: ${why}.`);
+}
+
+function tooLarge(): Decision<never> {
+  return refuse('payload_too_large', `A file may have ${maxFileBytes} bytes at most.`);
+}
+
+function quotaProblem(settings: ScriptSettings, usedBytes: number): Decision<never> | undefined {
+  const { storageQuotaBytes } = settings;
+  if (usedBytes <= storageQuotaBytes) return undefined;
+  return refuse(
+    'storage_quota_exceeded',
+    `The script would take ${usedBytes} of its ${storageQuotaBytes} bytes.`,
+  );
+}

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { groups, run, script, someone } from '../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+import type { TestClient } from '../testing/test-client.ts';
+
+let platform: TestBackend;
+let developer: TestClient;
+beforeAll(async () => {
+  platform = await startTestBackend();
+  const groupIds = [groups.custom, groups.bots];
+  developer = await someone(platform, { role: 'developer', groupIds });
+});
+afterAll(() => platform.close());
+
+const path = (id: string, more = '') => `/api/v1/scripts/${id}${more}`;
+
+describe('given a script with files, settings and a past', () => {
+  let id: string;
+  beforeAll(async () => {
+    const settings = { limits: { open_files: 99 }, tags: ['a'], max_concurrent_runs: 3 };
+    ({ id } = await script(developer, { name: 'Source', description: 'About.', ...settings }));
+    await developer.putBytes(path(id, '/files/lib/a.txt'), 'the content');
+    await developer.putBytes(path(id, '/files/gone.txt'), 'gone');
+    await developer.delete(path(id, '/files/gone.txt'));
+    await developer.post(path(id, '/disable'));
+  });
+
+  test('when it is copied, then the copy has its files and settings and is its own', async () => {
+    const copied = await developer.post(path(id, '/copy'));
+    expect(copied.status).toBe(201);
+    expect(copied.json).toMatchObject({
+      name: 'Source (copy)',
+      description: 'About.',
+      group: 'custom',
+      enabled: true,
+      version: 1,
+      limits: { open_files: 99 },
+      tags: ['a'],
+      max_concurrent_runs: 3,
+    });
+    const copyId = copied.json.id as string;
+    expect(copied.headers.get('location')).toBe(path(copyId));
+    await developer.putBytes(path(id, '/files/lib/a.txt'), 'changed');
+    expect((await developer.get(path(copyId, '/files/lib/a.txt'))).text).toBe('the content');
+    const { items } = (await developer.get(path(copyId, '/files'))).json;
+    expect(items.map((one: { path: string }) => one.path)).toEqual(['lib/a.txt', 'main.py']);
+  });
+
+  test('when name and group are given, then the copy has those', async () => {
+    const body = { name: 'Other', group_id: groups.bots };
+    const copied = await developer.post(path(id, '/copy'), body);
+    expect(copied.json).toMatchObject({ name: 'Other', group: 'bots' });
+    const foreign = await developer.post(path(id, '/copy'), { group_id: groups.monitoring });
+    expect([foreign.status, foreign.json.errors[0].pointer]).toEqual([422, '/group_id']);
+  });
+
+  test('when the request is repeated under its key, then there is one copy', async () => {
+    const key = { headers: { 'Idempotency-Key': 'copy-once' } };
+    const first = await developer.post(path(id, '/copy'), {}, key);
+    const second = await developer.post(path(id, '/copy'), {}, key);
+    expect(second.text).toBe(first.text);
+  });
+});
+
+describe('given a script that was deleted', () => {
+  let id: string;
+  let runId: string;
+  beforeAll(async () => {
+    ({ id } = await script(developer));
+    runId = await run(developer, id);
+    await developer.delete(path(id));
+  });
+
+  test('when its runs are asked for, then they are there still', async () => {
+    expect((await developer.get(path(id))).status).toBe(404);
+    expect((await developer.get(`/api/v1/runs/${runId}`)).status).toBe(200);
+  });
+
+  test('when it is brought back, then it is as it was', async () => {
+    const back = await developer.post(path(id, '/undelete'));
+    expect(back.json).toMatchObject({ id, version: 1, enabled: true });
+    expect((await developer.get(path(id, '/files/main.py'))).status).toBe(200);
+    expect((await developer.post(path(id, '/undelete'))).status).toBe(200);
+    const { items } = (await developer.get('/api/v1/scripts')).json;
+    expect(items.map((one: { id: string }) => one.id)).toContain(id);
+  });
+
+  test('when it was of others, then it never was', async () => {
+    const { id: foreign } = await script(platform.admin, { group_id: groups.monitoring });
+    await platform.admin.delete(path(foreign));
+    expect((await developer.post(path(foreign, '/undelete'))).status).toBe(404);
+  });
+});
