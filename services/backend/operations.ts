@@ -12,6 +12,7 @@ import { runOperations } from './routes/runs.ts';
 import { scriptCopyOperations } from './routes/script-copies.ts';
 import { scriptOperations } from './routes/scripts.ts';
 import { systemOperations } from './routes/system.ts';
+import { templateOperations } from './routes/templates.ts';
 import { userOperations } from './routes/users.ts';
 import { version } from './version.ts';
 
@@ -35,6 +36,7 @@ export const operations: readonly Operation[] = [
   ...authOperations,
   ...scriptOperations,
   ...scriptCopyOperations,
+  ...templateOperations,
   ...fileOperations,
   ...runOperations,
   ...logOperations,

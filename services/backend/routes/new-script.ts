@@ -18,9 +18,9 @@ import type { Static } from 'typebox';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import type { NewScript } from '../schemas/script.ts';
 import type { Services } from '../services.ts';
+import { templateEntrypoint, templateFiles } from '../templates/templates.ts';
 import { makeScript, type Made } from './make-script.ts';
 import { once } from './once.ts';
-import { newMainPy } from './template.ts';
 
 export interface NewScriptCall {
   readonly principal: Principal;
@@ -38,18 +38,26 @@ export async function createScript(
   const entrypoint = call.body.entrypoint ?? defaultSettings.entrypoint;
   const unusable = pathProblem(entrypoint);
   if (unusable !== undefined) return badField('entrypoint', unusable);
-  const content = Buffer.from(newMainPy);
-  const sha256 = createHash('sha256').update(content).digest('hex');
-  const file = { path: entrypoint, sha256, sizeBytes: content.length };
-  const command = newScript(call, known(parseScriptId, services.ids.next()), groupId, file);
-  return await makeScript(command, async () => once(content), call.context, services);
+  const files = (await templateFiles(call.body.template)).map(({ path, content }) => ({
+    path: path === templateEntrypoint ? entrypoint : path,
+    sha256: createHash('sha256').update(content).digest('hex'),
+    sizeBytes: content.length,
+    content,
+  }));
+  const contents = new Map(files.map(({ sha256, content }) => [sha256, content]));
+  const command = newScript(call, known(parseScriptId, services.ids.next()), groupId, {
+    entrypoint,
+    files: files.map(({ content: _, ...file }) => file),
+  });
+  const contentOf = async (sha256: string) => once(contents.get(sha256) ?? new Uint8Array());
+  return await makeScript(command, contentOf, call.context, services);
 }
 
 function newScript(
   { body }: NewScriptCall,
   scriptId: ScriptId,
   groupId: GroupId,
-  file: CreateScript['files'][number],
+  { entrypoint, files }: Pick<CreateScript, 'files'> & { readonly entrypoint: string },
 ): CreateScript {
   return {
     type: 'CreateScript',
@@ -60,11 +68,11 @@ function newScript(
     settings: {
       maxConcurrentRuns: body.max_concurrent_runs ?? defaultSettings.maxConcurrentRuns,
       storageQuotaBytes: body.storage_quota_bytes ?? defaultSettings.storageQuotaBytes,
-      entrypoint: file.path,
+      entrypoint,
       limits: { ...defaultLimits, ...body.limits },
       tags: body.tags ?? [],
     },
-    files: [file],
+    files,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Scripts and their files on the wire (contract §3, "Script"). */
 import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
 import Type from 'typebox';
+import { templateIds } from '../templates/templates.ts';
 import { examples, Nullable, Page, Sha256, Time, Uuid } from './common.ts';
 
 const limit = (maximum: number, description: string) =>
@@ -63,6 +64,8 @@ const settings = {
   tags: Type.Optional(tags),
 };
 
+const templateId = Type.Enum([...templateIds]);
+
 export const NewScript = Type.Object(
   {
     name,
@@ -70,6 +73,7 @@ export const NewScript = Type.Object(
     group_id: Type.Optional(
       Uuid('Default: `custom`, or your first group where that is not yours.'),
     ),
+    template: Type.Optional(templateId),
     ...settings,
   },
   { title: 'NewScript', additionalProperties: false },
@@ -198,4 +202,30 @@ export const FileContent = Type.Object(
     encoding: Type.Optional(Type.Enum(['utf-8', 'base64'], { default: 'utf-8' })),
   },
   { title: 'FileContent', additionalProperties: false },
+);
+
+const templateFile = { path: Type.String(), size_bytes: Type.Integer({ minimum: 0 }) };
+
+export const TemplatePage = Page(
+  'TemplatePage',
+  Type.Object(
+    {
+      id: templateId,
+      name,
+      description,
+      files: Type.Array(Type.Object(templateFile, { additionalProperties: false })),
+    },
+    {
+      title: 'Template',
+      additionalProperties: false,
+      examples: [
+        {
+          id: 'etl-job',
+          name: 'ETL job',
+          description: 'Reads a CSV file, adds it up and writes the result.',
+          files: [{ path: 'main.py', size_bytes: 2051 }],
+        },
+      ],
+    },
+  ),
 );

@@ -234,6 +234,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the templates that a script can be made from
+         * @description Give the id as `template` when you create a script. Each runs as it is.
+         *
+         *     Needs the right `scripts.list`.
+         */
+        get: operations["listTemplates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/scripts/{id}/files": {
         parameters: {
             query?: never;
@@ -934,6 +956,8 @@ export interface components {
              * @description Default: `custom`, or your first group where that is not yours.
              */
             group_id?: string;
+            /** @enum {unknown} */
+            template?: "http-monitor" | "chat-bot" | "etl-job";
             max_concurrent_runs?: number;
             storage_quota_bytes?: number;
             /** @description File that `python` executes. */
@@ -966,6 +990,35 @@ export interface components {
              * @description Default: the group of the script.
              */
             group_id?: string;
+        };
+        /**
+         * Template
+         * @example {
+         *       "id": "etl-job",
+         *       "name": "ETL job",
+         *       "description": "Reads a CSV file, adds it up and writes the result.",
+         *       "files": [
+         *         {
+         *           "path": "main.py",
+         *           "size_bytes": 2051
+         *         }
+         *       ]
+         *     }
+         */
+        Template: {
+            /** @enum {unknown} */
+            id: "http-monitor" | "chat-bot" | "etl-job";
+            name: string;
+            description: string;
+            files: {
+                path: string;
+                size_bytes: number;
+            }[];
+        };
+        /** TemplatePage */
+        TemplatePage: {
+            items: components["schemas"]["Template"][];
+            next_cursor: string | null;
         };
         /**
          * FileEntry
@@ -3049,6 +3102,83 @@ export interface operations {
             };
             /** @description `not_found` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTemplates: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "etl-job",
+                     *           "name": "ETL job",
+                     *           "description": "Reads a CSV file, adds it up and writes the result.",
+                     *           "files": [
+                     *             {
+                     *               "path": "main.py",
+                     *               "size_bytes": 2051
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TemplatePage"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

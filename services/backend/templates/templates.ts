@@ -1,0 +1,44 @@
+/** What a new script may start from: the files of a folder beside this one. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { newMainPy } from './blank.ts';
+
+export const templateIds = ['http-monitor', 'chat-bot', 'etl-job'] as const;
+export type TemplateId = (typeof templateIds)[number];
+
+/** What people choose by. */
+export const templateTexts: Readonly<
+  Record<TemplateId, { readonly name: string; readonly description: string }>
+> = {
+  'http-monitor': {
+    name: 'HTTP monitor',
+    description: 'Checks that web addresses answer, and fails where one does not.',
+  },
+  'chat-bot': {
+    name: 'Chat bot',
+    description: 'Answers messages: in the console, or on Telegram once it has a token.',
+  },
+  'etl-job': {
+    name: 'ETL job',
+    description: 'Reads a CSV file, adds it up and writes the result.',
+  },
+};
+
+export interface TemplateFile {
+  readonly path: string;
+  readonly content: Uint8Array;
+}
+
+/** The files that a script starts with: those of the template, by path, or one that says hello. */
+export async function templateFiles(id?: TemplateId): Promise<readonly TemplateFile[]> {
+  if (id === undefined) return [{ path: templateEntrypoint, content: Buffer.from(newMainPy) }];
+  const folder = fileURLToPath(new URL(id, import.meta.url));
+  const names = (await readdir(folder)).toSorted();
+  return await Promise.all(
+    names.map(async (path) => ({ path, content: await readFile(join(folder, path)) })),
+  );
+}
+
+/** The file of a template that is executed. */
+export const templateEntrypoint = 'main.py';
