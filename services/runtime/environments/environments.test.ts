@@ -41,9 +41,7 @@ const filesForPackage = (name: string) =>
 async function writableIn(folder: string): Promise<string[]> {
   const paths = (await readdir(folder, { recursive: true })).map((name) => join(folder, name));
   const modes = await Promise.all(paths.map(async (path) => ({ path, stats: await lstat(path) })));
-  const wrong = modes.filter(
-    ({ stats }) => !stats.isSymbolicLink() && (stats.mode & 0o666) !== 0o444,
-  );
+  const wrong = modes.filter(({ stats }) => stats.isFile() && (stats.mode & 0o666) !== 0o444);
   return wrong.map(({ path }) => path);
 }
 

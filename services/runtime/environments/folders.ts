@@ -13,18 +13,30 @@ interface Found {
 async function* walk(folder: string): AsyncGenerator<Found> {
   const waiting = [folder];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    const stats = await lstat(path);
+    const stats = await unlessGone(lstat(path));
+    if (stats === undefined) continue;
     const sizeBytes = stats.blocks * 512;
     if (stats.isDirectory()) {
       yield { path, kind: 'folder', mode: stats.mode, sizeBytes };
-      for (const name of await readdir(path)) waiting.push(join(path, name));
+      for (const name of (await unlessGone(readdir(path))) ?? []) waiting.push(join(path, name));
     } else if (stats.isFile()) {
       yield { path, kind: 'file', mode: stats.mode, sizeBytes };
     }
   }
 }
 
-/** Makes everything in `folder` readable for all and writable for nobody.
+/** What `found` answers; `undefined` where somebody else removed it meanwhile. */
+async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Makes everything in `folder` readable for all, and its files writable for nobody. Runs see it
+ *  read-only as a whole; its owner can still remove it like any folder of his.
  *  @returns what it takes on the disk, in bytes */
 export async function makeReadOnly(folder: string): Promise<number> {
   let bytes = 0;
@@ -34,7 +46,7 @@ export async function makeReadOnly(folder: string): Promise<number> {
     if (found.kind === 'folder') folders.push(found.path);
     else await chmod(found.path, (found.mode & 0o111) === 0 ? 0o444 : 0o555);
   }
-  for (const path of folders) await chmod(path, 0o555);
+  for (const path of folders) await chmod(path, 0o755);
   return bytes;
 }
 
