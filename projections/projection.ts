@@ -30,7 +30,22 @@ export async function applyAll(
     const handled = events.filter((event) => projection.handles.includes(event.type));
     if (handled.length > 0) await projection.apply(db, handled);
   });
-  // Also when one fails: nothing of the others may reach the connection after its rollback.
-  await Promise.allSettled(applied);
-  await Promise.all(applied);
+  await together(applied);
+}
+
+/** Waits for all of `tasks`, which share one transaction, also when one fails: nothing of theirs may
+ *  reach the connection after its rollback.
+ *  @throws the error that ended the transaction, and not what the others were told then */
+export async function together<Tasks extends readonly unknown[]>(
+  tasks: readonly [...Tasks],
+): Promise<{ -readonly [Index in keyof Tasks]: Awaited<Tasks[Index]> }> {
+  const settled: readonly PromiseSettledResult<unknown>[] = await Promise.allSettled(tasks);
+  const cause = settled.find((one) => one.status === 'rejected' && !isEcho(one.reason));
+  if (cause?.status === 'rejected') throw cause.reason;
+  return await Promise.all(tasks);
+}
+
+/** Postgres refuses whatever comes after the statement that failed. */
+function isEcho(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '25P02';
 }

@@ -10,11 +10,11 @@ import { isStorable } from '#domain/kernel/json.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
-import { applyAll, type Projection, type ReadModels } from '#projections/projection.ts';
+import { applyAll, together, type Projection, type ReadModels } from '#projections/projection.ts';
 import type pg from 'pg';
 import { BatchStreams, type Place } from './batch-streams.ts';
 import { findAnswers, storeAnswers } from './command-answers.ts';
-import { queryBuilderOn, together, type Queryable } from './database.ts';
+import { queryBuilderOn, type Queryable } from './database.ts';
 import { appendEvents, readStreams } from './event-store.ts';
 
 /** Locks streams until the transaction ends, in one order for everybody. */
@@ -58,9 +58,13 @@ export async function carryOut(
   const handlings = requests.map(({ command }) => handlingOf(command));
   const written = [...new Set(handlings.map(({ streamId }) => streamId))];
   const guards = handlings.flatMap((handling) => handling.guards);
+  // Twins of a command may write different streams: the second is to find the answer of the first.
+  const twins = requests.flatMap(({ context }) =>
+    context.fingerprint === undefined ? [] : [`command-${context.commandId}`],
+  );
   // Sent at once, carried out one after the other: the reads see what was committed before the locks.
   const [, answers, histories] = await together([
-    client.query(lockStreams, [[...written, ...guards]]),
+    client.query(lockStreams, [[...written, ...guards, ...twins]]),
     findAnswers(
       client,
       requests.map(({ context }) => context),

@@ -2,7 +2,7 @@ import type { Command, Recorded } from '#domain/aggregates.ts';
 import { startOfStore } from '#domain/kernel/event.ts';
 import type { Outcome } from '#domain/ports/commands.ts';
 import { anyCommand } from '#domain/testing/arbitraries.ts';
-import { groupId, runId, scriptId, userId } from '#domain/testing/ids.ts';
+import { commandId, groupId, runId, scriptId, userId } from '#domain/testing/ids.ts';
 import { beginning } from '#domain/testing/recorded.ts';
 import { createGroup, createScript, createUser, file, runScript } from '#domain/testing/samples.ts';
 import {
@@ -109,6 +109,22 @@ describe('when many ask at the same moment', () => {
       'already_exists',
     ]);
     await platform.pool.query('DELETE FROM users WHERE user_id = $1', [userId(8)]);
+  });
+
+  test('with one command from several processes, then all get the one answer', async () => {
+    const once = { commandId: commandId(number), fingerprint: 'first' };
+    const outcomes = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        platform
+          .pipeline({})
+          .execute(
+            createUser({ userId: userId(100 + index), email: 'zoe@example.com' }),
+            somebody(once),
+          ),
+      ),
+    );
+    expect(answersOf(outcomes)).toEqual(outcomes.map(() => 'accepted'));
+    expect(outcomes.filter((one) => one.kind === 'accepted' && !one.repeated)).toHaveLength(1);
   });
 
   test('to make the same thing, then it is made once', async () => {

@@ -1,5 +1,6 @@
 /** Connections to Postgres, shared by every adapter of a process. */
 import { createHash } from 'node:crypto';
+import { together } from '#projections/projection.ts';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 
@@ -107,15 +108,6 @@ export async function inTransaction<Result>(
   } finally {
     client.release(broken);
   }
-}
-
-/** Waits for all of `tasks`, also when one fails: nothing of theirs reaches the connection later.
- *  @throws the error of the first in the list that failed */
-export async function together<Tasks extends readonly unknown[]>(
-  tasks: readonly [...Tasks],
-): Promise<{ -readonly [Index in keyof Tasks]: Awaited<Tasks[Index]> }> {
-  await Promise.allSettled(tasks);
-  return await Promise.all(tasks);
 }
 
 /** SQLSTATE of a Postgres error; `undefined` for anything else. */

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { together } from './projection.ts';
+
+class DatabaseError extends Error {
+  readonly code: string;
+
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}
+
+const echo = () => Promise.reject(new DatabaseError('25P02'));
+const cause = () => Promise.reject(new DatabaseError('23505'));
+
+describe('tasks that share a transaction', () => {
+  test('when all go well, then their results are there', async () => {
+    expect(await together([Promise.resolve(1), 'two'])).toEqual([1, 'two']);
+  });
+
+  test('when one fails, then its error is thrown and not that of those that came after it', async () => {
+    await expect(together([echo(), cause(), echo()])).rejects.toThrow('23505');
+    await expect(together([together([echo(), cause()]), echo()])).rejects.toThrow('23505');
+    await expect(together([echo()])).rejects.toThrow('25P02');
+  });
+
+  test('when one fails, then the others are waited for', async () => {
+    const late = Promise.withResolvers<void>();
+    let over = false;
+    const all = together([cause(), late.promise]).catch(() => {
+      over = true;
+    });
+    await Promise.resolve();
+    expect(over).toBe(false);
+    late.resolve();
+    await all;
+    expect(over).toBe(true);
+  });
+});
