@@ -39,6 +39,9 @@ test('a script is as its admission must see it, its waiting and running runs cou
     maxConcurrentRuns: 3,
     entrypoint: 'main.py',
     limits: defaultLimits,
+    environment: {},
+    python: null,
+    resolution: null,
     activeRuns: 2,
     waitingRuns: 1,
   });

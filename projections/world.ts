@@ -26,6 +26,7 @@ async function scriptFacts(db: ReadModels, scriptId: string): Promise<ScriptFact
   return await db
     .selectFrom('scripts')
     .select(['name', 'group_id as groupId', 'version', 'enabled', 'deleted', 'entrypoint'])
+    .select(['environment', 'python', 'resolution'])
     .select((expression) => [
       'max_concurrent_runs as maxConcurrentRuns',
       expression.ref('limits').$castTo<ScriptFacts['limits']>().as('limits'),

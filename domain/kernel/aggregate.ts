@@ -41,6 +41,9 @@ export interface ScriptFacts {
   readonly maxConcurrentRuns: number;
   readonly entrypoint: string;
   readonly limits: { readonly [name: string]: number | null };
+  readonly environment: { readonly [name: string]: string };
+  readonly python: string | null;
+  readonly resolution: string | null;
   /** Runs of the script that are running or queued to start: those that the limit counts. */
   readonly activeRuns: number;
   /** Runs of the script that wait for a slot and could have one. */

@@ -28,6 +28,13 @@ export const parseRefusalId = (text: string) => parseId<RefusalId>(text);
 export const parseCommandId = (text: string) => parseId<CommandId>(text);
 export const parseEventId = (text: string) => parseId<EventId>(text);
 
+/** An id like `id`, at its place in the order of time (UUIDv7, RFC 9562): lists go by that order. The
+ *  same id and time give the same answer. */
+export function inOrderOfTime(id: string, at: Date): string {
+  const time = at.getTime().toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${id.slice(15)}`;
+}
+
 /** `parse` for ids that this process made or stored itself: anything else is a bug. */
 export function known<Id>(parse: (text: string) => Id | undefined, text: string): Id {
   const id = parse(text);

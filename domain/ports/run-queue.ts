@@ -1,6 +1,7 @@
 /** Who works on what: runs that wait or run, and the leases on them. A lease is no event; it keeps two
  *  runtimes from preparing the same run, while the fence in the run's stream decides who may start. */
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { EnvironmentVariables } from '#domain/script/environment.ts';
 import type { RunLimits } from '#domain/script/settings.ts';
 
 /** A run that the caller may prepare now. */
@@ -10,6 +11,11 @@ export interface ClaimedRun {
   readonly scriptVersion: number;
   readonly entrypoint: string;
   readonly limits: RunLimits;
+  /** The author's variables. */
+  readonly environment: EnvironmentVariables;
+  /** The wanted interpreter; `null` for the runtime's own. */
+  readonly python: string | null;
+  readonly resolution: string | null;
   readonly triggerType: string;
   readonly paramsSha256: string | null;
   readonly attempt: number;

@@ -1,5 +1,6 @@
 import type { Reaction } from './reaction.ts';
+import { whenRunFailedRetry } from './when-run-failed-retry.ts';
 import { whenScriptWithdrawnStopRuns } from './when-script-withdrawn-stop-runs.ts';
 
 /** Every reaction. */
-export const reactions: readonly Reaction[] = [whenScriptWithdrawnStopRuns];
+export const reactions: readonly Reaction[] = [whenScriptWithdrawnStopRuns, whenRunFailedRetry];

@@ -1,6 +1,7 @@
 import type { Command } from '#domain/aggregates.ts';
 import { runId, scriptId } from '#domain/testing/ids.ts';
 import { beginning, recordAll } from '#domain/testing/recorded.ts';
+import { reactionReads } from '#domain/testing/reads.ts';
 import { describe, expect, test } from 'vitest';
 import type { ActiveRun } from './reaction.ts';
 import { whenScriptWithdrawnStopRuns } from './when-script-withdrawn-stop-runs.ts';
@@ -16,8 +17,8 @@ async function reactTo(type: 'EnableScript' | 'DisableScript' | 'DeleteScript', 
     { runId: runId(1), status: 'running', queuedAt },
     { runId: runId(2), status: 'queued', queuedAt },
   ];
-  const reads = { activeRuns: () => Promise.resolve(active) };
-  return await whenScriptWithdrawnStopRuns.react(event, reads);
+  const reads = reactionReads({ activeRuns: () => Promise.resolve(active) });
+  return await whenScriptWithdrawnStopRuns.react(event, reads, runId(9));
 }
 
 describe('given a script with a run that waits and one that runs', () => {
@@ -35,8 +36,7 @@ describe('given a script with a run that waits and one that runs', () => {
 
   test('when anything else happens, then nothing is stopped', async () => {
     const created = (await recordAll(beginning)).at(-1)!;
-    const reads = { activeRuns: () => Promise.reject(new Error('nobody asks')) };
-    expect(await whenScriptWithdrawnStopRuns.react(created, reads)).toEqual([]);
+    expect(await whenScriptWithdrawnStopRuns.react(created, reactionReads(), runId(9))).toEqual([]);
   });
 });
 

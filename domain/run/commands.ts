@@ -3,7 +3,10 @@ import type { RunFinished, RunQueued } from './events.ts';
 import type { Failure, RunTotals, Trigger, WhenBusy } from './run.ts';
 
 /** What a run executes, as an earlier run of the script did. */
-export type RunPlan = Pick<RunQueued['data'], 'scriptVersion' | 'entrypoint' | 'limits'>;
+export type RunPlan = Pick<
+  RunQueued['data'],
+  'scriptVersion' | 'entrypoint' | 'limits' | 'environment' | 'python' | 'resolution'
+>;
 
 export interface RunScript {
   readonly type: 'RunScript';

@@ -74,7 +74,15 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
 /** The script as it is now. */
 function planOf(script: ScriptFacts): RunPlan {
   const limits: RunLimits = { ...defaultLimits, ...script.limits };
-  return { scriptVersion: script.version, entrypoint: script.entrypoint, limits };
+  const { environment, python, resolution } = script;
+  return {
+    scriptVersion: script.version,
+    entrypoint: script.entrypoint,
+    limits,
+    ...(Object.keys(environment).length > 0 && { environment }),
+    ...(python !== null && { python }),
+    ...(resolution !== null && { resolution }),
+  };
 }
 
 const noScript = refuse('not_found', 'There is no such script.');

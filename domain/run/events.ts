@@ -2,6 +2,7 @@
  *  changes its meaning. Logs, samples and parameters are not here, only totals and hashes. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { EnvironmentVariables } from '#domain/script/environment.ts';
 import type { RunLimits } from '#domain/script/settings.ts';
 import type { Failure, RunTotals, Trigger } from './run.ts';
 
@@ -21,6 +22,12 @@ export type RunQueued = DomainEvent<
     readonly paramsSha256: string | null;
     readonly attempt: number;
     readonly parentRunId: RunId | null;
+    /** The author's variables. Absent: none. */
+    readonly environment?: EnvironmentVariables;
+    /** The wanted interpreter, such as `3.12`. Absent: the runtime's own. */
+    readonly python?: string;
+    /** Names the resolution of the requirements. Absent: the first. */
+    readonly resolution?: string;
     /** It starts no sooner than it is released. Absent: it may start at once. */
     readonly waiting?: true;
     /** RFC 3339; it is released no sooner than then. Absent: at once. */

@@ -31,7 +31,8 @@ export type TriggerType = (typeof triggerTypes)[number];
 
 /** What made the run. A retry and a rerun name the run that they repeat. */
 export type Trigger =
-  | { readonly type: Exclude<TriggerType, 'retry' | 'rerun'> }
+  | { readonly type: Exclude<TriggerType, 'event' | 'retry' | 'rerun'> }
+  | { readonly type: 'event'; readonly cause: 'keep_alive' }
   | { readonly type: 'retry' | 'rerun'; readonly runId: RunId };
 
 /** What a run that meets the concurrency limit of its script is to do. */

@@ -4,7 +4,7 @@ import { canonicalJson } from '#domain/kernel/json.ts';
 import type { ChangeScript, CreateScript, RestoreScript, ScriptCommand } from './commands.ts';
 import { deleteFile, filesProblem, moveFile, saveFile } from './decide-files.ts';
 import type { ScriptChanged, ScriptEvent } from './events.ts';
-import type { ScriptSettings } from './settings.ts';
+import { settingsProblem, type ScriptSettings } from './settings.ts';
 import { evolveScript, initialScript, type PresentScript, type ScriptState } from './state.ts';
 
 export interface ScriptDecisionFacts {
@@ -64,6 +64,8 @@ function create(
 ): Decision<ScriptEvent> {
   if (state.status !== 'absent') return refuse('already_exists', 'The script exists already.');
   if (!facts.groupExists) return refuse('validation_failed', 'There is no such group.');
+  const unusable = settingsProblem(command.settings);
+  if (unusable !== undefined) return refuse('validation_failed', unusable);
   const problem = filesProblem(command);
   if (problem !== undefined) return problem;
   const { type: _, ...data } = command;
@@ -76,6 +78,8 @@ function change(
   facts: ScriptDecisionFacts,
 ): Decision<ScriptEvent> {
   if (!facts.groupExists) return refuse('validation_failed', 'There is no such group.');
+  const unusable = settingsProblem(command.settings ?? {});
+  if (unusable !== undefined) return refuse('validation_failed', unusable);
   const settings = changedSettings(state.settings, command.settings ?? {});
   const data: ScriptChanged['data'] = {
     scriptId: command.scriptId,

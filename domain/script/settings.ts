@@ -1,4 +1,5 @@
 /** What a script's author may set about its runs, with the defaults of contract §6. */
+import { environmentProblem, type EnvironmentVariables } from './environment.ts';
 
 /** `null` lifts a limit. */
 export interface RunLimits {
@@ -13,12 +14,31 @@ export interface RunLimits {
   readonly queue_seconds: number | null;
 }
 
+/** When a run that failed is tried again, as a new run. */
+export interface RetryPolicy {
+  /** Runs in all, the first included: 1 for none again. */
+  readonly max_attempts: number;
+  /** From the end of the first run to the second; each further one waits `backoff_factor` times as
+   *  long as the one before, at most `max_backoff_seconds`. */
+  readonly backoff_seconds: number;
+  readonly backoff_factor: number;
+  readonly max_backoff_seconds: number;
+}
+
 export interface ScriptSettings {
   readonly maxConcurrentRuns: number;
   readonly storageQuotaBytes: number;
   readonly entrypoint: string;
   readonly limits: RunLimits;
   readonly tags: readonly string[];
+  readonly retry: RetryPolicy;
+  /** One run is kept alive while the script is enabled. */
+  readonly keepAlive: boolean;
+  readonly environment: EnvironmentVariables;
+  /** `3` or such as `3.12`; `null` for the runtime's own. */
+  readonly python: string | null;
+  /** A new value resolves the requirements anew. */
+  readonly resolution: string | null;
 }
 
 const mebibyte = 1024 * 1024;
@@ -34,13 +54,31 @@ export const defaultLimits: RunLimits = {
   queue_seconds: 86_400,
 };
 
+export const defaultRetry: RetryPolicy = {
+  max_attempts: 1,
+  backoff_seconds: 10,
+  backoff_factor: 2,
+  max_backoff_seconds: 3600,
+};
+
 export const defaultSettings: ScriptSettings = {
   maxConcurrentRuns: 1,
   storageQuotaBytes: 100 * mebibyte,
   entrypoint: 'main.py',
   limits: defaultLimits,
   tags: [],
+  retry: defaultRetry,
+  keepAlive: false,
+  environment: {},
+  python: null,
+  resolution: null,
 };
 
 /** Largest single file, in bytes. */
 export const maxFileBytes = 10 * mebibyte;
+
+/** What is wrong with settings, as a sentence; `undefined` for nothing. */
+export function settingsProblem({ environment }: Partial<ScriptSettings>): string | undefined {
+  const problem = environment === undefined ? undefined : environmentProblem(environment);
+  return problem === undefined ? undefined : `The environment cannot be used: ${problem}.`;
+}

@@ -106,6 +106,9 @@ function scriptFacts(log: readonly Recorded[], id: string): ScriptFacts | undefi
     maxConcurrentRuns: settings.maxConcurrentRuns,
     entrypoint: settings.entrypoint,
     limits: { ...settings.limits },
+    environment: settings.environment,
+    python: settings.python,
+    resolution: settings.resolution,
     activeRuns: active.length - waiting.length,
     waitingRuns: waiting.length,
   };

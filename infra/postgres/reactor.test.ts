@@ -1,13 +1,12 @@
-import { known, parseRunId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
-import type { Reaction, ReactionReads } from '#domain/reactions/reaction.ts';
+import type { Reaction } from '#domain/reactions/reaction.ts';
 import { reactions } from '#domain/reactions/registry.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { runId, scriptId } from '#domain/testing/ids.ts';
-import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
+import { createGroup, createScript, finishRun, runScript } from '#domain/testing/samples.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { eventsVisible, openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
-import { activeRuns } from '#projections/runs/queries.ts';
+import { reactionReads } from '#projections/reaction-reads.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listCheckpoints } from './checkpoints.ts';
 import { Reactor, type ReactorParts } from './reactor.ts';
@@ -29,20 +28,16 @@ afterEach(() => platform.close());
 const disable = { type: 'DisableScript', scriptId: scriptId() } as const;
 const enable = { type: 'EnableScript', scriptId: scriptId() } as const;
 
-function reads(): ReactionReads {
-  return {
-    activeRuns: async (id) =>
-      (await activeRuns(platform.reads, id)).map((run) => ({
-        runId: known(parseRunId, run.run_id),
-        status: run.status === 'queued' ? 'queued' : 'running',
-        queuedAt: run.queued_at,
-      })),
-  };
-}
-
 function reactor(parts: Partial<ReactorParts> = {}): Reactor {
   const { pool, commands } = platform;
-  return new Reactor({ pool, commands, ids: systemIds, reads: reads(), reactions, ...parts });
+  return new Reactor({
+    pool,
+    commands,
+    ids: systemIds,
+    reads: reactionReads(platform.reads),
+    reactions,
+    ...parts,
+  });
 }
 
 async function react(parts?: Partial<ReactorParts>): Promise<number> {
@@ -83,8 +78,38 @@ describe('given a script with a run that runs and one that waits', () => {
 
   test('when anything else happens, then nothing follows', async () => {
     const before = await eventCount();
-    expect(await react()).toBe(before);
+    expect(await react()).toBe(before * reactions.length);
     expect(await eventCount()).toBe(before);
+  });
+});
+
+describe('given a script whose runs are tried twice', () => {
+  const retry = { max_attempts: 2, backoff_seconds: 0, backoff_factor: 1, max_backoff_seconds: 0 };
+  beforeEach(async () => {
+    await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { retry } });
+    await platform.accepted(finishRun({ runId: runId(1), outcome: 'runtime_lost' }));
+  });
+
+  test('when its run fails, then one more waits, however often that is looked at', async () => {
+    await react();
+    await platform.pool.query('DELETE FROM checkpoints');
+    await Promise.all([react(), react()]);
+    const rows = await platform.reads.selectFrom('runs').selectAll().orderBy('queued_at').execute();
+    expect(rows.slice(2)).toMatchObject([
+      {
+        attempt: 2,
+        parent_run_id: runId(1),
+        script_version: 1,
+        trigger: { type: 'retry', runId: runId(1) },
+        waiting: true,
+      },
+    ]);
+  });
+
+  test('when it is disabled, then there is no further attempt', async () => {
+    await platform.accepted(disable);
+    await react();
+    expect(await runs()).toEqual(['failed', 'stopped']);
   });
 });
 
@@ -134,7 +159,8 @@ describe('given a script that is deleted', () => {
     await Promise.all(Array.from({ length: 5 }, () => reactor().runOnce(signal)));
     expect(await eventCount()).toBe(before + 2);
     await react();
-    expect(await listCheckpoints(platform.pool)).toMatchObject([{ lag: 0 }]);
+    const places = await listCheckpoints(platform.pool);
+    expect(places.map((place) => place.lag)).toEqual(reactions.map(() => 0));
   });
 
   test('when a command fails, then it is tried again the next time', async () => {

@@ -1,6 +1,6 @@
 /** Carries out what events call for: each reaction reads the store behind its own checkpoint. */
 import type { Recorded } from '#domain/aggregates.ts';
-import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import { inOrderOfTime, known, parseCommandId, parseRunId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Reaction, ReactionReads } from '#domain/reactions/reaction.ts';
@@ -56,7 +56,12 @@ export class Reactor {
 
   async #reactTo(reaction: Reaction, event: Recorded): Promise<void> {
     const { commands, ids, reads } = this.#parts;
-    for (const [place, command] of (await reaction.react(event, reads)).entries()) {
+    const runId = inOrderOfTime(
+      ids.derived(event.eventId, `${reaction.name} run`),
+      event.recordedAt,
+    );
+    const called = await reaction.react(event, reads, known(parseRunId, runId));
+    for (const [place, command] of called.entries()) {
       const name = `${reaction.name} ${place}`;
       // A refusal is an answer too: the world has moved on and there is nothing to do.
       await commands.execute(command, {

@@ -7,6 +7,7 @@ import type {
   RunQueue,
   WaitingRun,
 } from '#domain/ports/run-queue.ts';
+import type { EnvironmentVariables } from '#domain/script/environment.ts';
 import type { RunLimits } from '#domain/script/settings.ts';
 import type { Queryable } from './database.ts';
 
@@ -22,6 +23,7 @@ const statements = {
       FROM next WHERE q.run_id = next.run_id
       RETURNING q.*)
     SELECT q.run_id, q.script_id, q.attempt, r.script_version, r.entrypoint, r.limits,
+      r.environment, r.python, r.resolution,
       r.trigger_type, r.params_sha256, e.metadata->>'correlationId' AS correlation_id
     FROM claimed q JOIN runs r ON r.run_id = q.run_id
       JOIN events e ON e.stream_id = 'run-' || q.run_id AND e.version = 1
@@ -58,6 +60,9 @@ interface ClaimRow {
   readonly script_version: number;
   readonly entrypoint: string;
   readonly limits: RunLimits;
+  readonly environment: EnvironmentVariables;
+  readonly python: string | null;
+  readonly resolution: string | null;
   readonly trigger_type: string;
   readonly params_sha256: string | null;
   readonly correlation_id: string;
@@ -85,6 +90,9 @@ export class PostgresRunQueue implements RunQueue {
       scriptVersion: row.script_version,
       entrypoint: row.entrypoint,
       limits: row.limits,
+      environment: row.environment,
+      python: row.python,
+      resolution: row.resolution,
       triggerType: row.trigger_type,
       paramsSha256: row.params_sha256,
       attempt: row.attempt,

@@ -1,4 +1,5 @@
 import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { RunPlan } from '#domain/run/commands.ts';
 import type { RunStatus, TriggerType } from '#domain/run/run.ts';
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
@@ -72,4 +73,17 @@ export async function activeRuns(
     .where('finished_at', 'is', null)
     .orderBy('run_id')
     .execute();
+}
+
+/** What a run executed, for another run to execute the same. */
+export function planOf(run: RunsTable): RunPlan {
+  const { environment, python, resolution } = run;
+  return {
+    scriptVersion: run.script_version,
+    entrypoint: run.entrypoint,
+    limits: run.limits,
+    ...(Object.keys(environment).length > 0 && { environment }),
+    ...(python !== null && { python }),
+    ...(resolution !== null && { resolution }),
+  };
 }

@@ -1,3 +1,4 @@
+import type { EnvironmentVariables } from '#domain/script/environment.ts';
 import type { RunLimits } from '#domain/script/settings.ts';
 import type { Failure, RunStatus, Trigger } from '#domain/run/run.ts';
 import type { Columns } from '../columns.ts';
@@ -19,6 +20,9 @@ export interface RunsTable {
   readonly requested_by: string;
   readonly entrypoint: string;
   readonly limits: RunLimits;
+  readonly environment: EnvironmentVariables;
+  readonly python: string | null;
+  readonly resolution: string | null;
   readonly params_sha256: string | null;
   readonly attempt: number;
   readonly parent_run_id: string | null;
@@ -56,6 +60,9 @@ export const runColumns: Columns<RunsTable> = {
   requested_by: 'text',
   entrypoint: 'text',
   limits: 'jsonb',
+  environment: 'jsonb',
+  python: 'text',
+  resolution: 'text',
   params_sha256: 'text',
   attempt: 'integer',
   parent_run_id: 'uuid',

@@ -1,5 +1,5 @@
 import type { Command } from '#domain/aggregates.ts';
-import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
+import { defaultLimits, defaultRetry, defaultSettings } from '#domain/script/settings.ts';
 import { groupId, scriptId } from '#domain/testing/ids.ts';
 import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
 import { createScript, file } from '#domain/testing/samples.ts';
@@ -45,6 +45,11 @@ describe('given a script', () => {
         entrypoint: 'main.py',
         limits: defaultLimits,
         tags: [],
+  retry: defaultRetry,
+  keep_alive: false,
+  environment: {},
+  python: null,
+  resolution: null,
         version: 1,
         created_at: at(3),
         created_by: 'anonymous',

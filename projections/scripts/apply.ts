@@ -90,6 +90,11 @@ function settingColumns(settings: ScriptSettings) {
     entrypoint: settings.entrypoint,
     limits: settings.limits,
     tags: settings.tags,
+    retry: settings.retry,
+    keep_alive: settings.keepAlive,
+    environment: settings.environment,
+    python: settings.python,
+    resolution: settings.resolution,
   };
 }
 
@@ -101,6 +106,11 @@ export function settingsOf(row: ScriptsTable): ScriptSettings {
     entrypoint: row.entrypoint,
     limits: row.limits,
     tags: row.tags,
+    retry: row.retry,
+    keepAlive: row.keep_alive,
+    environment: row.environment,
+    python: row.python,
+    resolution: row.resolution,
   };
 }
 

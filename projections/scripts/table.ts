@@ -1,4 +1,5 @@
-import type { RunLimits } from '#domain/script/settings.ts';
+import type { EnvironmentVariables } from '#domain/script/environment.ts';
+import type { RetryPolicy, RunLimits } from '#domain/script/settings.ts';
 import type { Columns } from '../columns.ts';
 
 export interface ScriptsTable {
@@ -14,6 +15,11 @@ export interface ScriptsTable {
   readonly entrypoint: string;
   readonly limits: RunLimits;
   readonly tags: readonly string[];
+  readonly retry: RetryPolicy;
+  readonly keep_alive: boolean;
+  readonly environment: EnvironmentVariables;
+  readonly python: string | null;
+  readonly resolution: string | null;
   readonly version: number;
   readonly created_at: Date;
   readonly created_by: string;
@@ -34,6 +40,11 @@ export const scriptColumns: Columns<ScriptsTable> = {
   entrypoint: 'text',
   limits: 'jsonb',
   tags: 'jsonb',
+  retry: 'jsonb',
+  keep_alive: 'boolean',
+  environment: 'jsonb',
+  python: 'text',
+  resolution: 'text',
   version: 'integer',
   created_at: 'timestamptz',
   created_by: 'text',

@@ -10,6 +10,7 @@ import { groupOperations } from './routes/groups.ts';
 import { logOperations } from './routes/logs.ts';
 import { runOperations } from './routes/runs.ts';
 import { scriptCopyOperations } from './routes/script-copies.ts';
+import { scriptEnvironmentOperations } from './routes/script-environment.ts';
 import { scriptOperations } from './routes/scripts.ts';
 import { systemOperations } from './routes/system.ts';
 import { templateOperations } from './routes/templates.ts';
@@ -35,6 +36,7 @@ const openapi = operation({
 export const operations: readonly Operation[] = [
   ...authOperations,
   ...scriptOperations,
+  ...scriptEnvironmentOperations,
   ...scriptCopyOperations,
   ...templateOperations,
   ...fileOperations,

@@ -14,6 +14,7 @@ import { startLoop } from '#services/shared/loop.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { openEnvironments } from './environments/environments.ts';
 import { Execution, type ExecutionParts } from './execution.ts';
+import { Interpreters } from './interpreters.ts';
 import { joinAppends } from './logs/joined-appends.ts';
 import { LogWriter } from './logs/log-writer.ts';
 import { createRunLog } from './logs/run-log.ts';
@@ -104,7 +105,7 @@ async function openPreparation(
   await mkdir(folder('data'), { recursive: true });
   const objects = await openFolderStore({ folder: config.objectsDir });
   return {
-    python,
+    interpreters: new Interpreters(python, process.env['PATH'] ?? ''),
     snapshots: await Snapshots.open(folder('files'), objects, platform.reads),
     environments: await openEnvironments({
       folder: folder('environments'),

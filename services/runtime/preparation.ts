@@ -5,6 +5,7 @@ import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { Environments } from './environments/environments.ts';
 import { readRequirements } from './environments/requirements.ts';
 import type { Preparation } from './execution.ts';
+import type { Interpreters } from './interpreters.ts';
 import type { RunLog } from './logs/run-log.ts';
 import { runVariables, workspaceVariables } from './run-variables.ts';
 import type { Python } from './sandbox/python.ts';
@@ -14,7 +15,7 @@ import type { Snapshots } from './snapshots.ts';
 const noParameters = '{}';
 
 export interface PreparationParts {
-  readonly python: Python;
+  readonly interpreters: Interpreters;
   readonly snapshots: Snapshots;
   readonly environments: Environments;
   /** JSON text of parameters by their hash. @throws when they are gone */
@@ -36,6 +37,10 @@ export async function prepareRun(
   log: RunLog,
   signal: AbortSignal,
 ): Promise<Preparation> {
+  const python = await parts.interpreters.of(run.python);
+  if (typeof python === 'string') {
+    return { kind: 'failed', failure: 'environment_error', detail: python };
+  }
   const [files, params] = await Promise.all([
     parts.snapshots.of(run.scriptId, run.scriptVersion),
     run.paramsSha256 === null ? noParameters : parts.parameters(run.paramsSha256),
@@ -45,7 +50,8 @@ export async function prepareRun(
       scriptId: run.scriptId,
       requirements,
       ...(project !== undefined && { project }),
-      pythonPath: parts.python.executable,
+      pythonPath: python.executable,
+      ...(run.resolution !== null && { resolution: run.resolution }),
       onLog: (line) => log.system(line),
       signal,
     }),
@@ -56,7 +62,7 @@ export async function prepareRun(
   signal.throwIfAborted();
   return {
     kind: 'ready',
-    spec: specOf(parts, run, files, environment.environmentDir, params),
+    spec: specOf(parts, run, files, { python, folder: environment.environmentDir }, params),
     release: environment.release,
   };
 }
@@ -93,19 +99,19 @@ function specOf(
   parts: PreparationParts,
   run: ClaimedRun,
   files: readonly RunFile[],
-  environmentFolder: string,
+  { python, folder }: { readonly python: Python; readonly folder: string },
   params: string,
 ): RunSpec {
   const { limits } = run;
   return {
     runId: run.runId,
     scriptId: run.scriptId,
-    argv: [join(environmentFolder, 'bin', 'python'), run.entrypoint],
-    env: runVariables(run, environmentFolder, params),
+    argv: [join(folder, 'bin', 'python'), run.entrypoint],
+    env: runVariables(run, folder, params),
     workspaceEnv: workspaceVariables,
     files,
     dataFolder: join(parts.dataFolder, run.scriptId),
-    readOnly: [...parts.python.prefixes, environmentFolder],
+    readOnly: [...python.prefixes, folder],
     readWrite: [],
     hidden: parts.hidden,
     limits: {

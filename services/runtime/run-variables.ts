@@ -1,4 +1,5 @@
 import { delimiter, join } from 'node:path';
+import { isReservedVariable } from '#domain/script/environment.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -10,7 +11,10 @@ export function runVariables(
   environmentFolder: string,
   params: string,
 ): Readonly<Record<string, string>> {
+  const own = Object.entries(run.environment).filter(([name]) => !isReservedVariable(name));
   return {
+    LANG: 'C.UTF-8',
+    ...Object.fromEntries(own),
     ORCH_RUN_ID: run.runId,
     ORCH_SCRIPT_ID: run.scriptId,
     ORCH_SCRIPT_VERSION: String(run.scriptVersion),
@@ -19,7 +23,6 @@ export function runVariables(
     ORCH_PARAMS: params,
     PATH: [join(environmentFolder, 'bin'), systemPath].join(delimiter),
     VIRTUAL_ENV: environmentFolder,
-    LANG: 'C.UTF-8',
     // A pipe would hold lines back in blocks; people watch the log live.
     PYTHONUNBUFFERED: '1',
     PYTHONDONTWRITEBYTECODE: '1',

@@ -1,18 +1,18 @@
 /** The scheduler: whatever has to happen without anybody asking for it at that moment. */
-import { known, parseRunId } from '#domain/kernel/ids.ts';
 import { reactions } from '#domain/reactions/registry.ts';
 import { forgetAnswers } from '#infra/postgres/command-answers.ts';
 import { Projector } from '#infra/postgres/projector.ts';
 import { Reactor } from '#infra/postgres/reactor.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
+import { reactionReads } from '#projections/reaction-reads.ts';
 import { asyncProjections } from '#projections/registry.ts';
-import { activeRuns } from '#projections/runs/queries.ts';
 import { readConfig } from '#services/shared/config.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { startLoop } from '#services/shared/loop.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
+import { keepBotsAlive } from './keep-alive.ts';
 import { endLostRuns } from './lost-runs.ts';
 import { endExpiredRuns, releaseWaitingRuns } from './waiting-runs.ts';
 
@@ -53,14 +53,7 @@ function startDuties(platform: Platform, logger: Logger) {
     commands,
     ids,
     reactions,
-    reads: {
-      activeRuns: async (scriptId) =>
-        (await activeRuns(reads, scriptId)).map((run) => ({
-          runId: known(parseRunId, run.run_id),
-          status: run.status === 'queued' ? 'queued' : 'running',
-          queuedAt: run.queued_at,
-        })),
-    },
+    reads: reactionReads(reads),
   });
   const duty = (
     name: string,
@@ -77,15 +70,18 @@ function startDuties(platform: Platform, logger: Logger) {
   const reacting = duty('reactor', pollMs, (signal) => reactor.runOnce(signal));
   const waiting = { queue, commands, ids };
   const releasing = duty('waiting runs', pollMs, () => releaseWaitingRuns(waiting));
+  const keeping = duty('bots', pollMs, () => keepBotsAlive({ reads, commands, ids, clock }));
   bus.subscribe('events', () => {
     projecting.wake();
     reacting.wake();
     releasing.wake();
+    keeping.wake();
   });
   return [
     projecting,
     reacting,
     releasing,
+    keeping,
     duty('expired runs', pollMs, () => endExpiredRuns(waiting)),
     duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, logger })),
     duty('housekeeping', housekeepingMs, () =>

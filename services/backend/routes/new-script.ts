@@ -12,8 +12,9 @@ import { sees } from '#domain/kernel/rights.ts';
 import { defaultGroupId } from '#domain/group/seed.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
+import { environmentProblem } from '#domain/script/environment.ts';
 import { pathProblem } from '#domain/script/path.ts';
-import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
+import { defaultLimits, defaultRetry, defaultSettings } from '#domain/script/settings.ts';
 import type { Static } from 'typebox';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import type { NewScript } from '../schemas/script.ts';
@@ -38,6 +39,8 @@ export async function createScript(
   const entrypoint = call.body.entrypoint ?? defaultSettings.entrypoint;
   const unusable = pathProblem(entrypoint);
   if (unusable !== undefined) return badField('entrypoint', unusable);
+  const refused = environmentProblem(call.body.environment ?? {});
+  if (refused !== undefined) return badField('environment', refused);
   const files = (await templateFiles(call.body.template)).map(({ path, content }) => ({
     path: path === templateEntrypoint ? entrypoint : path,
     sha256: createHash('sha256').update(content).digest('hex'),
@@ -71,6 +74,11 @@ function newScript(
       entrypoint,
       limits: { ...defaultLimits, ...body.limits },
       tags: body.tags ?? [],
+      retry: { ...defaultRetry, ...body.retry },
+      keepAlive: body.keep_alive ?? false,
+      environment: body.environment ?? {},
+      python: body.python ?? null,
+      resolution: null,
     },
     files,
   };

@@ -2,8 +2,7 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseRunId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
-import type { RunPlan } from '#domain/run/commands.ts';
-import type { RunsTable } from '#projections/runs/table.ts';
+import { planOf } from '#projections/runs/queries.ts';
 import type { Static } from 'typebox';
 import { isProblem, notFound, type Problem } from '../http/problem.ts';
 import type { RerunRequest } from '../schemas/run.ts';
@@ -40,8 +39,4 @@ export async function rerunRun(call: RerunCall, services: Services): Promise<Que
     ),
   );
   return isProblem(outcome) ? outcome : { run: await runOf(outcome, services), outcome };
-}
-
-function planOf(run: RunsTable): RunPlan {
-  return { scriptVersion: run.script_version, entrypoint: run.entrypoint, limits: run.limits };
 }

@@ -3,6 +3,7 @@ import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseCommandId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ChangeScript } from '#domain/script/commands.ts';
+import { environmentProblem, type EnvironmentVariables } from '#domain/script/environment.ts';
 import { pathProblem } from '#domain/script/path.ts';
 import { defaultLimits, type ScriptSettings } from '#domain/script/settings.ts';
 import type { ScriptView } from '#projections/scripts/queries.ts';
@@ -51,8 +52,10 @@ async function changeSettings(
   if (isProblem(condition)) return condition;
   const change = changeOf(call, script);
   if (isProblem(change)) return change;
-  // Limits are merged with those that were read, so these must be the ones that are replaced.
-  const merged = call.body.limits === undefined ? undefined : script.version;
+  // These are merged with what was read, so that must be what is replaced.
+  const { limits, retry, environment } = call.body;
+  const isMerged = limits !== undefined || retry !== undefined || environment !== undefined;
+  const merged = isMerged ? script.version : undefined;
   const expectedVersion = condition.version ?? merged;
   const outcome = accepted(
     await commands.execute(
@@ -73,23 +76,43 @@ function changeOf(call: ChangeCall, script: ScriptView): ChangeScript | Problem 
   const groupId =
     body.group_id === undefined ? undefined : visibleGroupId(principal, body.group_id);
   if (isProblem(groupId)) return groupId;
+  const settings = settingsOf(body, script);
+  const refused = environmentProblem(settings.environment ?? {});
+  if (refused !== undefined) return badField('environment', refused);
   return {
     type: 'ChangeScript',
     scriptId: parameters.id,
     ...(body.name !== undefined && { name: body.name }),
     ...(body.description !== undefined && { description: body.description }),
     ...(groupId !== undefined && { groupId }),
-    settings: settingsOf(body, script),
+    settings,
   };
 }
 
 function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> {
   const { max_concurrent_runs, storage_quota_bytes, entrypoint, limits, tags } = body;
+  const { retry, keep_alive, environment, python } = body;
   return {
     ...(max_concurrent_runs !== undefined && { maxConcurrentRuns: max_concurrent_runs }),
     ...(storage_quota_bytes !== undefined && { storageQuotaBytes: storage_quota_bytes }),
     ...(entrypoint !== undefined && { entrypoint }),
     ...(limits !== undefined && { limits: { ...defaultLimits, ...script.limits, ...limits } }),
     ...(tags !== undefined && { tags }),
+    ...(retry !== undefined && { retry: { ...script.retry, ...retry } }),
+    ...(keep_alive !== undefined && { keepAlive: keep_alive }),
+    ...(environment !== undefined && { environment: patched(script.environment, environment) }),
+    ...(python !== undefined && { python }),
   };
+}
+
+/** The variables after a merge patch: `null` takes one away (RFC 7396). */
+function patched(
+  present: EnvironmentVariables,
+  changes: Readonly<Record<string, string | null>>,
+): EnvironmentVariables {
+  return Object.fromEntries(
+    Object.entries({ ...present, ...changes }).filter(
+      (entry): entry is [string, string] => entry[1] !== null,
+    ),
+  );
 }

@@ -21,6 +21,10 @@ export function scriptJson(script: ScriptView) {
     // Scripts that were made before a limit existed have its default.
     limits: { ...defaultLimits, ...script.limits },
     tags: script.tags,
+    retry: script.retry,
+    keep_alive: script.keep_alive,
+    environment: script.environment,
+    python: script.python,
     version: script.version,
     created_at: script.created_at,
     created_by: script.created_by,

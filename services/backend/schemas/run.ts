@@ -55,6 +55,9 @@ export const Run = Type.Object(
       {
         type: TriggerType,
         run_id: Type.Optional(Uuid('The run that a retry or a rerun repeats.')),
+        cause: Type.Optional(
+          Type.String({ description: '`keep_alive`: the script is a bot that had no run.' }),
+        ),
       },
       { additionalProperties: true },
     ),

@@ -1,5 +1,5 @@
 /** Scripts and their files on the wire (contract §3, "Script"). */
-import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
+import { defaultLimits, defaultRetry, defaultSettings } from '#domain/script/settings.ts';
 import Type from 'typebox';
 import { templateIds } from '../templates/templates.ts';
 import { examples, Nullable, Page, Sha256, Time, Uuid } from './common.ts';
@@ -56,12 +56,73 @@ const tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   uniqueItems: true,
 });
 
+const retrySchemas = {
+  max_attempts: Type.Integer({
+    minimum: 1,
+    maximum: 100,
+    description: 'Runs in all, the first included: 1 for none again.',
+  }),
+  backoff_seconds: Type.Number({
+    minimum: 0,
+    maximum: 604_800,
+    description: 'From the end of the first run to the start of the second.',
+  }),
+  backoff_factor: Type.Number({
+    minimum: 1,
+    maximum: 100,
+    description: 'Each further attempt waits so many times as long.',
+  }),
+  max_backoff_seconds: Type.Number({ minimum: 0, maximum: 604_800 }),
+};
+
+const Retry = Type.Object(retrySchemas, {
+  title: 'Retry',
+  additionalProperties: false,
+  description:
+    'When a run that failed is tried again, as a new run that executes the same version. Stopped and expired runs are not.',
+});
+
+const RetryChanges = Type.Object(
+  {
+    max_attempts: Type.Optional(retrySchemas.max_attempts),
+    backoff_seconds: Type.Optional(retrySchemas.backoff_seconds),
+    backoff_factor: Type.Optional(retrySchemas.backoff_factor),
+    max_backoff_seconds: Type.Optional(retrySchemas.max_backoff_seconds),
+  },
+  { title: 'RetryChanges', additionalProperties: false },
+);
+
+const keepAlive = Type.Boolean({
+  description:
+    'For bots: while the script is enabled, one run is kept alive. When it ends, even by a stop, another one starts, after a pause that grows while runs end quickly. Disable the script to end that.',
+});
+const environmentOptions = {
+  description:
+    'Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone.',
+};
+const variableName = Type.String({ maxLength: 128 });
+const variableValue = Type.String({ maxLength: 65_536 });
+const environment = Type.Record(variableName, variableValue, environmentOptions);
+const environmentChanges = Type.Record(variableName, Nullable(variableValue), {
+  description: `${environmentOptions.description} Those that are not named stay, \`null\` takes one away.`,
+});
+const python = Nullable(
+  Type.String({
+    pattern: String.raw`^3(\.\d{1,2})?$`,
+    description:
+      'An interpreter of that version must be found on the runtime. `null`: the one it has.',
+  }),
+);
+
 const settings = {
   max_concurrent_runs: Type.Optional(maxConcurrentRuns),
   storage_quota_bytes: Type.Optional(storageQuota),
   entrypoint: Type.Optional(entrypoint),
   limits: Type.Optional(LimitChanges),
   tags: Type.Optional(tags),
+  retry: Type.Optional(RetryChanges),
+  keep_alive: Type.Optional(keepAlive),
+  python: Type.Optional(python),
 };
 
 const templateId = Type.Enum([...templateIds]);
@@ -75,6 +136,7 @@ export const NewScript = Type.Object(
     ),
     template: Type.Optional(templateId),
     ...settings,
+    environment: Type.Optional(environment),
   },
   { title: 'NewScript', additionalProperties: false },
 );
@@ -94,6 +156,7 @@ export const ScriptChanges = Type.Object(
     group_id: Type.Optional(Uuid()),
     enabled: Type.Optional(Type.Boolean()),
     ...settings,
+    environment: Type.Optional(environmentChanges),
   },
   {
     title: 'ScriptChanges',
@@ -115,6 +178,10 @@ export const scriptExample = {
   entrypoint: defaultSettings.entrypoint,
   limits: defaultLimits,
   tags: ['prices'],
+  retry: defaultRetry,
+  keep_alive: false,
+  environment: { TZ: 'Europe/Berlin' },
+  python: null,
   version: 3,
   created_at: examples.time,
   created_by: 'ada@example.com',
@@ -137,6 +204,10 @@ export const Script = Type.Object(
     entrypoint,
     limits: Limits,
     tags,
+    retry: Retry,
+    keep_alive: keepAlive,
+    environment,
+    python,
     version: Type.Integer({
       minimum: 1,
       description: 'Counts every change of files and settings; the `ETag`.',

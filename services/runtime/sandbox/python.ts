@@ -64,6 +64,17 @@ export async function findPython(query: PythonQuery): Promise<Python> {
   throw new PythonNotFound(`No Python ${wanted} found (${detail}). Set ORCH_PYTHON to its path.`);
 }
 
+/** Every interpreter on the path that is new enough, each once. */
+export async function listPythons(path: string): Promise<readonly Python[]> {
+  const found = new Map<string, Python>();
+  for await (const command of candidates({ path })) {
+    const answer = await ask(command);
+    if (typeof answer === 'string' || !fits(answer.version, undefined)) continue;
+    if (!found.has(answer.executable)) found.set(answer.executable, answer);
+  }
+  return [...found.values()];
+}
+
 async function* candidates(query: PythonQuery): AsyncGenerator<string> {
   const names = query.configured === undefined ? usualNames(query.version) : [query.configured];
   for (const name of names) {

@@ -190,6 +190,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/scripts/{id}/environment/rebuild": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve a script's requirements anew at its next run
+         * @description Makes a new version of the script; runs of earlier versions keep what they have.
+         *
+         *     Needs the right `scripts.write`.
+         */
+        post: operations["rebuildEnvironment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/scripts/{id}/copy": {
         parameters: {
             query?: never;
@@ -854,6 +876,19 @@ export interface components {
             log_bytes: number | null;
             queue_seconds: number | null;
         };
+        /**
+         * Retry
+         * @description When a run that failed is tried again, as a new run that executes the same version. Stopped and expired runs are not.
+         */
+        Retry: {
+            /** @description Runs in all, the first included: 1 for none again. */
+            max_attempts: number;
+            /** @description From the end of the first run to the start of the second. */
+            backoff_seconds: number;
+            /** @description Each further attempt waits so many times as long. */
+            backoff_factor: number;
+            max_backoff_seconds: number;
+        };
         /** LastRun */
         LastRun: {
             /** Format: uuid */
@@ -889,6 +924,17 @@ export interface components {
          *       "tags": [
          *         "prices"
          *       ],
+         *       "retry": {
+         *         "max_attempts": 1,
+         *         "backoff_seconds": 10,
+         *         "backoff_factor": 2,
+         *         "max_backoff_seconds": 3600
+         *       },
+         *       "keep_alive": false,
+         *       "environment": {
+         *         "TZ": "Europe/Berlin"
+         *       },
+         *       "python": null,
          *       "version": 3,
          *       "created_at": "2026-11-21T02:31:00.000Z",
          *       "created_by": "ada@example.com",
@@ -918,6 +964,14 @@ export interface components {
             entrypoint: string;
             limits: components["schemas"]["Limits"];
             tags: string[];
+            retry: components["schemas"]["Retry"];
+            /** @description For bots: while the script is enabled, one run is kept alive. When it ends, even by a stop, another one starts, after a pause that grows while runs end quickly. Disable the script to end that. */
+            keep_alive: boolean;
+            /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. */
+            environment: {
+                [key: string]: string;
+            };
+            python: string | null;
             /** @description Counts every change of files and settings; the `ETag`. */
             version: number;
             /** Format: date-time */
@@ -947,6 +1001,16 @@ export interface components {
             log_bytes?: number | null;
             queue_seconds?: number | null;
         };
+        /** RetryChanges */
+        RetryChanges: {
+            /** @description Runs in all, the first included: 1 for none again. */
+            max_attempts?: number;
+            /** @description From the end of the first run to the start of the second. */
+            backoff_seconds?: number;
+            /** @description Each further attempt waits so many times as long. */
+            backoff_factor?: number;
+            max_backoff_seconds?: number;
+        };
         /** NewScript */
         NewScript: {
             name: string;
@@ -964,6 +1028,14 @@ export interface components {
             entrypoint?: string;
             limits?: components["schemas"]["LimitChanges"];
             tags?: string[];
+            retry?: components["schemas"]["RetryChanges"];
+            /** @description For bots: while the script is enabled, one run is kept alive. When it ends, even by a stop, another one starts, after a pause that grows while runs end quickly. Disable the script to end that. */
+            keep_alive?: boolean;
+            python?: string | null;
+            /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. */
+            environment?: {
+                [key: string]: string;
+            };
         };
         /**
          * ScriptChanges
@@ -981,6 +1053,14 @@ export interface components {
             entrypoint?: string;
             limits?: components["schemas"]["LimitChanges"];
             tags?: string[];
+            retry?: components["schemas"]["RetryChanges"];
+            /** @description For bots: while the script is enabled, one run is kept alive. When it ends, even by a stop, another one starts, after a pause that grows while runs end quickly. Disable the script to end that. */
+            keep_alive?: boolean;
+            python?: string | null;
+            /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. Those that are not named stay, `null` takes one away. */
+            environment?: {
+                [key: string]: string | null;
+            };
         };
         /** ScriptCopy */
         ScriptCopy: {
@@ -1176,6 +1256,8 @@ export interface components {
                  * @description The run that a retry or a rerun repeats.
                  */
                 run_id?: string;
+                /** @description `keep_alive`: the script is a bot that had no run. */
+                cause?: string;
             } & {
                 [key: string]: unknown;
             };
@@ -1876,6 +1958,17 @@ export interface operations {
                      *           "tags": [
                      *             "prices"
                      *           ],
+                     *           "retry": {
+                     *             "max_attempts": 1,
+                     *             "backoff_seconds": 10,
+                     *             "backoff_factor": 2,
+                     *             "max_backoff_seconds": 3600
+                     *           },
+                     *           "keep_alive": false,
+                     *           "environment": {
+                     *             "TZ": "Europe/Berlin"
+                     *           },
+                     *           "python": null,
                      *           "version": 3,
                      *           "created_at": "2026-11-21T02:31:00.000Z",
                      *           "created_by": "ada@example.com",
@@ -1993,6 +2086,17 @@ export interface operations {
                      *       "tags": [
                      *         "prices"
                      *       ],
+                     *       "retry": {
+                     *         "max_attempts": 1,
+                     *         "backoff_seconds": 10,
+                     *         "backoff_factor": 2,
+                     *         "max_backoff_seconds": 3600
+                     *       },
+                     *       "keep_alive": false,
+                     *       "environment": {
+                     *         "TZ": "Europe/Berlin"
+                     *       },
+                     *       "python": null,
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -2126,6 +2230,17 @@ export interface operations {
                      *       "tags": [
                      *         "prices"
                      *       ],
+                     *       "retry": {
+                     *         "max_attempts": 1,
+                     *         "backoff_seconds": 10,
+                     *         "backoff_factor": 2,
+                     *         "max_backoff_seconds": 3600
+                     *       },
+                     *       "keep_alive": false,
+                     *       "environment": {
+                     *         "TZ": "Europe/Berlin"
+                     *       },
+                     *       "python": null,
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -2269,6 +2384,17 @@ export interface operations {
                      *       "tags": [
                      *         "prices"
                      *       ],
+                     *       "retry": {
+                     *         "max_attempts": 1,
+                     *         "backoff_seconds": 10,
+                     *         "backoff_factor": 2,
+                     *         "max_backoff_seconds": 3600
+                     *       },
+                     *       "keep_alive": false,
+                     *       "environment": {
+                     *         "TZ": "Europe/Berlin"
+                     *       },
+                     *       "python": null,
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -2524,6 +2650,17 @@ export interface operations {
                      *       "tags": [
                      *         "prices"
                      *       ],
+                     *       "retry": {
+                     *         "max_attempts": 1,
+                     *         "backoff_seconds": 10,
+                     *         "backoff_factor": 2,
+                     *         "max_backoff_seconds": 3600
+                     *       },
+                     *       "keep_alive": false,
+                     *       "environment": {
+                     *         "TZ": "Europe/Berlin"
+                     *       },
+                     *       "python": null,
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -2672,6 +2809,17 @@ export interface operations {
                      *       "tags": [
                      *         "prices"
                      *       ],
+                     *       "retry": {
+                     *         "max_attempts": 1,
+                     *         "backoff_seconds": 10,
+                     *         "backoff_factor": 2,
+                     *         "max_backoff_seconds": 3600
+                     *       },
+                     *       "keep_alive": false,
+                     *       "environment": {
+                     *         "TZ": "Europe/Berlin"
+                     *       },
+                     *       "python": null,
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -2784,6 +2932,17 @@ export interface operations {
                      *       "tags": [
                      *         "prices"
                      *       ],
+                     *       "retry": {
+                     *         "max_attempts": 1,
+                     *         "backoff_seconds": 10,
+                     *         "backoff_factor": 2,
+                     *         "max_backoff_seconds": 3600
+                     *       },
+                     *       "keep_alive": false,
+                     *       "environment": {
+                     *         "TZ": "Europe/Berlin"
+                     *       },
+                     *       "python": null,
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -2828,6 +2987,141 @@ export interface operations {
             };
             /** @description `not_found` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rebuildEnvironment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h give the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the script.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The script. */
+            200: {
+                headers: {
+                    /** @description Version of what is shown. */
+                    ETag?: string;
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "name": "Price watcher",
+                     *       "description": "Reads prices every hour.",
+                     *       "group_id": "01900000-0000-7000-8000-000000000004",
+                     *       "group": "custom",
+                     *       "enabled": true,
+                     *       "max_concurrent_runs": 1,
+                     *       "storage_quota_bytes": 104857600,
+                     *       "storage_used_bytes": 412,
+                     *       "entrypoint": "main.py",
+                     *       "limits": {
+                     *         "cpu_seconds": 3600,
+                     *         "memory_bytes": 1073741824,
+                     *         "address_space_bytes": 8589934592,
+                     *         "open_files": 256,
+                     *         "processes": 64,
+                     *         "wall_clock_seconds": 3600,
+                     *         "log_bytes": 10485760,
+                     *         "queue_seconds": 86400
+                     *       },
+                     *       "tags": [
+                     *         "prices"
+                     *       ],
+                     *       "retry": {
+                     *         "max_attempts": 1,
+                     *         "backoff_seconds": 10,
+                     *         "backoff_factor": 2,
+                     *         "max_backoff_seconds": 3600
+                     *       },
+                     *       "keep_alive": false,
+                     *       "environment": {
+                     *         "TZ": "Europe/Berlin"
+                     *       },
+                     *       "python": null,
+                     *       "version": 3,
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "created_by": "ada@example.com",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_by": "ada@example.com",
+                     *       "last_run": {
+                     *         "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *         "status": "success",
+                     *         "finished_at": "2026-11-21T02:31:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Script"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `idempotency_key_reused` */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2910,6 +3204,17 @@ export interface operations {
                      *       "tags": [
                      *         "prices"
                      *       ],
+                     *       "retry": {
+                     *         "max_attempts": 1,
+                     *         "backoff_seconds": 10,
+                     *         "backoff_factor": 2,
+                     *         "max_backoff_seconds": 3600
+                     *       },
+                     *       "keep_alive": false,
+                     *       "environment": {
+                     *         "TZ": "Europe/Berlin"
+                     *       },
+                     *       "python": null,
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -3058,6 +3363,17 @@ export interface operations {
                      *       "tags": [
                      *         "prices"
                      *       ],
+                     *       "retry": {
+                     *         "max_attempts": 1,
+                     *         "backoff_seconds": 10,
+                     *         "backoff_factor": 2,
+                     *         "max_backoff_seconds": 3600
+                     *       },
+                     *       "keep_alive": false,
+                     *       "environment": {
+                     *         "TZ": "Europe/Berlin"
+                     *       },
+                     *       "python": null,
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",

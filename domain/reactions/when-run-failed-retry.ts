@@ -1,0 +1,47 @@
+import type { RunFinished } from '#domain/run/events.ts';
+import type { RetryPolicy } from '#domain/script/settings.ts';
+import type { Reaction } from './reaction.ts';
+
+/** A run that failed is tried again as the script's policy says (contract §3, "Run"): as a new run of
+ *  the same version, after a pause. One that somebody stopped or that waited too long is not, nor is
+ *  one of a script that is kept alive, which starts anew anyway. Whether the script may still run is
+ *  for the admission to say. */
+export const whenRunFailedRetry: Reaction = {
+  name: 'when-run-failed-retry',
+  handles: ['RunFinished'],
+  react: async (event, reads, newRunId) => {
+    if (event.type !== 'RunFinished' || !isFailure(event.data.outcome)) return [];
+    const { runId, scriptId } = event.data;
+    const rules = await reads.retryRules(scriptId);
+    if (rules === undefined || rules.keepAlive || rules.retry.max_attempts === 1) return [];
+    const run = await reads.pastRun(runId);
+    if (run === undefined || run.stopRequested) return [];
+    if (run.attempt >= rules.retry.max_attempts) return [];
+    const notBefore = event.recordedAt.getTime() + pauseMs(rules.retry, run.attempt);
+    return [
+      {
+        type: 'RunScript',
+        runId: newRunId,
+        scriptId,
+        trigger: { type: 'retry', runId },
+        paramsSha256: run.paramsSha256,
+        timeoutSeconds: null,
+        whenBusy: 'queue',
+        plan: run.plan,
+        attempt: run.attempt + 1,
+        parentRunId: runId,
+        notBefore: new Date(notBefore).toISOString(),
+      },
+    ];
+  },
+};
+
+function isFailure(outcome: RunFinished['data']['outcome']): boolean {
+  return outcome !== 'success' && outcome !== 'stopped' && outcome !== 'expired';
+}
+
+/** From the end of the attempt that failed to the start of the next. */
+function pauseMs(retry: RetryPolicy, attempt: number): number {
+  const seconds = retry.backoff_seconds * retry.backoff_factor ** (attempt - 1);
+  return Math.round(Math.min(seconds, retry.max_backoff_seconds) * 1000);
+}

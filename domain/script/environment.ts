@@ -1,0 +1,24 @@
+/** The variables that a script's author gives its runs (contract §5). */
+
+/** By name. */
+export type EnvironmentVariables = Readonly<Record<string, string>>;
+
+/** Of all names and values together. */
+const maxBytes = 64 * 1024;
+const nameShape = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+const reservedShape = /^(LD_|PYTHON|ORCH_|PATH$)/;
+
+/** Whether the platform alone may set the variable: it decides which code runs, or says who runs. */
+export function isReservedVariable(name: string): boolean {
+  return reservedShape.test(name);
+}
+
+/** What is wrong with the variables; `undefined` for nothing. */
+export function environmentProblem(variables: EnvironmentVariables): string | undefined {
+  for (const name of Object.keys(variables)) {
+    if (!nameShape.test(name)) return `"${name}" is no name of a variable`;
+    if (isReservedVariable(name)) return `"${name}" is set by the platform alone`;
+  }
+  const bytes = new TextEncoder().encode(Object.entries(variables).flat().join('')).length;
+  return bytes > maxBytes ? `the variables take more than ${maxBytes} bytes` : undefined;
+}

@@ -1,0 +1,8 @@
+/** Look-ups of reactions that know nothing, to be filled where a test cares. */
+import type { ReactionReads } from '#domain/reactions/reaction.ts';
+
+const nobodyAsks = () => Promise.reject(new Error('nobody asks'));
+
+export function reactionReads(known: Partial<ReactionReads> = {}): ReactionReads {
+  return { activeRuns: nobodyAsks, pastRun: nobodyAsks, retryRules: nobodyAsks, ...known };
+}

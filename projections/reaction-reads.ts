@@ -1,0 +1,33 @@
+/** What reactions look up, answered from the read models. */
+import { known, parseRunId } from '#domain/kernel/ids.ts';
+import type { ReactionReads } from '#domain/reactions/reaction.ts';
+import type { ReadModels } from './projection.ts';
+import { activeRuns, findRun, planOf } from './runs/queries.ts';
+
+export function reactionReads(db: ReadModels): ReactionReads {
+  return {
+    activeRuns: async (scriptId) =>
+      (await activeRuns(db, scriptId)).map((run) => ({
+        runId: known(parseRunId, run.run_id),
+        status: run.status === 'queued' ? 'queued' : 'running',
+        queuedAt: run.queued_at,
+      })),
+    pastRun: async (runId) => {
+      const run = await findRun(db, runId);
+      return (
+        run && {
+          plan: planOf(run),
+          paramsSha256: run.params_sha256,
+          attempt: run.attempt,
+          stopRequested: run.stop_requested,
+        }
+      );
+    },
+    retryRules: (scriptId) =>
+      db
+        .selectFrom('scripts')
+        .select(['retry', 'keep_alive as keepAlive'])
+        .where('script_id', '=', scriptId)
+        .executeTakeFirst(),
+  };
+}

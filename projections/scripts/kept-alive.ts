@@ -1,0 +1,33 @@
+/** Scripts of which one run is to be kept alive, and have none. */
+import { sql } from 'kysely';
+import type { ReadModels } from '../projection.ts';
+
+export interface IdleScript {
+  readonly script_id: string;
+  readonly version: number;
+  readonly updated_at: Date;
+  /** Its last runs, newest first. */
+  readonly last_runs: readonly EndedRun[];
+}
+
+export interface EndedRun {
+  readonly run_id: string;
+  readonly script_version: number;
+  /** RFC 3339. */
+  readonly finished_at: string;
+  /** `null` where it never started. */
+  readonly duration_ms: number | null;
+}
+
+/** @param runs how many of the last runs of each are shown */
+export async function idleScripts(db: ReadModels, runs: number): Promise<readonly IdleScript[]> {
+  const { rows } = await sql<IdleScript>`
+    SELECT s.script_id, s.version, s.updated_at, coalesce((SELECT json_agg(last) FROM (
+        SELECT run_id, script_version, finished_at, duration_ms FROM runs r
+        WHERE r.script_id = s.script_id ORDER BY run_id DESC LIMIT ${runs}) last), '[]') AS last_runs
+    FROM scripts s
+    WHERE s.keep_alive AND s.enabled AND NOT s.deleted AND NOT EXISTS (
+      SELECT FROM runs r WHERE r.script_id = s.script_id AND r.finished_at IS NULL)
+    ORDER BY s.script_id`.execute(db);
+  return rows;
+}

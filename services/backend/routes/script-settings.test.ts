@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { finishRun, groups, run, script, someone, startRun } from '../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+import type { TestClient } from '../testing/test-client.ts';
+
+let platform: TestBackend;
+let developer: TestClient;
+beforeAll(async () => {
+  platform = await startTestBackend();
+  developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
+});
+afterAll(() => platform.close());
+
+const path = (id: string) => `/api/v1/scripts/${id}`;
+
+describe('the settings of a script', () => {
+  test('are what was asked for, and the defaults for the rest', async () => {
+    const made = await developer.post('/api/v1/scripts', {
+      name: 'Bot',
+      retry: { max_attempts: 3 },
+      keep_alive: true,
+      environment: { TZ: 'Europe/Berlin' },
+      python: '3.12',
+    });
+    expect(made.json).toMatchObject({
+      retry: { max_attempts: 3, backoff_seconds: 10, backoff_factor: 2, max_backoff_seconds: 3600 },
+      keep_alive: true,
+      environment: { TZ: 'Europe/Berlin' },
+      python: '3.12',
+    });
+    const plain = await developer.get(path((await script(developer)).id));
+    expect(plain.json).toMatchObject({
+      retry: { max_attempts: 1 },
+      keep_alive: false,
+      environment: {},
+      python: null,
+      limits: { queue_seconds: 86_400 },
+    });
+  });
+
+  test('are merged with what is there, part by part', async () => {
+    const { id } = await script(developer, { environment: { A: '1', B: '2' } });
+    const changed = await developer.patch(path(id), {
+      environment: { B: null, C: '3' },
+      retry: { backoff_factor: 1.5 },
+    });
+    expect(changed.json).toMatchObject({
+      environment: { A: '1', C: '3' },
+      retry: { max_attempts: 1, backoff_factor: 1.5 },
+      version: 2,
+    });
+    expect(changed.json.environment).not.toHaveProperty('B');
+  });
+
+  test.each([
+    [{ environment: { PATH: '/tmp' } }],
+    [{ environment: { PYTHONPATH: '/tmp' } }],
+    [{ environment: { LD_PRELOAD: 'x' } }],
+    [{ environment: { ORCH_RUN_ID: 'x' } }],
+    [{ environment: { 'A=B': 'x' } }],
+    [{ environment: { A: 7 } }],
+    [{ python: '2.7' }],
+    [{ python: '3.x' }],
+    [{ retry: { max_attempts: 0 } }],
+    [{ retry: { backoff_factor: 0.5 } }],
+    [{ keep_alive: 'yes' }],
+  ])('may not be %j', async (body) => {
+    const { id } = await script(developer);
+    const changed = await developer.patch(path(id), body);
+    expect([changed.status, changed.json.code]).toEqual([422, 'validation_failed']);
+    expect(changed.json.errors[0].pointer).toMatch(`/${Object.keys(body)[0]}`);
+    const made = await developer.post('/api/v1/scripts', { name: 'x', ...body });
+    expect(made.status).toBe(422);
+  });
+});
+
+describe('a run', () => {
+  test('keeps the variables and the interpreter of its version', async () => {
+    const { id } = await script(developer, { environment: { A: '1' }, python: '3.11' });
+    const runId = await run(developer, id);
+    await finishRun(platform, runId, await startRun(platform, runId));
+    await developer.patch(path(id), { environment: { A: '2' }, python: null });
+    const again = await developer.post(`/api/v1/runs/${runId}/rerun`, { version: 'same' });
+    await finishRun(platform, again.json.id, await startRun(platform, again.json.id));
+    const latest = await developer.post(`/api/v1/runs/${runId}/rerun`, { version: 'latest' });
+    const { rows } = await platform.pool.query(
+      'SELECT environment, python FROM runs WHERE script_id = $1 ORDER BY run_id',
+      [id],
+    );
+    const first = { environment: { A: '1' }, python: '3.11' };
+    expect(rows).toEqual([first, first, { environment: { A: '2' }, python: null }]);
+    expect(latest.json.script_version).toBe(2);
+  });
+});
+
+describe('a rebuilt environment', () => {
+  const resolution = async (id: string) => {
+    const { rows } = await platform.pool.query<{ resolution: string | null }>(
+      'SELECT resolution FROM scripts WHERE script_id = $1',
+      [id],
+    );
+    return rows[0]?.resolution;
+  };
+
+  test('is resolved anew, as a new version of the script', async () => {
+    const { id } = await script(developer);
+    expect(await resolution(id)).toBeNull();
+    const rebuilt = await developer.post(`${path(id)}/environment/rebuild`);
+    expect([rebuilt.status, rebuilt.json.version]).toEqual([200, 2]);
+    const first = await resolution(id);
+    await developer.post(`${path(id)}/environment/rebuild`);
+    expect(await resolution(id)).not.toBe(first);
+  });
+
+  test('is resolved once for a request that is repeated', async () => {
+    const { id } = await script(developer);
+    const key = { headers: { 'Idempotency-Key': `rebuild-${id}` } };
+    await developer.post(`${path(id)}/environment/rebuild`, undefined, key);
+    await platform.pool.query('DELETE FROM idempotency_answers');
+    await developer.post(`${path(id)}/environment/rebuild`, undefined, key);
+    expect((await developer.get(path(id))).json.version).toBe(2);
+  });
+});

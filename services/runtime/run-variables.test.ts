@@ -1,0 +1,31 @@
+import type { ClaimedRun } from '#domain/ports/run-queue.ts';
+import { defaultLimits } from '#domain/script/settings.ts';
+import { runId, scriptId } from '#domain/testing/ids.ts';
+import { expect, test } from 'vitest';
+import { runVariables } from './run-variables.ts';
+
+const run: ClaimedRun = {
+  runId: runId(),
+  scriptId: scriptId(),
+  scriptVersion: 1,
+  entrypoint: 'main.py',
+  limits: defaultLimits,
+  environment: {},
+  python: null,
+  resolution: null,
+  triggerType: 'manual',
+  paramsSha256: null,
+  attempt: 1,
+  correlationId: 'any',
+};
+
+test('a run has the variables of its author, but never those of the platform', () => {
+  const plain = runVariables(run, '/environment', '{}');
+  const reserved = { PATH: '/tmp', PYTHONPATH: '/tmp', LD_PRELOAD: 'x', ORCH_RUN_ID: 'x' };
+  const environment = { TZ: 'UTC', LANG: 'de_DE.UTF-8', ...reserved };
+  expect(runVariables({ ...run, environment }, '/environment', '{}')).toEqual({
+    ...plain,
+    TZ: 'UTC',
+    LANG: 'de_DE.UTF-8',
+  });
+});

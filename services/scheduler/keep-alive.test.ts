@@ -1,0 +1,111 @@
+import type { Clock } from '#domain/ports/clock.ts';
+import { defaultSettings } from '#domain/script/settings.ts';
+import { scriptId } from '#domain/testing/ids.ts';
+import { createGroup, createScript, finishRun } from '#domain/testing/samples.ts';
+import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
+import type { IdleScript } from '#projections/scripts/kept-alive.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { dueAtMs, keepBotsAlive } from './keep-alive.ts';
+
+let platform: TestPlatform;
+beforeEach(async () => {
+  platform = await openTestPlatform();
+  await platform.accepted(createGroup());
+  const settings = { ...defaultSettings, keepAlive: true, maxConcurrentRuns: 5 };
+  await platform.accepted(createScript({ settings }));
+});
+afterEach(() => platform.close());
+
+const id = { scriptId: scriptId() };
+const later: Clock = { now: () => new Date() };
+const never: Clock = { now: () => new Date(0) };
+
+/** One round, some time after all that was recorded. */
+function keep(clock = later): Promise<void> {
+  const { reads, commands } = platform;
+  return keepBotsAlive({ reads, commands, ids: systemIds, clock });
+}
+
+async function runs() {
+  return await platform.reads.selectFrom('runs').selectAll().orderBy('run_id').execute();
+}
+
+async function endLast(outcome: 'success' | 'stopped' | 'exit_code' = 'exit_code') {
+  const runId = known(parseRunId, (await runs()).at(-1)!.run_id);
+  await platform.accepted({ type: 'StartRun', runId, runtimeId: 'a', layers: [] });
+  await platform.accepted(finishRun({ runId, outcome }));
+}
+
+describe('given a bot', () => {
+  test('when it has no run, then one starts, by however many schedulers', async () => {
+    await Promise.all([keep(), keep(), keep()]);
+    await keep();
+    expect(await runs()).toMatchObject([
+      { trigger: { type: 'event', cause: 'keep_alive' }, status: 'queued', waiting: false },
+    ]);
+  });
+
+  test.each(['success', 'stopped', 'exit_code'] as const)(
+    'when its run ends as %s, then another follows, later in every list',
+    async (outcome) => {
+      await keep();
+      await endLast(outcome);
+      await Promise.all([keep(), keep()]);
+      expect((await runs()).map((run) => run.finished_at !== null)).toEqual([true, false]);
+    },
+  );
+
+  test('when the pause is not over, then nothing starts', async () => {
+    await keep();
+    await endLast();
+    await keep(never);
+    expect(await runs()).toHaveLength(1);
+  });
+
+  test('when it is disabled, then no other follows until it is enabled', async () => {
+    await keep();
+    await platform.accepted({ type: 'DisableScript', ...id });
+    await endLast();
+    await keep();
+    expect(await runs()).toHaveLength(1);
+    await platform.accepted({ type: 'EnableScript', ...id });
+    await keep();
+    expect(await runs()).toHaveLength(2);
+  });
+
+  test('when it is no longer to be kept alive, or is deleted, then no other follows', async () => {
+    await platform.accepted({ type: 'ChangeScript', ...id, settings: { keepAlive: false } });
+    await keep();
+    await platform.accepted({ type: 'ChangeScript', ...id, settings: { keepAlive: true } });
+    await platform.accepted({ type: 'DeleteScript', ...id });
+    await keep();
+    expect(await runs()).toEqual([]);
+  });
+});
+
+describe('the pause before a bot starts again', () => {
+  const ended = (durationMs: number | null, version = 2) => ({
+    run_id: 'any',
+    script_version: version,
+    finished_at: '2026-01-01T00:00:00.000Z',
+    duration_ms: durationMs,
+  });
+  const pauseOf = (...last_runs: IdleScript['last_runs']) =>
+    dueAtMs({ script_id: 'any', version: 2, updated_at: new Date(0), last_runs }) -
+    Date.UTC(2026, 0, 1);
+
+  test('is short after a run that lasted, and doubles while runs end quickly', () => {
+    expect(pauseOf(ended(60_000))).toBe(1_000);
+    expect(pauseOf(ended(5))).toBe(1_000);
+    expect(pauseOf(ended(5), ended(null))).toBe(2_000);
+    expect(pauseOf(ended(5), ended(5), ended(5), ended(60_000), ended(5))).toBe(4_000);
+    expect(pauseOf(...Array.from({ length: 10 }, () => ended(5)))).toBe(300_000);
+  });
+
+  test('is over when a new version was saved', () => {
+    expect(pauseOf(ended(5, 1), ended(5, 1))).toBeLessThan(0);
+    expect(pauseOf(ended(5), ended(5, 1), ended(5, 1))).toBe(1_000);
+  });
+});

@@ -1,0 +1,72 @@
+/** Keeps one run of each bot alive (contract §3, "Script"). */
+import {
+  inOrderOfTime,
+  known,
+  parseCommandId,
+  parseRunId,
+  parseScriptId,
+} from '#domain/kernel/ids.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import type { Commands } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import { idleScripts, type IdleScript } from '#projections/scripts/kept-alive.ts';
+
+/** A run that lasts so long has come up well. */
+const steadyMs = 60_000;
+const firstPauseMs = 1_000;
+const longestPauseMs = 5 * 60_000;
+const runsLookedAt = 10;
+
+export interface KeepAliveParts {
+  readonly reads: ReadModels;
+  readonly commands: Commands;
+  readonly ids: Ids;
+  readonly clock: Clock;
+}
+
+/** Starts what is due. The new run's id follows from the one before, so that two schedulers start one
+ *  run; a refusal means that somebody else has started another meanwhile. */
+export async function keepBotsAlive(parts: KeepAliveParts): Promise<void> {
+  const { clock, reads } = parts;
+  for (const script of await idleScripts(reads, runsLookedAt)) {
+    if (dueAtMs(script) <= clock.now().getTime()) await start(parts, script);
+  }
+}
+
+/** When the script's next run is to start. The pause doubles with each run of the present version that
+ *  ended quickly; whoever saves a change need not wait. */
+export function dueAtMs({ version, last_runs: runs }: IdleScript): number {
+  const [last] = runs;
+  if (last === undefined || last.script_version !== version) return 0;
+  const steady = runs.findIndex(
+    (run) => run.script_version !== version || (run.duration_ms ?? 0) >= steadyMs,
+  );
+  const quick = steady === -1 ? runs.length : steady;
+  const pauseMs = firstPauseMs * 2 ** Math.max(0, quick - 1);
+  return Date.parse(last.finished_at) + Math.min(pauseMs, longestPauseMs);
+}
+
+async function start({ commands, ids }: KeepAliveParts, script: IdleScript): Promise<void> {
+  const [last] = script.last_runs;
+  const cause = last?.run_id ?? script.script_id;
+  const after = last === undefined ? script.updated_at : new Date(last.finished_at);
+  const runId = inOrderOfTime(ids.derived(cause, 'keep alive'), after);
+  await commands.execute(
+    {
+      type: 'RunScript',
+      runId: known(parseRunId, runId),
+      scriptId: known(parseScriptId, script.script_id),
+      trigger: { type: 'event', cause: 'keep_alive' },
+      paramsSha256: null,
+      timeoutSeconds: null,
+    },
+    {
+      commandId: known(parseCommandId, ids.derived(runId, 'keep alive')),
+      actor: { kind: 'system', name: 'scheduler' },
+      ip: null,
+      correlationId: runId,
+      causationId: null,
+    },
+  );
+}
