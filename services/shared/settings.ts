@@ -8,6 +8,15 @@ const databaseAddress = {
   expected: 'an address like postgres://user:password@host:5432/database',
   pattern: /^postgres(ql)?:\/\/\S+$/,
 };
+const bucketAddress = {
+  expected: 'an address like s3://bucket or s3://bucket/prefix',
+  pattern: /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w-][\w.-]{0,99}){0,5}\/?$/,
+};
+const httpAddress = {
+  expected: 'an address like https://s3.example.com',
+  pattern: /^https?:\/\/[^\s@?#]+$/,
+};
+const word = { expected: 'text without spaces', pattern: /^\S+$/ };
 const ipAddress = {
   expected: 'an IP address to listen on, like 127.0.0.1 or 0.0.0.0',
   pattern: /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/i,
@@ -39,6 +48,13 @@ export const settings = {
   // Where things are kept
   dataDir: path('ORCH_DATA_DIR', () => resolve('.orchestrator')),
   objectsDir: path('ORCH_OBJECTS_DIR', (others) => join(others.dataDir, 'objects')),
+  /** In place of the folder. */
+  objectsUrl: optional(text('ORCH_OBJECTS_URL', bucketAddress)),
+  s3Endpoint: optional(text('ORCH_S3_ENDPOINT', httpAddress)),
+  s3Region: text('ORCH_S3_REGION', identifier, 'us-east-1'),
+  s3AccessKeyId: optional(text('ORCH_S3_ACCESS_KEY_ID', word)),
+  s3SecretAccessKey: optional(secret(text('ORCH_S3_SECRET_ACCESS_KEY', word))),
+  s3PathStyle: flag('ORCH_S3_PATH_STYLE', true),
   workDir: path('ORCH_WORK_DIR', (others) => join(others.dataDir, 'runtime')),
   databaseUrl: secret(text('ORCH_DATABASE_URL', databaseAddress)),
   /** The schema's owner; for migrations. */

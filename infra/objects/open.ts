@@ -1,0 +1,46 @@
+/** Opens the object store that the settings name. */
+import type { ObjectStore } from '#domain/ports/objects.ts';
+import { openFolderStore } from './folder.ts';
+
+/** Settings of the same names; `ORCH_OBJECTS_URL` and its companions. */
+export interface ObjectStoreConfig {
+  /** Used where there is no `objectsUrl`. */
+  readonly objectsDir: string;
+  /** `s3://bucket` or `s3://bucket/prefix`. */
+  readonly objectsUrl: string | undefined;
+  /** Undefined: Amazon's. */
+  readonly s3Endpoint: string | undefined;
+  readonly s3Region: string;
+  /** Both or neither. Undefined: what the machine itself has, such as the role of its host. */
+  readonly s3AccessKeyId: string | undefined;
+  readonly s3SecretAccessKey: string | undefined;
+  readonly s3PathStyle: boolean;
+}
+
+/** Opens the bucket that `objectsUrl` names, else the folder. The client for S3 is loaded only here,
+ *  so that a process that keeps its objects in a folder has not its memory.
+ *  @throws when a setting contradicts another, or when the folder cannot be made or entered */
+export async function openObjectStore(config: ObjectStoreConfig): Promise<ObjectStore> {
+  if (config.objectsUrl === undefined) return openFolderStore({ folder: config.objectsDir });
+  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config;
+  if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
+    throw new Error('ORCH_S3_ACCESS_KEY_ID and ORCH_S3_SECRET_ACCESS_KEY go together; one is set');
+  }
+  const { openS3Store } = await import('./s3.ts');
+  return openS3Store({
+    ...bucketOf(config.objectsUrl),
+    endpoint: config.s3Endpoint,
+    region: config.s3Region,
+    credentials:
+      accessKeyId === undefined || secretAccessKey === undefined
+        ? undefined
+        : { accessKeyId, secretAccessKey },
+    pathStyle: config.s3PathStyle,
+  });
+}
+
+function bucketOf(url: string): { bucket: string; root: string } {
+  const [, bucket, prefix = ''] = /^s3:\/\/([^/]+)\/?(.*?)\/*$/.exec(url) ?? [];
+  if (bucket === undefined) throw new Error('ORCH_OBJECTS_URL: expected s3://bucket/prefix');
+  return { bucket, root: prefix === '' ? '' : `${prefix}/` };
+}

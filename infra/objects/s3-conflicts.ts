@@ -1,0 +1,71 @@
+/** A key and a key below it: S3 itself would keep both, and then what is stored could never move to a
+ *  server or folder that keeps objects as files. */
+import { HeadObjectCommand } from '@aws-sdk/client-s3';
+import { contentHashOf, parseObjectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
+import { ObjectConflict } from '#domain/ports/objects.ts';
+import type { S3Calls } from './s3-calls.ts';
+import { objectError, saysConflict, saysMissing } from './s3-errors.ts';
+import { listObjects } from './s3-list.ts';
+
+// The parts that a key has at least, by the layout; nothing shorter is looked for.
+const LEAST_PARTS: Readonly<Record<string, number>> = {
+  scripts: 4,
+  runs: 4,
+  backups: 3,
+  templates: 3,
+  system: 2,
+};
+const PRUNING_ATTEMPTS = 10;
+
+/** Looks above and below the key. Blobs have their names by a rule that leaves no room for others, so
+ *  that the commonest write costs nothing.
+ *  @throws ObjectConflict, ObjectStoreUnavailable */
+export async function refuseConflict(calls: S3Calls, key: ObjectKey): Promise<void> {
+  if (contentHashOf(key) !== undefined) return;
+  const parts = key.split('/');
+  const least = LEAST_PARTS[parts[0] ?? ''] ?? 0;
+  const above = parts
+    .map((_, depth) => (depth < least ? undefined : parts.slice(0, depth).join('/')))
+    .flatMap((text) => (text === undefined ? [] : (parseObjectKey(text) ?? [])));
+  const found = await Promise.all([
+    hasBelow(calls, key),
+    ...above.map((each) => exists(calls, each)),
+  ]);
+  if (found.includes(true)) throw new ObjectConflict(key);
+}
+
+async function exists({ client, location, call }: S3Calls, key: ObjectKey): Promise<boolean> {
+  const command = new HeadObjectCommand({ Bucket: location.bucket, Key: location.root + key });
+  try {
+    await call((options) => client.send(command, options));
+    return true;
+  } catch (error) {
+    if (saysMissing(error)) return false;
+    throw objectError(key, error);
+  }
+}
+
+async function hasBelow(calls: S3Calls, key: ObjectKey): Promise<boolean> {
+  const first = await listObjects(calls, { prefix: `${key}/`, after: '', pageSize: 1 }).next();
+  return first.done !== true;
+}
+
+/** Repeats a write that a server which keeps files refused for a conflict that is not there: another
+ *  client's delete was removing the folder meanwhile.
+ *  @throws ObjectConflict where there is one, and what `write` throws */
+export async function despitePruning(
+  calls: S3Calls,
+  key: ObjectKey,
+  write: () => Promise<unknown>,
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await write();
+      return;
+    } catch (error) {
+      const isConflict = error instanceof ObjectConflict || saysConflict(error);
+      if (!isConflict || attempt === PRUNING_ATTEMPTS) throw error;
+      await refuseConflict(calls, key);
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** The port's errors for what an S3 server or its client said. */
+import { S3ServiceException } from '@aws-sdk/client-s3';
+import type { ObjectKey } from '#domain/ports/object-keys.ts';
+import {
+  ObjectConflict,
+  ObjectCorrupt,
+  ObjectStoreFull,
+  ObjectStoreUnavailable,
+} from '#domain/ports/objects.ts';
+
+// The protocol has no code for a full server; these are of Ceph, MinIO, versitygw and others.
+const FULL: readonly string[] = [
+  'InsufficientStorage',
+  'QuotaExceeded',
+  'StorageFull',
+  'XMinioAdminBucketQuotaExceeded',
+  'XMinioStorageFull',
+];
+// Of servers that keep objects as files.
+const CONFLICT: readonly string[] = [
+  'ErrDirectoryNotEmpty',
+  'ExistingObjectIsDirectory',
+  'ObjectParentIsFile',
+  'XMinioObjectExistsAsDirectory',
+  'XMinioParentIsObject',
+];
+
+/** The protocol's code, such as `NoSuchKey`, or the client's name of the failure. */
+function codeOf(error: unknown): string {
+  return error instanceof Error ? error.name : '';
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+}
+
+/** Whether the server said that there is no such object. */
+export function saysMissing(error: unknown): boolean {
+  return statusOf(error) === 404 && codeOf(error) !== 'NoSuchBucket';
+}
+
+/** Whether the server said that the key lies below another object, or has objects below it. */
+export function saysConflict(error: unknown): boolean {
+  return CONFLICT.includes(codeOf(error));
+}
+
+/** Whether the server no longer knows an upload in parts. */
+export function saysNoUpload(error: unknown): boolean {
+  return codeOf(error) === 'NoSuchUpload';
+}
+
+/** The port's error for the failure of a call about one object. */
+export function objectError(key: ObjectKey, error: unknown): Error {
+  if (error instanceof ObjectCorrupt || error instanceof ObjectConflict) return error;
+  if (saysConflict(error)) return new ObjectConflict(key, { cause: error });
+  if (FULL.includes(codeOf(error)) || statusOf(error) === 507) {
+    return new ObjectStoreFull(key, { cause: error });
+  }
+  return unavailable(`object ${key} cannot be reached`, error);
+}
+
+/** The port's error for any other failure. */
+export function unavailable(what: string, cause?: unknown): ObjectStoreUnavailable {
+  if (cause instanceof ObjectStoreUnavailable) return cause;
+  const code = codeOf(cause);
+  const reason = ['', 'Error'].includes(code) ? '' : ` (${code})`;
+  return new ObjectStoreUnavailable(`${what}${reason}`, cause === undefined ? {} : { cause });
+}

@@ -1,0 +1,83 @@
+/** Listing the objects of an S3 bucket in the order of their keys' bytes, page by page. */
+import { ListObjectsV2Command, type ListObjectsV2CommandOutput } from '@aws-sdk/client-s3';
+import { parseObjectKey } from '#domain/ports/object-keys.ts';
+import type { ObjectInfo } from '#domain/ports/objects.ts';
+import type { S3Calls } from './s3-calls.ts';
+import { unavailable } from './s3-errors.ts';
+
+/** What is to be listed. */
+export interface S3Listing {
+  readonly prefix: string;
+  /** Only keys after this text; empty for all. */
+  readonly after: string;
+  /** At most 1000, which is also the default. */
+  readonly pageSize?: number;
+}
+
+/** Every object whose key starts with the prefix. Each page asks for what comes after the last key of
+ *  the page before, so that pages can be repeated and objects may come and go meanwhile.
+ *  @throws ObjectStoreUnavailable also when the server does not keep the order */
+export async function* listObjects(calls: S3Calls, listing: S3Listing): AsyncGenerator<ObjectInfo> {
+  if (!mayStartKey(listing.prefix)) return;
+  const root = calls.location.root;
+  // `after` may be a key that is not below the prefix; the server then starts where the prefix does.
+  let last = listing.after === '' ? '' : root + listing.after;
+  for (;;) {
+    const page = await fetchPage(calls, listing, last);
+    for (const { Key, Size, LastModified } of page.Contents ?? []) {
+      const name = decoded(Key ?? '', page.EncodingType);
+      if (!follows(name, last)) {
+        throw unavailable(`the server lists ${JSON.stringify(name)} out of order`);
+      }
+      last = name;
+      const key = parseObjectKey(name.slice(root.length));
+      // A bucket may hold what others put there, such as the empty "folders" of consoles.
+      if (key === undefined) continue;
+      yield { key, sizeBytes: Size ?? 0, modifiedAtMs: LastModified?.getTime() ?? 0 };
+    }
+    if (page.IsTruncated !== true || (page.Contents ?? []).length === 0) return;
+  }
+}
+
+async function fetchPage(
+  { client, location, call }: S3Calls,
+  { prefix, pageSize }: S3Listing,
+  last: string,
+): Promise<ListObjectsV2CommandOutput> {
+  const command = new ListObjectsV2Command({
+    Bucket: location.bucket,
+    Prefix: location.root + prefix,
+    MaxKeys: pageSize ?? 1000,
+    // XML cannot carry every character of a key.
+    EncodingType: 'url',
+    ...(last === '' ? {} : { StartAfter: last }),
+  });
+  try {
+    return await call((options) => client.send(command, options));
+  } catch (error) {
+    throw unavailable(`objects ${prefix}… cannot be listed`, error);
+  }
+}
+
+// Some servers leave the keys as they are, and say so by naming no encoding.
+function decoded(name: string, encoding: string | undefined): string {
+  if (encoding !== 'url') return name;
+  try {
+    return decodeURIComponent(name.replaceAll('+', ' '));
+  } catch (error) {
+    throw unavailable(`the server lists ${JSON.stringify(name)}, which is no key`, error);
+  }
+}
+
+function follows(name: string, last: string): boolean {
+  return Buffer.compare(Buffer.from(name), Buffer.from(last)) > 0;
+}
+
+// A prefix that no key can have is not asked for: servers treat such paths each in their own way.
+function mayStartKey(prefix: string): boolean {
+  if (prefix === '') return true;
+  const whole = prefix.split('/').slice(0, -1);
+  if (whole.some((part) => ['', '.', '..'].includes(part))) return false;
+  // oxlint-disable-next-line no-control-regex
+  return prefix.isWellFormed() && !/[\u0000-\u001f\u007f\\]/.test(prefix);
+}

@@ -1,0 +1,33 @@
+/** Cuts a stream into parts of one size. */
+
+const FIRST_BUFFER_BYTES = 64 * 1024;
+
+/** Parts of exactly `partBytes`, but for the last, which is shorter and may be empty. A part is valid
+ *  until the next is asked for. */
+export async function* partsOf(
+  chunks: AsyncIterable<Uint8Array>,
+  partBytes: number,
+): AsyncGenerator<Uint8Array> {
+  // Grows with what arrives, so that a small object does not take the room of a large one.
+  let part: Buffer = Buffer.allocUnsafe(Math.min(FIRST_BUFFER_BYTES, partBytes));
+  let used = 0;
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.byteLength;) {
+      if (used === part.length) part = grown(part, Math.min(part.length * 2, partBytes));
+      const taken = chunk.subarray(at, at + part.length - used);
+      part.set(taken, used);
+      used += taken.byteLength;
+      at += taken.byteLength;
+      if (used < partBytes) continue;
+      yield part;
+      used = 0;
+    }
+  }
+  yield part.subarray(0, used);
+}
+
+function grown(buffer: Buffer, sizeBytes: number): Buffer {
+  const larger = Buffer.allocUnsafe(sizeBytes);
+  buffer.copy(larger);
+  return larger;
+}

@@ -1,0 +1,61 @@
+/** Reading an object's body from an S3 server, so that short or changed data never passes for whole. */
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { contentHashOf, type ObjectKey } from '#domain/ports/object-keys.ts';
+import { ObjectCorrupt } from '#domain/ports/objects.ts';
+import { unavailable } from './s3-errors.ts';
+
+/** What a body must be. */
+export interface ExpectedBody {
+  readonly key: ObjectKey;
+  /** As the server announced it. */
+  readonly sizeBytes: number | undefined;
+  /** The longest wait for a next piece. The reader's own time does not count. */
+  readonly idleTimeoutMs: number;
+}
+
+/** The pieces of a body. Its connection is given up when the reader leaves before the end.
+ *  @throws ObjectStoreUnavailable when the body is cut, stands still or has another size
+ *  @throws ObjectCorrupt after the last piece of a blob that is not what its key says */
+export async function* readBody(
+  body: Readable,
+  expected: ExpectedBody,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  const pieces: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
+  let sizeBytes = 0;
+  try {
+    for (;;) {
+      const { done, value } = await nextOf(pieces, body, expected);
+      if (done === true) break;
+      sizeBytes += value.byteLength;
+      hash.update(value);
+      yield value;
+    }
+  } finally {
+    body.destroy();
+  }
+  const { key } = expected;
+  if (expected.sizeBytes !== undefined && sizeBytes !== expected.sizeBytes) {
+    throw unavailable(`object ${key} ended after ${sizeBytes} of ${expected.sizeBytes} bytes`);
+  }
+  const content = contentHashOf(key);
+  if (content !== undefined && hash.digest('hex') !== content) throw new ObjectCorrupt(key);
+}
+
+async function nextOf(
+  pieces: AsyncIterator<Uint8Array>,
+  body: Readable,
+  { key, idleTimeoutMs }: ExpectedBody,
+): Promise<IteratorResult<Uint8Array>> {
+  const timer = setTimeout(() => {
+    body.destroy(new Error(`nothing arrived for ${idleTimeoutMs} ms`));
+  }, idleTimeoutMs);
+  try {
+    return await pieces.next();
+  } catch (error) {
+    throw unavailable(`object ${key} was cut off`, error);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,202 @@
+/** A TCP proxy that fails on demand: what stands between a client and a server whose network is slow,
+ *  is cut, or is gone. Knows nothing of what it carries. */
+import { once } from 'node:events';
+import {
+  connect,
+  createServer,
+  type AddressInfo,
+  type NetConnectOpts,
+  type Socket,
+} from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** `request` is what the client sends, `response` what the server sends. */
+export type Direction = 'request' | 'response';
+
+/** What happens to connections; bytes are counted per connection since the fault was set.
+ *  `once`: it strikes one connection, and everything passes afterwards. */
+export type Fault =
+  | { readonly kind: 'pass' }
+  /** Each piece, either way, is held for `delayMs`. */
+  | { readonly kind: 'delay'; readonly delayMs: number }
+  /** After `afterBytes` in one direction both sides are reset. */
+  | {
+      readonly kind: 'cut';
+      readonly direction: Direction;
+      readonly afterBytes: number;
+      readonly once?: boolean;
+    }
+  /** After `afterBytes` in one direction nothing goes on that way, until another fault is set. */
+  | {
+      readonly kind: 'hang';
+      readonly direction: Direction;
+      readonly afterBytes: number;
+      readonly once?: boolean;
+    }
+  /** Nobody listens, and connections that are there are reset. */
+  | { readonly kind: 'refuse' };
+
+export interface FaultProxy {
+  readonly host: string;
+  readonly port: number;
+  /** Connections that were accepted so far. */
+  readonly accepted: number;
+  /** Replaces the fault, for the connections that are there too. */
+  set(fault: Fault): Promise<void>;
+  /** Ends when a `cut` or `hang` has struck a connection, or at once if one has since the last `set`. */
+  struck(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts a proxy to a server, which may listen on a port or on a Unix socket. It passes everything
+ *  until another fault is set. */
+export async function startFaultProxy(target: NetConnectOpts): Promise<FaultProxy> {
+  const proxy = new TcpProxy(target);
+  await proxy.listen();
+  return proxy;
+}
+
+interface State {
+  readonly fault: Fault;
+  /** Ends when another fault is set. */
+  readonly replaced: Promise<void>;
+  readonly replace: () => void;
+  readonly struck: Promise<void>;
+  readonly strike: () => void;
+}
+
+function stateOf(fault: Fault): State {
+  const replaced = Promise.withResolvers<void>();
+  const struck = Promise.withResolvers<void>();
+  return {
+    fault,
+    replaced: replaced.promise,
+    replace: replaced.resolve,
+    struck: struck.promise,
+    strike: struck.resolve,
+  };
+}
+
+/** One client and its way to the server. */
+interface Link {
+  readonly client: Socket;
+  readonly server: Socket;
+}
+
+// An address of the loopback that is this proxy's alone: while it refuses, nobody else gets its port.
+function ownHost(): string {
+  const part = (): number => 1 + Math.floor(Math.random() * 250);
+  return `127.${part()}.${part()}.${part()}`;
+}
+
+class TcpProxy implements FaultProxy {
+  readonly host = ownHost();
+  port = 0;
+  accepted = 0;
+  readonly #target: NetConnectOpts;
+  readonly #listener = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+    this.#accept(client);
+  });
+  readonly #links = new Set<Link>();
+  #state = stateOf({ kind: 'pass' });
+
+  constructor(target: NetConnectOpts) {
+    this.#target = target;
+  }
+
+  async listen(): Promise<void> {
+    this.#listener.listen(this.port, this.host);
+    await once(this.#listener, 'listening');
+    this.port = (this.#listener.address() as AddressInfo).port;
+  }
+
+  async set(fault: Fault): Promise<void> {
+    const before = this.#state;
+    this.#state = stateOf(fault);
+    before.replace();
+    if (fault.kind === 'refuse') await this.#stopListening();
+    else if (!this.#listener.listening) await this.listen();
+  }
+
+  struck(): Promise<void> {
+    return this.#state.struck;
+  }
+
+  async close(): Promise<void> {
+    this.#state.replace();
+    await this.#stopListening();
+  }
+
+  async #stopListening(): Promise<void> {
+    if (!this.#listener.listening) return;
+    const closed = once(this.#listener, 'close');
+    this.#listener.close();
+    for (const link of this.#links) this.#reset(link);
+    await closed;
+  }
+
+  #accept(client: Socket): void {
+    this.accepted += 1;
+    const server = connect({ ...this.#target, allowHalfOpen: true });
+    const link = { client, server };
+    this.#links.add(link);
+    for (const socket of [client, server]) {
+      socket.on('error', () => this.#reset(link));
+      socket.on('close', () => {
+        if (client.destroyed && server.destroyed) this.#links.delete(link);
+      });
+    }
+    for (const direction of ['request', 'response'] as const) {
+      // What fails here has closed a socket, which the other side is told.
+      this.#carry(link, direction).catch(() => this.#reset(link));
+    }
+  }
+
+  #reset({ client, server }: Link): void {
+    client.resetAndDestroy();
+    server.destroy();
+  }
+
+  async #carry(link: Link, direction: Direction): Promise<void> {
+    const [from, to] =
+      direction === 'request' ? [link.client, link.server] : [link.server, link.client];
+    let state = this.#state;
+    let seenBytes = 0;
+    for await (const piece of from as AsyncIterable<Buffer>) {
+      let rest = piece;
+      while (rest.length > 0) {
+        if (state !== this.#state) [state, seenBytes] = [this.#state, 0];
+        const passing = await this.#admit(link, direction, rest.length, { state, seenBytes });
+        if (passing > 0 && !to.write(rest.subarray(0, passing))) await once(to, 'drain');
+        seenBytes += passing;
+        rest = rest.subarray(passing);
+      }
+    }
+    to.end();
+  }
+
+  /** Waits, or resets the link, as the fault says. @returns how many bytes may pass now */
+  async #admit(
+    link: Link,
+    direction: Direction,
+    bytes: number,
+    { state, seenBytes }: { readonly state: State; readonly seenBytes: number },
+  ): Promise<number> {
+    const { fault } = state;
+    if (fault.kind === 'delay') await delay(fault.delayMs);
+    if (fault.kind !== 'cut' && fault.kind !== 'hang') return bytes;
+    if (fault.direction !== direction) return bytes;
+    const left = fault.afterBytes - seenBytes;
+    if (left > 0) return Math.min(left, bytes);
+    state.strike();
+    if (fault.once === true && state === this.#state) {
+      this.#state = { ...state, fault: { kind: 'pass' } };
+    }
+    if (fault.kind === 'cut') {
+      this.#reset(link);
+      throw new Error('cut');
+    }
+    await state.replaced;
+    return 0;
+  }
+}
