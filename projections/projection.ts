@@ -1,6 +1,7 @@
 /** What a projection is: events in, rows out. */
 import type { Kysely } from 'kysely';
 import type { EventType, Recorded } from '#domain/aggregates.ts';
+import type { Position } from '#domain/kernel/event.ts';
 import type { Tables } from './tables.ts';
 
 /** The query builder over every read model, on a pool or inside one transaction. */
@@ -15,8 +16,14 @@ export interface Projection {
   readonly handles: readonly EventType[];
   /** Applies events in the order of the store. The same event again changes nothing. */
   apply(db: ReadModels, events: readonly Recorded[]): Promise<void>;
-  /** Tables that it alone writes, to be emptied before a rebuild. */
+  /** Tables that it alone writes, but for the columns in `kept`. A rebuild makes them anew. */
   readonly tables: readonly (keyof Tables)[];
+  /** Columns of its tables that others write: a rebuild takes them over. */
+  readonly kept?: readonly string[];
+  /** What `apply` does for every event that it handles after `from` up to `to`, set-based and much
+   *  quicker, into tables that have nothing of them yet. Reads events as they are stored: it is used
+   *  as long as all are of the first schema version. */
+  readonly fill?: (db: ReadModels, from: Position, to: Position) => Promise<void>;
 }
 
 /** Applies to each projection the events that it handles. They go side by side: no two write the same

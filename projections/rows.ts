@@ -17,6 +17,8 @@ export interface RowFold<Row extends StreamRow, Event extends Recorded> {
   readonly key: keyof Row & string;
   readonly columns: Columns<Row>;
   readonly handles: readonly EventType[];
+  /** Columns of the table that are not in `columns`: others write them, and a rebuild keeps them. */
+  readonly kept?: readonly string[];
   readonly keyOf: (event: Event) => string;
   /** The row after the event; `undefined` where there is to be none. `stream_version` is set by the
    *  caller. */
@@ -33,6 +35,7 @@ export function rowProjection<Row extends StreamRow, Event extends Recorded>(
     version: fold.version,
     handles: fold.handles,
     tables: [fold.table],
+    ...(fold.kept && { kept: fold.kept }),
     apply: (db, events) => applyFold(db, fold, events as readonly Event[]),
   };
 }

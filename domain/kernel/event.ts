@@ -41,6 +41,13 @@ export interface Position {
 
 export const startOfStore: Position = { transactionId: 0n, globalPosition: 0 };
 
+/** Whether `one` comes after `other` in the order of the store. */
+export function isAfter(one: Position, other: Position): boolean {
+  return one.transactionId === other.transactionId
+    ? one.globalPosition > other.globalPosition
+    : one.transactionId > other.transactionId;
+}
+
 /** An event as the store gives it back. */
 export interface RecordedEvent<Event extends DomainEvent = DomainEvent> {
   readonly position: Position;

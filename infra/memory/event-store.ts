@@ -1,5 +1,5 @@
 /** The event store in memory: for tests, and the plainest statement of what the port promises. */
-import type { Position, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
+import { isAfter, type Position, type RecordedEvent, type StreamId } from '#domain/kernel/event.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import { VersionConflict, type EventStore, type StreamAppend } from '#domain/ports/event-store.ts';
 
@@ -61,10 +61,4 @@ export class MemoryEventStore implements EventStore {
       added.some((eventId) => known.has(eventId))
     );
   }
-}
-
-function isAfter(one: Position, other: Position): boolean {
-  return one.transactionId === other.transactionId
-    ? one.globalPosition > other.globalPosition
-    : one.transactionId > other.transactionId;
 }

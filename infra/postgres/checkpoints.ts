@@ -7,10 +7,16 @@ const statements = {
     VALUES ($1, $2, '0', 0) ON CONFLICT DO NOTHING`,
   lock: `SELECT version, transaction_id, global_position FROM checkpoints
     WHERE name = $1 FOR UPDATE SKIP LOCKED`,
+  hold: `SELECT version, transaction_id, global_position FROM checkpoints
+    WHERE name = $1 FOR UPDATE`,
   read: `SELECT version, transaction_id, global_position FROM checkpoints WHERE name = $1`,
   move: `UPDATE checkpoints
     SET transaction_id = $4, global_position = $5, updated_at = now()
     WHERE name = $1 AND transaction_id = $2 AND global_position = $3`,
+  set: `INSERT INTO checkpoints (name, version, transaction_id, global_position)
+    VALUES ($1, $2, $3, $4)
+    ON CONFLICT (name) DO UPDATE SET version = excluded.version, updated_at = now(),
+      transaction_id = excluded.transaction_id, global_position = excluded.global_position`,
   list: `SELECT name, version, transaction_id, global_position,
       (SELECT count(*)::int FROM (SELECT 1 FROM events e
         WHERE (e.transaction_id, e.global_position) > (c.transaction_id, c.global_position)
@@ -41,6 +47,14 @@ export async function lockCheckpoint(
   return positionOf(row);
 }
 
+/** The reader's place, whatever version its rows are of. Waits for whoever has it; it is locked then
+ *  until the transaction ends. */
+export async function holdCheckpoint(db: Queryable, name: string): Promise<Position> {
+  const { rows } = await db.query<CheckpointRow>(statements.hold, [name]);
+  const [row] = rows;
+  return row === undefined ? startOfStore : positionOf(row);
+}
+
 /** The reader's place, without a lock. */
 export async function readCheckpoint(db: Queryable, name: string): Promise<Position> {
   const { rows } = await db.query<CheckpointRow>(statements.read, [name]);
@@ -63,6 +77,16 @@ export async function moveCheckpoint(
     to.globalPosition,
   ]);
   return rowCount === 1;
+}
+
+/** Sets a place whose rows were made anew, with their version. */
+export async function setCheckpoint(
+  db: Queryable,
+  name: string,
+  version: number,
+  { transactionId, globalPosition }: Position,
+): Promise<void> {
+  await db.query(statements.set, [name, version, transactionId.toString(), globalPosition]);
 }
 
 /** Makes the place of a new reader. */

@@ -110,6 +110,23 @@ export async function inTransaction<Result>(
   }
 }
 
+/** The same on a connection that the caller has, and keeps. */
+export async function inTransactionOf<Result>(
+  client: pg.PoolClient,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await client.query('BEGIN');
+  try {
+    const result = await work();
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    // A connection that is gone has rolled back by itself.
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
 /** SQLSTATE of a Postgres error; `undefined` for anything else. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'

@@ -1,6 +1,12 @@
 /** The event store on Postgres: see `migrations/0002_event_store.sql` for the tables and the stored
  *  append function. */
-import type { EventMetadata, Position, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
+import {
+  startOfStore,
+  type EventMetadata,
+  type Position,
+  type RecordedEvent,
+  type StreamId,
+} from '#domain/kernel/event.ts';
 import { known, parseEventId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import { VersionConflict, type EventStore, type StreamAppend } from '#domain/ports/event-store.ts';
@@ -19,6 +25,18 @@ const statements = {
   readAll: `SELECT * FROM events
     WHERE (transaction_id, global_position) > ($1::xid8, $2)
       AND transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+    ORDER BY transaction_id, global_position LIMIT $3`,
+  newest: `SELECT transaction_id, global_position FROM events
+    ORDER BY transaction_id DESC, global_position DESC LIMIT 1`,
+  chunkEnd: `SELECT transaction_id, global_position FROM (
+      SELECT transaction_id, global_position FROM events
+      WHERE (transaction_id, global_position) > ($1::xid8, $2)
+        AND transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+      ORDER BY transaction_id, global_position LIMIT $3) chunk
+    ORDER BY transaction_id DESC, global_position DESC LIMIT 1`,
+  readTypes: `SELECT * FROM events
+    WHERE (transaction_id, global_position) > ($1::xid8, $2) AND type = ANY($4)
+      AND ($5 OR transaction_id < pg_snapshot_xmin(pg_current_snapshot()))
     ORDER BY transaction_id, global_position LIMIT $3`,
 };
 
@@ -149,6 +167,52 @@ export async function readAll(
     after.transactionId.toString(),
     after.globalPosition,
     limit,
+  ]);
+  return rows.map(recorded);
+}
+
+/** Place of the newest event; the start of an empty store. */
+export async function newestPlace(db: Queryable): Promise<Position> {
+  return placeOf(await db.query<PlaceRow>(statements.newest, [])) ?? startOfStore;
+}
+
+/** Place of the last of the next `size` events that `readAll` would give. */
+export async function chunkEnd(
+  db: Queryable,
+  after: Position,
+  size: number,
+): Promise<Position | undefined> {
+  const { transactionId, globalPosition } = after;
+  const values = [transactionId.toString(), globalPosition, size];
+  return placeOf(await db.query<PlaceRow>(statements.chunkEnd, values));
+}
+
+type PlaceRow = Pick<EventRow, 'transaction_id' | 'global_position'>;
+
+function placeOf({ rows: [row] }: { readonly rows: readonly PlaceRow[] }): Position | undefined {
+  return row && { transactionId: BigInt(row.transaction_id), globalPosition: row.global_position };
+}
+
+export interface TypesRead {
+  readonly types: readonly string[];
+  readonly limit: number;
+  /** Also what was committed while an earlier event could still appear. For whoever keeps such events
+   *  from being appended meanwhile. */
+  readonly unsettled: boolean;
+}
+
+/** `readAll`, of some types alone. */
+export async function readTypes(
+  db: Queryable,
+  after: Position,
+  { types, limit, unsettled }: TypesRead,
+): Promise<readonly RecordedEvent[]> {
+  const { rows } = await db.query<EventRow>(statements.readTypes, [
+    after.transactionId.toString(),
+    after.globalPosition,
+    limit,
+    types,
+    unsettled,
   ]);
   return rows.map(recorded);
 }

@@ -1,4 +1,5 @@
 import type { EventType, Recorded } from '#domain/aggregates.ts';
+import type { Position } from '#domain/kernel/event.ts';
 import { sql } from 'kysely';
 import { actorName } from '../actors.ts';
 import type { Projection, ReadModels } from '../projection.ts';
@@ -35,6 +36,7 @@ export const auditProjection: Projection = {
   version: 1,
   handles: Object.keys(actions) as EventType[],
   tables: ['audit'],
+  fill: fillEntries,
   apply: async (db, events) => {
     const last = await lastSeq(db);
     const known = await alreadyThere(db, events);
@@ -45,6 +47,28 @@ export const auditProjection: Projection = {
     );
   },
 };
+
+/** `entry`, said in SQL. */
+async function fillEntries(db: ReadModels, from: Position, to: Position): Promise<void> {
+  const last = await lastSeq(db);
+  await sql`
+    INSERT INTO audit (audit_seq, event_id, event_position, time, actor, action, resource, outcome,
+      detail, ip, correlation_id, causation_id)
+    SELECT ${last}::bigint + row_number() OVER (ORDER BY transaction_id, global_position), event_id,
+      global_position, recorded_at,
+      CASE metadata -> 'actor' ->> 'kind' WHEN 'user' THEN metadata -> 'actor' ->> 'email'
+        WHEN 'system' THEN metadata -> 'actor' ->> 'name' ELSE 'anonymous' END,
+      CASE WHEN refused THEN data ->> 'operation' ELSE ${JSON.stringify(actions)}::jsonb ->> type END,
+      CASE WHEN refused THEN coalesce(data ->> 'resource', stream_id) ELSE stream_id END,
+      CASE WHEN refused THEN 'refused' ELSE 'accepted' END,
+      CASE WHEN refused THEN data ->> 'code' || CASE WHEN (data ->> 'count')::bigint = 1 THEN ''
+        ELSE ' (' || (data ->> 'count') || ' times)' END END,
+      metadata ->> 'ip', metadata ->> 'correlationId', (metadata ->> 'causationId')::uuid
+    FROM events, LATERAL (SELECT type = 'RequestRefused' AS refused) kind
+    WHERE (transaction_id, global_position) > (${from.transactionId.toString()}::xid8, ${from.globalPosition}::bigint)
+      AND (transaction_id, global_position) <= (${to.transactionId.toString()}::xid8, ${to.globalPosition}::bigint)
+      AND type = ANY(${Object.keys(actions)})`.execute(db);
+}
 
 async function lastSeq(db: ReadModels): Promise<number> {
   const row = await db

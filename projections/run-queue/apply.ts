@@ -13,6 +13,7 @@ export const runQueueProjection: Projection = rowProjection<RunQueueTable, Recor
   table: 'run_queue',
   key: 'run_id',
   columns: runQueueColumns,
+  kept: ['owner', 'lease_until'],
   handles: ['RunQueued', 'RunReleased', 'RunStarted', 'RunStopRequested', 'RunFinished'],
   keyOf: (event) => event.data.runId,
   step: (row, event) => {

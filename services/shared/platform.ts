@@ -6,11 +6,12 @@ import type { Ids } from '#domain/ports/ids.ts';
 import { PostgresBus } from '#infra/bus/postgres.ts';
 import { announcements } from '#infra/postgres/announcements.ts';
 import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
+import { refuseOutdatedRows } from '#infra/postgres/projection-versions.ts';
 import { openDatabase, queryBuilder, type Database } from '#infra/postgres/database.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import type { ReadModels } from '#projections/projection.ts';
-import { inlineProjections } from '#projections/registry.ts';
+import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
 import { worldOf } from '#projections/world.ts';
 import type { Logger } from './logger.ts';
@@ -35,7 +36,8 @@ export interface PlatformOptions {
   readonly logger: Logger;
 }
 
-/** Connects to the database and the bus. @throws when the database cannot be reached now */
+/** Connects to the database and the bus. @throws when the database cannot be reached now, or holds rows
+ *  of other versions of the projections */
 export async function openPlatform(options: PlatformOptions): Promise<Platform> {
   const { databaseUrl, logger } = options;
   const database = openDatabase(databaseUrl, {
@@ -44,6 +46,12 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     onIdleError: (error) => logger.warn({ error }, 'a database connection broke'),
   });
   const { pool } = database;
+  await refuseOutdatedRows(pool, [...inlineProjections, ...asyncProjections]).catch(
+    async (error: unknown) => {
+      await database.close();
+      throw error;
+    },
+  );
   const bus = await PostgresBus.open({
     url: databaseUrl,
     pool,

@@ -3,12 +3,12 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { listCheckpoints } from '#infra/postgres/checkpoints.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
+import { newestPlace } from '#infra/postgres/event-store.ts';
 import { listRuntimes } from '#infra/postgres/runtimes.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { json, text } from '../http/reply.ts';
 import { Health, SystemInfo } from '../schemas/system.ts';
-import { newestPosition } from '../stores/event-position.ts';
 import { version } from '../version.ts';
 
 const tag = 'System';
@@ -26,7 +26,7 @@ const info = operation({
     const [runtimes, projections, position] = await Promise.all([
       listRuntimes(database),
       listCheckpoints(database),
-      newestPosition(database),
+      newestPlace(database),
     ]);
     const now = clock.now();
     const backend = { name: 'backend', id: 'backend', started_at: startedAt, seen_at: now };

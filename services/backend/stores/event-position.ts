@@ -1,11 +1,9 @@
-/** The newest event, and whether reads have come as far as a given one. */
-import { startOfStore, type Position } from '#domain/kernel/event.ts';
+/** Whether reads have come as far as a given event. */
+import { isAfter, type Position } from '#domain/kernel/event.ts';
 import { readCheckpoint } from '#infra/postgres/checkpoints.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
 const statements = {
-  newest: `SELECT transaction_id, global_position FROM events
-    ORDER BY transaction_id DESC, global_position DESC LIMIT 1`,
   // What comes later than this statement has a transaction from the horizon on.
   issued: `SELECT is_called AND last_value >= $1 AS issued,
       pg_snapshot_xmin(pg_current_snapshot()) AS horizon
@@ -18,18 +16,6 @@ const statements = {
 };
 
 const lookEveryMs = 25;
-
-/** Place of the newest event. */
-export async function newestPosition(db: Queryable): Promise<Position> {
-  const { rows } = await db.query<{ transaction_id: string; global_position: number }>(
-    statements.newest,
-    [],
-  );
-  const [row] = rows;
-  return row === undefined
-    ? startOfStore
-    : { transactionId: BigInt(row.transaction_id), globalPosition: row.global_position };
-}
 
 export interface AwaitedPosition {
   /** As a write answered with it. */
@@ -57,7 +43,7 @@ export async function positionReached(db: Queryable, awaited: AwaitedPosition): 
   for (const reader of readers) {
     const place = await placeAhead(db, reader, globalPosition);
     const hasPassed = async () =>
-      place === undefined || isAtLeast(await readCheckpoint(db, reader), place);
+      place === undefined || !isAfter(place, await readCheckpoint(db, reader));
     if (!(await isInTime(hasPassed))) return false;
   }
   return true;
@@ -94,10 +80,4 @@ async function placeAhead(
   ]);
   const [row] = rows;
   return row && { transactionId: BigInt(row.transaction_id), globalPosition };
-}
-
-function isAtLeast(one: Position, other: Position): boolean {
-  return one.transactionId === other.transactionId
-    ? one.globalPosition >= other.globalPosition
-    : one.transactionId > other.transactionId;
 }

@@ -1,0 +1,80 @@
+/** Copies of read tables in a schema of their own, to be filled and then put in place of the tables.
+ *  Whoever has that schema first in its search path writes the copies by the tables' own names. */
+import type { Queryable } from './database.ts';
+
+const reads = {
+  options: `SELECT array_to_string(reloptions, ', ') AS options FROM pg_class
+    WHERE oid = to_regclass('public.' || $1)`,
+  constraints: `SELECT conname AS name, pg_get_constraintdef(oid) AS definition FROM pg_constraint
+    WHERE conrelid = to_regclass('public.' || $1) AND contype IN ('p', 'u')`,
+  indexes: `SELECT pg_get_indexdef(i.indexrelid) AS definition FROM pg_index i
+    WHERE i.indrelid = to_regclass('public.' || $1)
+      AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)`,
+  grants: `SELECT privilege_type AS privilege, grantee::regrole::text AS grantee
+    FROM pg_class, aclexplode(relacl)
+    WHERE oid = to_regclass('public.' || $1) AND grantee <> relowner`,
+  key: `SELECT a.attname AS name FROM pg_constraint c
+    JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey)
+    WHERE c.conrelid = to_regclass('public.' || $1) AND c.contype = 'p'
+    ORDER BY array_position(c.conkey, a.attnum)`,
+  columns: `SELECT attname AS name FROM pg_attribute
+    WHERE attrelid = to_regclass('public.' || $1) AND attnum > 0 AND NOT attisdropped
+    ORDER BY attnum`,
+};
+
+/** Makes an empty copy, whole: an index that was built at the end would hold a transaction open for as
+ *  long as it takes, and with it every reader of the store. */
+export async function makeShadow(db: Queryable, schema: string, table: string): Promise<void> {
+  const copy = `${schema}.${table}`;
+  await db.query(`CREATE TABLE ${copy} (LIKE public.${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS
+    INCLUDING GENERATED INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING COMMENTS)`);
+  const [options] = await rowsOf<{ options: string | null }>(db, reads.options, table);
+  if (options?.options) await db.query(`ALTER TABLE ${copy} SET (${options.options})`);
+  type Constraint = { name: string; definition: string };
+  for (const { name, definition } of await rowsOf<Constraint>(db, reads.constraints, table)) {
+    await db.query(`ALTER TABLE ${copy} ADD CONSTRAINT ${name} ${definition}`);
+  }
+  type Grant = { privilege: string; grantee: string };
+  for (const { privilege, grantee } of await rowsOf<Grant>(db, reads.grants, table)) {
+    await db.query(`GRANT ${privilege} ON ${copy} TO ${grantee}`);
+  }
+  for (const { definition } of await rowsOf<{ definition: string }>(db, reads.indexes, table)) {
+    await db.query(definition.replace(` ON public.${table} `, ` ON ${copy} `));
+  }
+}
+
+/** Puts the copy in the table's place, whose name it then has. Columns in `kept` are taken over from
+ *  the table. The caller holds the table's exclusive lock. */
+export async function switchToShadow(
+  db: Queryable,
+  schema: string,
+  table: string,
+  kept: readonly string[],
+): Promise<void> {
+  if (kept.length > 0) {
+    const values = kept.map((column) => `${column} = o.${column}`).join(', ');
+    const same = (await keyOf(db, table)).map((key) => `n.${key} = o.${key}`).join(' AND ');
+    await db.query(
+      `UPDATE ${schema}.${table} n SET ${values} FROM public.${table} o WHERE ${same}`,
+    );
+  }
+  await db.query(`DROP TABLE public.${table}`);
+  await db.query(`ALTER TABLE ${schema}.${table} SET SCHEMA public`);
+}
+
+/** Names of the columns that tell rows apart. */
+export async function keyOf(db: Queryable, table: string): Promise<readonly string[]> {
+  return (await rowsOf<{ name: string }>(db, reads.key, table)).map((row) => row.name);
+}
+
+export async function columnsOf(db: Queryable, table: string): Promise<readonly string[]> {
+  return (await rowsOf<{ name: string }>(db, reads.columns, table)).map((row) => row.name);
+}
+
+async function rowsOf<Row extends object>(
+  db: Queryable,
+  text: string,
+  table: string,
+): Promise<readonly Row[]> {
+  return (await db.query<Row>(text, [table])).rows;
+}
