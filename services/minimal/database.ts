@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startEmbeddedPostgres } from '#infra/embedded/postgres.ts';
 import { migrate } from '#infra/postgres/migrate.ts';
+import { rebuildOutdated } from './rebuilds.ts';
 import { restartDelayMs } from './service.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
@@ -26,6 +27,7 @@ export async function startDatabase(
   try {
     const { ahead } = await migrate(server.adminUrl, { directory: MIGRATIONS });
     if (ahead.length > 0) say(`The database is from a newer version: ${ahead.join(', ')}`);
+    await rebuildOutdated(dataDir, say);
   } catch (error) {
     await server.stop();
     throw error;

@@ -1,0 +1,54 @@
+/** Rows that an earlier version of the program wrote are made anew before the services start: they
+ *  would refuse them. */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { compileCache } from './compiled.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const program = join(root, 'services', 'cli', 'main.ts');
+
+/** Rebuilds what is outdated, where the projections' code is not that of the last start. In a process of
+ *  its own, because this one stays small.
+ *  @throws Error with the reason when that fails */
+export async function rebuildOutdated(dataDir: string, say: (line: string) => void): Promise<void> {
+  const mark = join(dataDir, 'cache', 'projections-by');
+  const present = projectionsDigest();
+  if (readMark(mark) === present) return;
+  const child = spawn(process.execPath, [program, 'projections', 'rebuild', '--outdated'], {
+    env: {
+      PATH: process.env['PATH'],
+      ORCH_DATA_DIR: dataDir,
+      NODE_COMPILE_CACHE: compileCache(dataDir),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [result, problem, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number | null]>,
+  ]);
+  if (code !== 0) throw new Error(`The projections could not be rebuilt: ${problem.trim()}`);
+  for (const line of result.split('\n').filter(Boolean)) say(`Rebuilt ${line}`);
+  mkdirSync(dirname(mark), { recursive: true, mode: 0o700 });
+  writeFileSync(mark, present);
+}
+
+function projectionsDigest(): string {
+  const hash = createHash('sha256');
+  const files = globSync('projections/**/*.ts', { cwd: root });
+  for (const file of files.toSorted()) hash.update(readFileSync(join(root, file)));
+  return hash.digest('hex');
+}
+
+function readMark(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined; // the first start
+  }
+}
