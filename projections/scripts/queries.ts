@@ -76,6 +76,20 @@ export async function findScriptGroup(
     .executeTakeFirst();
 }
 
+/** The groups of those of the scripts that are there. */
+export async function findScriptGroups(
+  db: ReadModels,
+  scriptIds: readonly ScriptId[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db
+    .selectFrom('scripts')
+    .select(['script_id', 'group_id'])
+    .where(sql<boolean>`script_id = ANY(${scriptIds}::uuid[])`)
+    .where('deleted', '=', false)
+    .execute();
+  return new Map(rows.map((row) => [row.script_id, row.group_id]));
+}
+
 /** Newest first, from behind `after`; at most `limit` rows. */
 export async function listScripts(
   db: ReadModels,

@@ -1,4 +1,8 @@
 /** The backend as a whole: routes, WebSockets and background duties over one HTTP server. */
+import type { ScriptId, SessionId } from '#domain/kernel/ids.ts';
+import { findScriptGroups } from '#projections/scripts/queries.ts';
+import { findOpenSessions } from '#projections/sessions/queries.ts';
+import { gathered } from './stores/gathered.ts';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -80,6 +84,11 @@ function servicesOf(parts: Parts): Services {
   return {
     ...parts,
     tokens: createAccessTokens(parts.tokenKey, parts.clock),
+    findSession: gathered(async (ids: readonly SessionId[]) => {
+      const sessions = await findOpenSessions(parts.readModels, ids);
+      return new Map(sessions.map((session) => [session.session_id, session]));
+    }),
+    findGroupOf: gathered((ids: readonly ScriptId[]) => findScriptGroups(parts.readModels, ids)),
     passwords: bcryptPasswords(parts.passwordCost),
     throttle: new LoginThrottle(parts.database, parts.clock),
     metrics: createMetrics(),

@@ -1,4 +1,5 @@
 /** What handlers work with; made once, in `app.ts`. */
+import type { ScriptId, SessionId } from '#domain/kernel/ids.ts';
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands } from '#domain/ports/commands.ts';
@@ -7,6 +8,7 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { RunLogs } from '#domain/ports/run-logs.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { ReadModels } from '#projections/projection.ts';
+import type { OpenSession } from '#projections/sessions/queries.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import type { TrustedProxies } from './http/client.ts';
 import type { AccessTokens } from './http/tokens.ts';
@@ -39,6 +41,10 @@ export interface Parts {
 
 export interface Services extends Parts {
   readonly tokens: AccessTokens;
+  /** A session that still counts, with its owner as of now. */
+  readonly findSession: (id: SessionId) => Promise<OpenSession | undefined>;
+  /** The group of a script that is there. */
+  readonly findGroupOf: (id: ScriptId) => Promise<string | undefined>;
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
   readonly metrics: Metrics;

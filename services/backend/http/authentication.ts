@@ -2,8 +2,7 @@
  *  log-out or a changed role counts at once. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseGroupId, parseUserId, type SessionId } from '#domain/kernel/ids.ts';
-import { findOpenSession, type OpenSession } from '#projections/sessions/queries.ts';
-import type { ReadModels } from '#projections/projection.ts';
+import type { OpenSession } from '#projections/sessions/queries.ts';
 import { problem, type Problem } from './problem.ts';
 import type { AccessTokens } from './tokens.ts';
 
@@ -14,7 +13,7 @@ export interface Identity {
 
 export interface AuthenticationParts {
   readonly tokens: AccessTokens;
-  readonly readModels: ReadModels;
+  readonly findSession: (id: SessionId) => Promise<OpenSession | undefined>;
 }
 
 export const unauthenticated: Problem = problem(
@@ -35,12 +34,12 @@ export async function authenticate(
 /** The person whom an access token names, as of now. */
 export async function identityOfToken(
   token: string,
-  { tokens, readModels }: AuthenticationParts,
+  { tokens, findSession }: AuthenticationParts,
 ): Promise<Identity | undefined> {
   const claims = await tokens.verify(token);
   if (claims === undefined) return undefined;
   const { sessionId, userId } = claims;
-  const session = await findOpenSession(readModels, sessionId);
+  const session = await findSession(sessionId);
   if (session?.user_id !== userId) return undefined;
   return { sessionId, principal: principalOf(session) };
 }

@@ -8,6 +8,7 @@ import { jwtVerify } from 'jose/jwt/verify';
 
 export const accessTokenSeconds = 15 * 60;
 
+const maxRemembered = 1_000;
 const algorithm = 'HS256';
 const type = 'at+jwt';
 const issuer = 'orchestrator';
@@ -26,6 +27,8 @@ export interface AccessTokens {
 }
 
 export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens {
+  // A signature that was good stays good; whether its session still counts is another question.
+  const seen = new Map<string, Claims>();
   return {
     issue: async (userId, sessionId) => {
       const nowSeconds = Math.floor(clock.now().getTime() / 1000);
@@ -39,14 +42,25 @@ export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens 
         .sign(key);
     },
     verify: async (token) => {
+      const known = seen.get(token);
+      if (known !== undefined && known.expiresAtMs > clock.now().getTime()) return known;
       try {
-        return await verified(token, key, clock);
+        const claims = await verified(token, key, clock);
+        if (claims !== undefined) remember(seen, token, claims);
+        return claims;
       } catch (error) {
         if (error instanceof JOSEError) return undefined;
         throw error;
       }
     },
   };
+}
+
+/** The oldest makes room. */
+function remember(seen: Map<string, Claims>, token: string, claims: Claims): void {
+  const [oldest] = seen.size < maxRemembered ? [] : seen.keys();
+  if (oldest !== undefined) seen.delete(oldest);
+  seen.set(token, claims);
 }
 
 async function verified(token: string, key: Uint8Array, clock: Clock): Promise<Claims | undefined> {

@@ -13,7 +13,7 @@ import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import { maxParamsBytes, type RunRequest } from '../schemas/run.ts';
 import type { Services } from '../services.ts';
 import { accepted, refusalProblem, type Accepted } from './outcome.ts';
-import { seesScript } from './visible.ts';
+import { isIn } from './visible.ts';
 
 export interface RunCall {
   readonly principal: Principal;
@@ -30,7 +30,8 @@ export interface Queued {
 /** Parameters are kept once it is sure that they are wanted: a refused run leaves nothing behind. */
 export async function queueRun(call: RunCall, services: Services): Promise<Queued | Problem> {
   const { commands, database, ids } = services;
-  if (!(await seesScript(call.principal, call.parameters.id, services.readModels))) return notFound;
+  const group = await services.findGroupOf(call.parameters.id);
+  if (group === undefined || !isIn(call.principal, group)) return notFound;
   const content = paramsOf(call.body);
   if (content !== undefined && content.length > maxParamsBytes) return paramsTooLarge;
   const command: RunScript = {

@@ -56,6 +56,7 @@ export async function visibleRun(
   return run !== undefined && isIn(principal, run.group_id) ? run : undefined;
 }
 
-function isIn(principal: Principal, groupId: string): boolean {
+/** Whether what belongs to a group is there for the caller. */
+export function isIn(principal: Principal, groupId: string): boolean {
   return sees(principal, known(parseGroupId, groupId));
 }

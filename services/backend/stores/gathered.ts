@@ -1,0 +1,21 @@
+/** Makes one question of those that are asked within the same turn of the event loop. An answer is
+ *  never older than its question: it is asked for afterwards.
+ *  @param load answers many at once; what is not in the answer does not exist */
+export function gathered<Key extends string, Value>(
+  load: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Value>>,
+): (key: Key) => Promise<Value | undefined> {
+  let wanted = new Set<Key>();
+  let answer: Promise<ReadonlyMap<string, Value>> | undefined;
+  const ask = async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    const keys = [...wanted];
+    wanted = new Set();
+    answer = undefined;
+    return await load(keys);
+  };
+  return async (key) => {
+    wanted.add(key);
+    answer ??= ask();
+    return (await answer).get(key);
+  };
+}
