@@ -3,6 +3,7 @@
 import { performance } from 'node:perf_hooks';
 import { Product } from '#services/minimal/testing/product.ts';
 import { benchFirstLine } from './first-line.ts';
+import { benchRequests } from './requests.ts';
 import { benchThroughput } from './throughput.ts';
 import { idleMemory } from './memory.ts';
 import { row } from './report.ts';
@@ -27,6 +28,7 @@ try {
   await product.stop();
   await first.remove();
 }
+await benchRequests();
 
 async function timeRestart(): Promise<number> {
   await first.stop();

@@ -75,6 +75,11 @@ export class Product {
     return product;
   }
 
+  /** What a signed-in client sends along. */
+  get authorization(): { readonly authorization: string } {
+    return { authorization: `Bearer ${this.#token}` };
+  }
+
   get pid(): number {
     const { pid } = this.#process;
     if (pid === undefined) throw new Error('the product did not start');
@@ -111,7 +116,7 @@ export class Product {
     return fetch(`${this.baseUrl}/api/v1${path}`, {
       method,
       headers: {
-        authorization: `Bearer ${this.#token}`,
+        ...this.authorization,
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
