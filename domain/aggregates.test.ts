@@ -16,8 +16,10 @@ import {
   runCommand,
   scriptCommand,
   sessionCommand,
+  systemCommand,
   userCommand,
 } from './testing/arbitraries.ts';
+import { systemAggregate } from './system/decide.ts';
 import { scriptFacts } from './testing/samples.ts';
 import { steps } from './testing/steps.ts';
 import { userAggregate } from './user/decide.ts';
@@ -30,6 +32,7 @@ every('run', runAggregate, runCommand, fc.oneof(fc.constant(scriptFacts()), anyS
 every('user', userAggregate, userCommand, fc.record({ emailTaken: fc.boolean() }));
 every('session', sessionAggregate, sessionCommand, noFacts);
 every('group', groupAggregate, groupCommand, noFacts);
+every('system', systemAggregate, systemCommand, noFacts);
 every('refusal', refusalAggregate, refusalCommand, noFacts);
 
 function every<State, Command extends { readonly type: string }, Event extends DomainEvent, Facts>(

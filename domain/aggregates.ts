@@ -17,6 +17,9 @@ import type { ScriptEvent } from './script/events.ts';
 import type { SessionCommand } from './session/commands.ts';
 import { sessionAggregate } from './session/decide.ts';
 import type { SessionEvent } from './session/events.ts';
+import type { SystemCommand } from './system/commands.ts';
+import { systemAggregate } from './system/decide.ts';
+import type { SystemEvent } from './system/events.ts';
 import type { UserCommand } from './user/commands.ts';
 import { userAggregate } from './user/decide.ts';
 import type { UserEvent } from './user/events.ts';
@@ -27,6 +30,7 @@ export type Command =
   | UserCommand
   | SessionCommand
   | GroupCommand
+  | SystemCommand
   | RefusalCommand;
 
 export type PlatformEvent =
@@ -35,6 +39,7 @@ export type PlatformEvent =
   | UserEvent
   | SessionEvent
   | GroupEvent
+  | SystemEvent
   | RefusalEvent;
 
 export type EventType = PlatformEvent['type'];
@@ -70,10 +75,10 @@ export function handlingOf(command: Command): Handling {
     case 'RestoreScript':
       return bind(scriptAggregate, command);
     case 'RunScript':
+    case 'ReleaseRun':
     case 'StartRun':
     case 'StopRun':
     case 'FinishRun':
-    case 'ReleaseRun':
     case 'AbandonRun':
       return bind(runAggregate, command);
     case 'CreateUser':
@@ -84,6 +89,9 @@ export function handlingOf(command: Command): Handling {
       return bind(sessionAggregate, command);
     case 'CreateGroup':
       return bind(groupAggregate, command);
+    case 'PauseTriggers':
+    case 'ResumeTriggers':
+      return bind(systemAggregate, command);
     case 'RecordRefusal':
       return bind(refusalAggregate, command);
   }

@@ -6,6 +6,7 @@ import { runQueueProjection } from './run-queue/apply.ts';
 import { runsProjection } from './runs/apply.ts';
 import { scriptFilesProjection, scriptsProjection } from './scripts/apply.ts';
 import { sessionsProjection } from './sessions/apply.ts';
+import { triggerStateProjection } from './trigger-state/apply.ts';
 import { usersProjection } from './users/apply.ts';
 
 /** Written in the append's transaction, always in this order, so that two appends never wait for each
@@ -18,6 +19,7 @@ export const inlineProjections: readonly Projection[] = [
   scriptFilesProjection,
   runsProjection,
   runQueueProjection,
+  triggerStateProjection,
 ];
 
 /** Written behind the append by the projector. */

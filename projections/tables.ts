@@ -5,6 +5,7 @@ import type { RunQueueTable } from './run-queue/table.ts';
 import type { RunsTable } from './runs/table.ts';
 import type { ScriptFilesTable, ScriptsTable } from './scripts/table.ts';
 import type { SessionsTable } from './sessions/table.ts';
+import type { TriggerStateTable } from './trigger-state/table.ts';
 import type { UsersTable } from './users/table.ts';
 
 export interface Tables {
@@ -15,5 +16,6 @@ export interface Tables {
   readonly script_files: ScriptFilesTable;
   readonly scripts: ScriptsTable;
   readonly sessions: SessionsTable;
+  readonly trigger_state: TriggerStateTable;
   readonly users: UsersTable;
 }

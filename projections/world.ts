@@ -2,6 +2,7 @@
 import type { ScriptFacts, World } from '#domain/kernel/aggregate.ts';
 import { sql } from 'kysely';
 import type { ReadModels } from './projection.ts';
+import { heldTriggers } from './trigger-state/queries.ts';
 
 /** The world as `db` sees it. */
 export function worldOf(db: ReadModels): World {
@@ -33,7 +34,9 @@ async function scriptFacts(db: ReadModels, scriptId: string): Promise<ScriptFact
       sql<number>`(SELECT count(*) FROM runs r WHERE r.script_id = scripts.script_id
         AND r.finished_at IS NULL AND NOT r.waiting)`.as('activeRuns'),
       sql<number>`(SELECT count(*) FROM runs r WHERE r.script_id = scripts.script_id
-        AND r.finished_at IS NULL AND r.waiting AND r.available_at <= now())`.as('waitingRuns'),
+        AND r.finished_at IS NULL AND r.waiting AND r.available_at <= now()
+        AND NOT (r.trigger_type IN ${heldTriggers}
+          AND EXISTS (SELECT FROM trigger_state WHERE paused)))`.as('waitingRuns'),
     ])
     .where('script_id', '=', scriptId)
     .executeTakeFirst();

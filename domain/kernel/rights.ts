@@ -18,6 +18,7 @@ export const rights = {
   'runs.stop': withoutViewer,
   'groups.read': everyone,
   'system.read': everyone,
+  'system.manage': administrators,
   'users.manage': administrators,
   'audit.read': administrators,
 } as const satisfies Record<string, readonly Role[]>;

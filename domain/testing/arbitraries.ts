@@ -14,6 +14,7 @@ import {
   type ScriptSettings,
 } from '#domain/script/settings.ts';
 import type { SessionCommand } from '#domain/session/commands.ts';
+import type { SystemCommand } from '#domain/system/commands.ts';
 import type { UserCommand } from '#domain/user/commands.ts';
 import fc from 'fast-check';
 import * as ids from './ids.ts';
@@ -244,12 +245,17 @@ export const refusalCommand: fc.Arbitrary<RefusalCommand> = fc
   })
   .map((changes) => recordRefusal(changes));
 
+export const systemCommand: fc.Arbitrary<SystemCommand> = fc.record({
+  type: fc.constantFrom('PauseTriggers', 'ResumeTriggers'),
+});
+
 export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 6, arbitrary: scriptCommand },
   { weight: 8, arbitrary: runCommand },
   sessionCommand,
   userCommand,
   { weight: 2, arbitrary: groupCommand },
+  systemCommand,
   refusalCommand,
 );
 

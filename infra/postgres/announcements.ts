@@ -39,6 +39,8 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'SessionRefreshed':
       case 'SessionClosed':
       case 'GroupCreated':
+      case 'TriggersPaused':
+      case 'TriggersResumed':
       case 'RequestRefused':
         break;
     }

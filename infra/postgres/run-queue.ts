@@ -41,9 +41,12 @@ const statements = {
     WHERE fence IS NOT NULL AND (lease_until IS NULL OR lease_until < now())
     ORDER BY q.run_id LIMIT $1`,
   releasable: `SELECT q.run_id, q.script_id FROM (
-      SELECT run_id, script_id, available_at,
-        row_number() OVER (PARTITION BY script_id ORDER BY available_at, run_id) AS place
-      FROM run_queue WHERE waiting AND available_at <= now()
+      SELECT w.run_id, w.script_id, w.available_at,
+        row_number() OVER (PARTITION BY w.script_id ORDER BY w.available_at, w.run_id) AS place
+      FROM run_queue w JOIN runs r ON r.run_id = w.run_id
+      WHERE w.waiting AND w.available_at <= now()
+        AND NOT (r.trigger_type IN ('schedule', 'webhook', 'event', 'retry')
+          AND EXISTS (SELECT FROM trigger_state WHERE paused))
     ) q JOIN scripts s ON s.script_id = q.script_id AND s.enabled AND NOT s.deleted
     WHERE q.place <= s.max_concurrent_runs - (SELECT count(*) FROM runs r
       WHERE r.script_id = q.script_id AND r.finished_at IS NULL AND NOT r.waiting)

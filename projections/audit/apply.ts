@@ -17,15 +17,17 @@ const actions = {
   ScriptDeleted: 'script_deleted',
   ScriptRestored: 'script_restored',
   RunQueued: 'run_queued',
+  RunReleased: 'run_released',
   RunStarted: 'run_started',
   RunStopRequested: 'run_stop_requested',
   RunFinished: 'run_finished',
-  RunReleased: 'run_released',
   UserCreated: 'user_created',
   SessionOpened: 'session_opened',
   SessionRefreshed: 'session_refreshed',
   SessionClosed: 'session_closed',
   GroupCreated: 'group_created',
+  TriggersPaused: 'triggers_paused',
+  TriggersResumed: 'triggers_resumed',
   RequestRefused: 'request_refused',
 } as const satisfies Record<EventType, string>;
 

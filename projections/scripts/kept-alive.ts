@@ -26,7 +26,8 @@ export async function idleScripts(db: ReadModels, runs: number): Promise<readonl
         SELECT run_id, script_version, finished_at, duration_ms FROM runs r
         WHERE r.script_id = s.script_id ORDER BY run_id DESC LIMIT ${runs}) last), '[]') AS last_runs
     FROM scripts s
-    WHERE s.keep_alive AND s.enabled AND NOT s.deleted AND NOT EXISTS (
+    WHERE s.keep_alive AND s.enabled AND NOT s.deleted
+      AND NOT EXISTS (SELECT FROM trigger_state WHERE paused) AND NOT EXISTS (
       SELECT FROM runs r WHERE r.script_id = s.script_id AND r.finished_at IS NULL)
     ORDER BY s.script_id`.execute(db);
   return rows;

@@ -14,6 +14,7 @@ import { scriptEnvironmentOperations } from './routes/script-environment.ts';
 import { scriptOperations } from './routes/scripts.ts';
 import { systemOperations } from './routes/system.ts';
 import { templateOperations } from './routes/templates.ts';
+import { triggerOperations } from './routes/triggers.ts';
 import { userOperations } from './routes/users.ts';
 import { version } from './version.ts';
 
@@ -46,6 +47,7 @@ export const operations: readonly Operation[] = [
   ...userOperations,
   ...auditOperations,
   ...systemOperations,
+  ...triggerOperations,
   openapi,
 ];
 

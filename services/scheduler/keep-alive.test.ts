@@ -75,6 +75,15 @@ describe('given a bot', () => {
     expect(await runs()).toHaveLength(2);
   });
 
+  test('when triggers are paused, then no run starts until they are resumed', async () => {
+    await platform.accepted({ type: 'PauseTriggers' });
+    await keep();
+    expect(await runs()).toEqual([]);
+    await platform.accepted({ type: 'ResumeTriggers' });
+    await keep();
+    expect(await runs()).toHaveLength(1);
+  });
+
   test('when it is no longer to be kept alive, or is deleted, then no other follows', async () => {
     await platform.accepted({ type: 'ChangeScript', ...id, settings: { keepAlive: false } });
     await keep();

@@ -80,6 +80,19 @@ describe('given a script at limit 2', () => {
     expect(await statuses()).toEqual(['queued', 'queued', 'queued', 'queued', 'waiting']);
   });
 
+  test('when triggers are paused, then retries are held and others pass them', async () => {
+    const trigger = { type: 'retry', runId: runId(9) } as const;
+    const notBefore = new Date(0).toISOString();
+    await platform.accepted({ type: 'PauseTriggers' });
+    await platform.accepted({ ...queue(1), trigger, notBefore });
+    await platform.accepted(runScript({ runId: runId(2) }));
+    await releaseWaitingRuns(parts);
+    expect(await statuses()).toEqual(['waiting', 'queued']);
+    await platform.accepted({ type: 'ResumeTriggers' });
+    await releaseWaitingRuns(parts);
+    expect(await statuses()).toEqual(['queued', 'queued']);
+  });
+
   test('when the time of a run has not come, then others pass it', async () => {
     const notBefore = new Date(Date.now() + 3_600_000).toISOString();
     await platform.accepted({ ...queue(1), notBefore });

@@ -5,11 +5,13 @@ import { listCheckpoints } from '#infra/postgres/checkpoints.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { newestPlace } from '#infra/postgres/event-store.ts';
 import { listRuntimes } from '#infra/postgres/runtimes.ts';
+import { triggerState } from '#projections/trigger-state/queries.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { json, text } from '../http/reply.ts';
 import { Health, SystemInfo } from '../schemas/system.ts';
 import { version } from '../version.ts';
+import { triggersJson } from './triggers.ts';
 
 const tag = 'System';
 const well = { 200: { description: 'All is well.', schema: Health } };
@@ -22,11 +24,12 @@ const info = operation({
   tag,
   access: { right: 'system.read' },
   responses: { 200: { description: 'The platform.', schema: SystemInfo } },
-  handle: async (_call, { database, edition, startedAt, clock }) => {
-    const [runtimes, projections, position] = await Promise.all([
+  handle: async (_call, { database, readModels, edition, startedAt, clock }) => {
+    const [runtimes, projections, position, triggers] = await Promise.all([
       listRuntimes(database),
       listCheckpoints(database),
       newestPlace(database),
+      triggerState(readModels),
     ]);
     const now = clock.now();
     const backend = { name: 'backend', id: 'backend', started_at: startedAt, seen_at: now };
@@ -36,6 +39,7 @@ const info = operation({
       edition,
       uptime_seconds: Math.floor((now.getTime() - startedAt.getTime()) / 1000),
       services: [backend, ...runtimes.map(runtimeJson)],
+      triggers: triggersJson(triggers),
       event_position: position.globalPosition,
       projections,
     });

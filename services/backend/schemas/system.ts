@@ -1,6 +1,21 @@
 /** The platform about itself. */
 import Type from 'typebox';
-import { examples, Time } from './common.ts';
+import { examples, Nullable, Time } from './common.ts';
+
+const triggerStateExample = {
+  paused: true,
+  since: examples.time,
+  by: 'ada@example.com',
+};
+
+export const TriggerState = Type.Object(
+  {
+    paused: Type.Boolean({ description: 'Nothing starts by itself.' }),
+    since: Nullable(Time()),
+    by: Nullable(Type.String({ description: 'Who paused or resumed last.' })),
+  },
+  { title: 'TriggerState', additionalProperties: false, examples: [triggerStateExample] },
+);
 
 export const SystemInfo = Type.Object(
   {
@@ -38,6 +53,7 @@ export const SystemInfo = Type.Object(
         { title: 'ServiceInfo', additionalProperties: false },
       ),
     ),
+    triggers: TriggerState,
     event_position: Type.Integer({ minimum: 0 }),
     projections: Type.Array(
       Type.Object(
@@ -79,6 +95,7 @@ export const SystemInfo = Type.Object(
             python: '3.12.3',
           },
         ],
+        triggers: { paused: false, since: null, by: null },
         event_position: 1204,
         projections: [{ name: 'audit', version: 1, position: 1204, lag: 0 }],
       },

@@ -752,6 +752,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/system/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hold everything that starts by itself
+         * @description Schedules, webhooks, chains, retries and bots start nothing until they are resumed; retries that become due wait. What runs goes on, and what a person, a token or a producer asks for starts.
+         *
+         *     Needs the right `system.manage`.
+         */
+        post: operations["pauseTriggers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release what was held
+         * @description Needs the right `system.manage`.
+         */
+        post: operations["resumeTriggers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -1467,6 +1509,20 @@ export interface components {
             layers?: components["schemas"]["SandboxLayer"][];
             python?: string | null;
         };
+        /**
+         * TriggerState
+         * @example {
+         *       "paused": true,
+         *       "since": "2026-11-21T02:31:00.000Z",
+         *       "by": "ada@example.com"
+         *     }
+         */
+        TriggerState: {
+            /** @description Nothing starts by itself. */
+            paused: boolean;
+            since: string | null;
+            by: string | null;
+        };
         /** ProjectionInfo */
         ProjectionInfo: {
             name: string;
@@ -1501,6 +1557,11 @@ export interface components {
          *           "python": "3.12.3"
          *         }
          *       ],
+         *       "triggers": {
+         *         "paused": false,
+         *         "since": null,
+         *         "by": null
+         *       },
          *       "event_position": 1204,
          *       "projections": [
          *         {
@@ -1519,6 +1580,7 @@ export interface components {
             edition: "minimal" | "production";
             uptime_seconds: number;
             services: components["schemas"]["ServiceInfo"][];
+            triggers: components["schemas"]["TriggerState"];
             event_position: number;
             projections: components["schemas"]["ProjectionInfo"][];
         };
@@ -6200,6 +6262,11 @@ export interface operations {
                      *           "python": "3.12.3"
                      *         }
                      *       ],
+                     *       "triggers": {
+                     *         "paused": false,
+                     *         "since": null,
+                     *         "by": null
+                     *       },
                      *       "event_position": 1204,
                      *       "projections": [
                      *         {
@@ -6406,6 +6473,136 @@ export interface operations {
             };
             /** @description `invalid_parameter` */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pauseTriggers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state. */
+            200: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "paused": true,
+                     *       "since": "2026-11-21T02:31:00.000Z",
+                     *       "by": "ada@example.com"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TriggerState"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeTriggers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state. */
+            200: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "paused": true,
+                     *       "since": "2026-11-21T02:31:00.000Z",
+                     *       "by": "ada@example.com"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TriggerState"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,11 @@
+import { sql } from 'kysely';
+import type { ReadModels } from '../projection.ts';
+import type { TriggerStateTable } from './table.ts';
+
+/** Whether, since when and by whom; `undefined` where nothing was ever paused. */
+export async function triggerState(db: ReadModels): Promise<TriggerStateTable | undefined> {
+  return await db.selectFrom('trigger_state').selectAll().executeTakeFirst();
+}
+
+/** Triggers that hold still while all are paused, as a list for SQL. */
+export const heldTriggers = sql.raw(`('schedule', 'webhook', 'event', 'retry')`);
