@@ -8,6 +8,7 @@ import { authOperations } from './routes/auth.ts';
 import { fileOperations } from './routes/files.ts';
 import { groupOperations } from './routes/groups.ts';
 import { logOperations } from './routes/logs.ts';
+import { runHistoryOperations } from './routes/run-history.ts';
 import { runOperations } from './routes/runs.ts';
 import { scriptCopyOperations } from './routes/script-copies.ts';
 import { scriptEnvironmentOperations } from './routes/script-environment.ts';
@@ -42,6 +43,7 @@ export const operations: readonly Operation[] = [
   ...templateOperations,
   ...fileOperations,
   ...runOperations,
+  ...runHistoryOperations,
   ...logOperations,
   ...groupOperations,
   ...userOperations,

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { finishRun, run, script, startRun } from '../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+
+let platform: TestBackend;
+beforeAll(async () => {
+  platform = await startTestBackend();
+});
+afterAll(() => platform.close());
+
+const get = async (path: string) => (await platform.admin.get(`/api/v1/runs/${path}`)).json;
+
+describe('given a run that has ended', () => {
+  test('when its events are read, then they are there in order', async () => {
+    const { id } = await script(platform.admin);
+    const runId = await run(platform.admin, id);
+    await finishRun(platform, runId, await startRun(platform, runId));
+    const { items } = await get(`${runId}/events`);
+    expect(items.map((one: { type: string }) => one.type)).toEqual([
+      'RunQueued',
+      'RunStarted',
+      'RunFinished',
+    ]);
+    expect(items[0]).toMatchObject({
+      stream: `run-${runId}`,
+      version: 1,
+      actor: 'admin@example.com',
+      data: { scriptId: id },
+    });
+  });
+
+  test('when one asks why, then each decision has its reason', async () => {
+    const { id } = await script(platform.admin);
+    const first = await run(platform.admin, id);
+    const waiting = await run(platform.admin, id, { when_busy: 'queue' });
+    await finishRun(platform, first, await startRun(platform, first));
+    await platform.admin.post(`/api/v1/runs/${waiting}/stop`);
+    const decisions = (answer: { items: { decision: string; reason: string }[] }) =>
+      answer.items.map(({ decision, reason }) => [decision, reason]);
+    expect(decisions(await get(`${first}/why`))).toEqual([
+      ['queued', 'admin@example.com asked for it (trigger manual), at version 1.'],
+      ['started', 'The runtime runtime-1 had it ready.'],
+      ['ended', 'The script ended by itself, with exit code 0.'],
+    ]);
+    expect(decisions(await get(`${waiting}/why`))).toEqual([
+      ['held', expect.stringMatching('no free slot')],
+      ['ended', 'It was stopped; admin@example.com reported it.'],
+    ]);
+  });
+});
