@@ -152,9 +152,13 @@ function requestBody({ body, method }: Operation, components: Components): Json 
     required: body.optional !== true && method !== 'get',
     content: {
       ...Object.fromEntries(mediaTypes.map((type) => [type, plain])),
-      ...(body.rawMaxBytes !== undefined && { 'application/octet-stream': bytes }),
+      ...Object.fromEntries(rawMediaTypes(body).map((type) => [type, bytes])),
     },
   };
+}
+
+function rawMediaTypes({ rawMaxBytes, rawMediaTypes: types }: NonNullable<Operation['body']>) {
+  return rawMaxBytes === undefined ? [] : (types ?? ['application/octet-stream']);
 }
 
 function successes(one: Operation, components: Components): Json {

@@ -46,6 +46,8 @@ export interface BodyRule<Schema extends TSchema> {
   readonly mediaTypes?: readonly string[];
   /** Any other content type is taken as bytes, up to this many. */
   readonly rawMaxBytes?: number;
+  /** What those bytes may be, for the description. */
+  readonly rawMediaTypes?: readonly string[];
   /** Text is stored as bytes, so NUL characters may stay. */
   readonly anyText?: true;
 }

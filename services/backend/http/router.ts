@@ -20,6 +20,7 @@ import { isProblem } from './problem.ts';
 import type { RefusalRecorder } from './refusals.ts';
 import type { Answer } from './reply.ts';
 import { isRendered, render, send, whole, type Sendable } from './send.ts';
+import { spool } from './spool.ts';
 
 export interface RouterParts {
   readonly services: Services;
@@ -91,24 +92,32 @@ async function work(exchange: Exchange, parts: RouterParts): Promise<Sendable> {
   const call = callOf(exchange, query, body, parts.services);
   const behind = await awaitMinPosition({ ...call, operation }, parts.services);
   if (behind !== undefined) return behind;
-  const handle = (context: CommandContext): Promise<Answer> =>
-    operation.handle({ ...call, context }, parts.services);
-  const keyed = keyedRequest(exchange, body?.kind === 'json' ? body.bytes : new Uint8Array());
+  const handle = (context: CommandContext, raw = call.raw): Promise<Answer> =>
+    operation.handle({ ...call, context, raw }, parts.services);
+  const keyed = keyedRequest(exchange);
   if (keyed === undefined) return await handle(call.context);
-  return await parts.idempotency.answer(keyed, async (own) =>
-    whole(render(await handle({ ...call.context, ...own }), exchange.traceId)),
-  );
+  const content = body?.kind === 'raw' ? await spool(body.chunks) : undefined;
+  try {
+    const known = body?.kind === 'json' ? body.bytes : Buffer.from(content?.sha256 ?? '');
+    const raw = content && ({ kind: 'raw', chunks: content.chunks() } as const);
+    return await parts.idempotency.answer({ ...keyed, body: known }, async (own) =>
+      whole(render(await handle({ ...call.context, ...own }, raw), exchange.traceId)),
+    );
+  } finally {
+    await content?.remove();
+  }
 }
 
 /** The request as its `Idempotency-Key` names it, where it has one that counts. */
-function keyedRequest(
-  { operation, request, identity }: Exchange,
-  body: Uint8Array,
-): KeyedRequest | undefined {
+function keyedRequest({
+  operation,
+  request,
+  identity,
+}: Exchange): Omit<KeyedRequest, 'body'> | undefined {
   const key = request.get('Idempotency-Key');
   if (key === undefined || operation.creates !== true || identity === undefined) return undefined;
   const { userId } = identity.principal;
-  return { key, userId, method: request.method, path: request.originalUrl, body };
+  return { key, userId, method: request.method, path: request.originalUrl };
 }
 
 async function finish(

@@ -47,6 +47,25 @@ export async function spool(chunks: AsyncIterable<Uint8Array>): Promise<Spooled>
   };
 }
 
+/** Bytes in a temporary file. */
+export interface SpooledFile {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+/** Reads to the end, into a file. @throws what the chunks throw, with nothing left behind */
+export async function spoolToFile(chunks: AsyncIterable<Uint8Array>): Promise<SpooledFile> {
+  const file = await temporaryFile();
+  try {
+    for await (const chunk of chunks) await file.handle.write(chunk);
+    await file.handle.close();
+    return file;
+  } catch (error) {
+    await file.remove();
+    throw error;
+  }
+}
+
 async function* inPieces(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void> {
   yield* chunks;
 }

@@ -4,6 +4,7 @@ import { pathProblem } from '#domain/script/path.ts';
 import { maxFileBytes } from '#domain/script/settings.ts';
 import { findFile, listFiles } from '#projections/scripts/queries.ts';
 import Type from 'typebox';
+import { attachment } from '../http/attachment.ts';
 import { etag, isUnchanged } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
@@ -81,22 +82,11 @@ const get = operation({
     return stream(200, 'application/octet-stream', chunks, {
       ...headers,
       'Content-Length': String(file.size_bytes),
-      'Content-Disposition': attachment(path),
+      'Content-Disposition': attachment(path.slice(path.lastIndexOf('/') + 1)),
       'Cache-Control': 'private, no-cache',
     });
   },
 });
-
-/** RFC 6266: the last part of the path, in ASCII and in full. */
-function attachment(path: string): string {
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  const ascii = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');
-  const full = encodeURIComponent(name).replaceAll(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${full}`;
-}
 
 const save = operation({
   method: 'put',

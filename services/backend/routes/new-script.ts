@@ -34,7 +34,7 @@ export async function createScript(
   call: NewScriptCall,
   services: Services,
 ): Promise<Made | Problem> {
-  const groupId = groupFor(call);
+  const groupId = groupFor(call.principal, call.body.group_id);
   if (isProblem(groupId)) return groupId;
   const entrypoint = call.body.entrypoint ?? defaultSettings.entrypoint;
   const unusable = pathProblem(entrypoint);
@@ -84,8 +84,9 @@ function newScript(
   };
 }
 
-function groupFor({ principal, body }: NewScriptCall): GroupId | Problem {
-  if (body.group_id !== undefined) return visibleGroupId(principal, body.group_id);
+/** The group that is named, or where it is not, `custom` or the caller's first. */
+export function groupFor(principal: Principal, named: string | undefined): GroupId | Problem {
+  if (named !== undefined) return visibleGroupId(principal, named);
   if (sees(principal, defaultGroupId)) return defaultGroupId;
   return principal.groupIds[0] ?? badField('group_id', 'you have no group to make scripts in');
 }

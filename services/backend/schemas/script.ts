@@ -275,6 +275,21 @@ export const FileContent = Type.Object(
   { title: 'FileContent', additionalProperties: false },
 );
 
+export const ScriptArchive = Type.Object(
+  { content: Type.String({ description: 'The archive in base64.' }) },
+  { title: 'ScriptArchive', additionalProperties: false },
+);
+
+/** What may be said of an archive beside it. */
+export const archiveQuery = Type.Object(
+  {
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })),
+    group_id: Type.Optional(Uuid('Default: `custom`, or your first group.')),
+    entrypoint: Type.Optional(entrypoint),
+  },
+  { additionalProperties: false },
+);
+
 const templateFile = { path: Type.String(), size_bytes: Type.Integer({ minimum: 0 }) };
 
 export const TemplatePage = Page(

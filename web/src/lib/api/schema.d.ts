@@ -212,6 +212,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/scripts/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the files of a script as a zip archive
+         * @description The same version gives the same bytes. The `ETag` is the version.
+         *
+         *     Needs the right `scripts.write`.
+         */
+        get: operations["exportScript"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/scripts/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a script from a zip archive, all of it or nothing
+         * @description The archive is the body itself (`application/zip`), the field `file` of a form (`multipart/form-data`) or base64 in JSON. At most 10,000 entries and 100 MiB unpacked, 10 MiB a file. A folder that holds everything is left out where the entrypoint lies in it. Names are taken byte for byte, so two that differ in case are two files. Refused as a whole: links, devices, encrypted entries, names that are not UTF-8 or leave the folder, a name that is there twice. Left out: empty folders and what macOS adds. The name is `name`, or that of the uploaded file, or of the folder.
+         *
+         *     Needs the right `scripts.write`.
+         */
+        post: operations["importScript"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/scripts/{id}/copy": {
         parameters: {
             query?: never;
@@ -1143,6 +1187,11 @@ export interface components {
             environment?: {
                 [key: string]: string | null;
             };
+        };
+        /** ScriptArchive */
+        ScriptArchive: {
+            /** @description The archive in base64. */
+            content: string;
         };
         /** ScriptCopy */
         ScriptCopy: {
@@ -3271,6 +3320,259 @@ export interface operations {
             };
             /** @description `unavailable` */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportScript: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have: 304 when it is still that. */
+                "If-None-Match"?: string;
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the script.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The archive. */
+            200: {
+                headers: {
+                    /** @description Version of what is shown. */
+                    ETag?: string;
+                    /** @description Always an attachment. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            /** @description Unchanged. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    importScript: {
+        parameters: {
+            query?: {
+                name?: string;
+                /** @description Default: `custom`, or your first group. */
+                group_id?: string;
+                /** @description File that `python` executes. */
+                entrypoint?: string;
+            };
+            header?: {
+                /** @description The same key and body within 24 h give the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "content": "UEsDBBQAAAAAAAAAdV18h5YpDwAAAA8AAAAHAAAAbWFpbi5weXByaW50KCJoZWxsbyIpClBLAQIUAxQAAAAAAAAAdV18h5YpDwAAAA8AAAAHAAAAAAAAAAAAAACkgQAAAABtYWluLnB5UEsFBgAAAAABAAEANQAAADQAAAAAAA=="
+                 *     }
+                 */
+                "application/json": components["schemas"]["ScriptArchive"];
+                "application/zip": string;
+                "multipart/form-data": string;
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    /** @description Where it is. */
+                    Location?: string;
+                    /** @description Version of what is shown. */
+                    ETag?: string;
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "name": "Price watcher",
+                     *       "description": "Reads prices every hour.",
+                     *       "group_id": "01900000-0000-7000-8000-000000000004",
+                     *       "group": "custom",
+                     *       "enabled": true,
+                     *       "max_concurrent_runs": 1,
+                     *       "storage_quota_bytes": 104857600,
+                     *       "storage_used_bytes": 412,
+                     *       "entrypoint": "main.py",
+                     *       "limits": {
+                     *         "cpu_seconds": 3600,
+                     *         "memory_bytes": 1073741824,
+                     *         "address_space_bytes": 8589934592,
+                     *         "open_files": 256,
+                     *         "processes": 64,
+                     *         "wall_clock_seconds": 3600,
+                     *         "log_bytes": 10485760,
+                     *         "queue_seconds": 86400
+                     *       },
+                     *       "tags": [
+                     *         "prices"
+                     *       ],
+                     *       "retry": {
+                     *         "max_attempts": 1,
+                     *         "backoff_seconds": 10,
+                     *         "backoff_factor": 2,
+                     *         "max_backoff_seconds": 3600
+                     *       },
+                     *       "keep_alive": false,
+                     *       "environment": {
+                     *         "TZ": "Europe/Berlin"
+                     *       },
+                     *       "python": null,
+                     *       "version": 3,
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "created_by": "ada@example.com",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_by": "ada@example.com",
+                     *       "last_run": {
+                     *         "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *         "status": "success",
+                     *         "finished_at": "2026-11-21T02:31:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Script"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large`, `storage_quota_exceeded` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed`, `idempotency_key_reused`, `invalid_path` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `storage_full` */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
