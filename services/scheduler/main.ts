@@ -14,6 +14,7 @@ import { startLoop } from '#services/shared/loop.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { keepBotsAlive } from './keep-alive.ts';
 import { endLostRuns } from './lost-runs.ts';
+import { lagMetrics, lagProblem } from './reader-lag.ts';
 import { endExpiredRuns, releaseWaitingRuns } from './waiting-runs.ts';
 
 const pollMs = 1_000;
@@ -29,10 +30,13 @@ await runProcess('scheduler', async (_signal, logger) => {
     logger,
   });
   const duties = startDuties(platform, logger);
+  const { pool } = platform.database;
   const health = await startHealthServer({
     host: config.bind,
     port: config.schedulerHealthPort,
     name: 'scheduler',
+    problem: () => lagProblem(pool, process.uptime()),
+    metrics: lagMetrics(pool),
   });
   return {
     stop: async () => {

@@ -8,6 +8,7 @@ import { announcements } from '#infra/postgres/announcements.ts';
 import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
 import { refuseOutdatedRows } from '#infra/postgres/projection-versions.ts';
 import { openDatabase, queryBuilder, type Database } from '#infra/postgres/database.ts';
+import { refuseForeignEvents } from '#infra/postgres/store-health.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import type { ReadModels } from '#projections/projection.ts';
@@ -46,12 +47,10 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     onIdleError: (error) => logger.warn({ error }, 'a database connection broke'),
   });
   const { pool } = database;
-  await refuseOutdatedRows(pool, [...inlineProjections, ...asyncProjections]).catch(
-    async (error: unknown) => {
-      await database.close();
-      throw error;
-    },
-  );
+  await refuseWrongState(pool).catch(async (error: unknown) => {
+    await database.close();
+    throw error;
+  });
   const bus = await PostgresBus.open({
     url: databaseUrl,
     pool,
@@ -77,4 +76,10 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       await database.close();
     },
   };
+}
+
+/** What would be served wrongly is not served. */
+async function refuseWrongState(pool: Database['pool']): Promise<void> {
+  await refuseForeignEvents(pool);
+  await refuseOutdatedRows(pool, [...inlineProjections, ...asyncProjections]);
 }

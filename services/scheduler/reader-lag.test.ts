@@ -1,0 +1,26 @@
+import { newEvent } from '#infra/conformance/event-store.ts';
+import { makeCheckpoint } from '#infra/postgres/checkpoints.ts';
+import { PostgresEventStore } from '#infra/postgres/event-store.ts';
+import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lagMetrics, lagProblem } from './reader-lag.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await openTestPlatform();
+  await makeCheckpoint(platform.pool, 'slow', 1);
+});
+afterAll(() => platform.close());
+
+test('given a reader that does not come on, then health names it and the figures show it', async () => {
+  expect(await lagProblem(platform.pool, 1000)).toBeUndefined();
+  const hourAgo = { now: () => new Date(Date.now() - 3_600_000) };
+  const store = new PostgresEventStore(platform.pool, hourAgo);
+  const events = [newEvent('Old', {}), newEvent('Old', {})];
+  await store.append([{ streamId: 'test-old', expectedVersion: 0, events }]);
+  expect(await lagProblem(platform.pool, 1000)).toMatch(/^slow is 2 events and 36\d\d s behind/);
+  expect(await lagProblem(platform.pool, 5)).toBeUndefined();
+  const page = await lagMetrics(platform.pool).metrics();
+  expect(page).toContain('orchestrator_projection_lag_events{reader="slow"} 2');
+  expect(page).toMatch(/orchestrator_projection_lag_seconds\{reader="slow"\} 36\d\d/);
+});

@@ -1,0 +1,49 @@
+/** How far the readers of the store are behind, for Prometheus and for whoever asks after health. */
+import type { Queryable } from '#infra/postgres/database.ts';
+import { readerLags, type ReaderLag } from '#infra/postgres/store-health.ts';
+import { Gauge, Registry } from 'prom-client';
+
+const patienceSeconds = 60;
+
+/** What is wrong with the readers; undefined where they keep up. After a pause of the whole service they
+ *  have that long to catch up. */
+export async function lagProblem(
+  db: Queryable,
+  uptimeSeconds: number,
+): Promise<string | undefined> {
+  const late = (await readerLags(db)).filter(
+    ({ seconds }) => Math.min(seconds, uptimeSeconds) > patienceSeconds,
+  );
+  if (late.length === 0) return undefined;
+  const lags = late.map(
+    ({ name, events, seconds }) =>
+      `${name} is ${events} events and ${Math.round(seconds)} s behind`,
+  );
+  return `${lags.join(', ')}: a transaction may be open for long, or an event cannot be applied`;
+}
+
+/** The lag of every reader at the time of each scrape. */
+export function lagMetrics(db: Queryable): Registry {
+  const registry = new Registry();
+  const gauge = (name: string, help: string, valueOf: (lag: ReaderLag) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['reader'] as const,
+      registers: [registry],
+      async collect() {
+        for (const lag of await readerLags(db)) this.set({ reader: lag.name }, valueOf(lag));
+      },
+    });
+  gauge(
+    'orchestrator_projection_lag_events',
+    'Events that a reader of the store has yet to see, counted up to 10,000',
+    (lag) => lag.events,
+  );
+  gauge(
+    'orchestrator_projection_lag_seconds',
+    'Age of the oldest event that a reader of the store has yet to see',
+    (lag) => lag.seconds,
+  );
+  return registry;
+}
