@@ -127,9 +127,7 @@ export async function inTransactionOf<Result>(
   }
 }
 
-/** SQLSTATE of a Postgres error; `undefined` for anything else. */
+/** SQLSTATE of a Postgres error; `undefined` for anything else, such as a connection that broke. */
 export function sqlState(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : undefined;
+  return error instanceof pg.DatabaseError ? error.code : undefined;
 }

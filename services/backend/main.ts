@@ -1,8 +1,8 @@
 /** The backend process: REST, WebSockets, documentation and the dashboard. */
 import { fileURLToPath } from 'node:url';
-import { openFolderStore } from '#infra/objects/folder.ts';
+import { openObjectStore } from '#infra/objects/open.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
-import { readConfig } from '#services/shared/config.ts';
+import { objectStoreSettings, readConfig } from '#services/shared/config.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import { openPlatform } from '#services/shared/platform.ts';
 import { createBackend } from './app.ts';
@@ -19,7 +19,7 @@ await runProcess('backend', async (_signal, logger) => {
     'bind',
     'httpPort',
     'databaseUrl',
-    'objectsDir',
+    ...objectStoreSettings,
     'tokenKey',
     'adminEmail',
     'adminPassword',
@@ -33,7 +33,7 @@ await runProcess('backend', async (_signal, logger) => {
     ...rest,
     readModels: reads,
     database: database.pool,
-    objects: await openFolderStore({ folder: config.objectsDir }),
+    objects: await openObjectStore(config),
     runLogs: new PostgresRunLogs(database.pool),
     logger,
     edition,

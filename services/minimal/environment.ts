@@ -23,9 +23,15 @@ export function serviceEnvironment(
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
     if (value !== undefined && (INHERITED.test(name) || isPlainSetting(name))) result[name] = value;
+    // A secret that only the operator can know, such as that of an object store.
+    if (value !== undefined && definition.secrets.includes(variableOf(name))) result[name] = value;
+  }
+  for (const name of Object.keys(secrets.environment)) {
+    delete result[variableOf(name)];
+    delete result[`${variableOf(name)}_FILE`];
   }
   for (const [name, value] of Object.entries(secrets.environment)) {
-    const variable = name.replace(/_FILE$/, '');
+    const variable = variableOf(name);
     if (!definition.secrets.includes(variable)) continue;
     if (variable !== ADMIN_PASSWORD || secrets.isFirstStart) result[name] = value;
   }
@@ -38,7 +44,11 @@ export function serviceEnvironment(
   };
 }
 
+function variableOf(name: string): string {
+  return name.replace(/_FILE$/, '');
+}
+
 function isPlainSetting(name: string): boolean {
-  const variable = name.replace(/_FILE$/, '');
+  const variable = variableOf(name);
   return Object.values(settings).some((one) => one.variable === variable && !one.secret);
 }

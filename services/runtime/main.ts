@@ -1,12 +1,12 @@
 /** The runtime: claims runs and executes them in the sandbox. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openFolderStore } from '#infra/objects/folder.ts';
+import { openObjectStore } from '#infra/objects/open.ts';
 import { getPayload } from '#infra/postgres/payloads.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
 import { removeRuntime, reportRuntime } from '#infra/postgres/runtimes.ts';
-import { readConfig } from '#services/shared/config.ts';
+import { objectStoreSettings, readConfig } from '#services/shared/config.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
@@ -38,7 +38,7 @@ const readSettings = () =>
     'databaseUrl',
     'bind',
     'dataDir',
-    'objectsDir',
+    ...objectStoreSettings,
     'workDir',
     'runtimeId',
     'runtimeSlots',
@@ -103,7 +103,7 @@ async function openPreparation(
   const folder = (name: string) => join(config.workDir, name);
   const leaseMs = config.leaseSeconds * 1000;
   await mkdir(folder('data'), { recursive: true });
-  const objects = await openFolderStore({ folder: config.objectsDir });
+  const objects = await openObjectStore(config);
   return {
     interpreters: new Interpreters(python, process.env['PATH'] ?? ''),
     snapshots: await Snapshots.open(folder('files'), objects, platform.reads),

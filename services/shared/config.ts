@@ -12,6 +12,17 @@ export type Settings = {
   readonly [K in SettingName]: (typeof settings)[K] extends Setting<infer T> ? T : never;
 };
 
+/** What `openObjectStore` takes. */
+export const objectStoreSettings = [
+  'objectsDir',
+  'objectsUrl',
+  's3Endpoint',
+  's3Region',
+  's3AccessKeyId',
+  's3SecretAccessKey',
+  's3PathStyle',
+] as const satisfies readonly SettingName[];
+
 /** Checked for every process, so that their errors are listed with the others. */
 const EVERYWHERE = ['logLevel', 'supervised', 'warmUp'] as const satisfies readonly SettingName[];
 
