@@ -1,5 +1,6 @@
 /** The streams that a batch of commands writes: as they were, and as the batch leaves them. */
 import type { PlatformEvent, Recorded } from '#domain/aggregates.ts';
+import { schemaVersionOf } from '#domain/upcasts.ts';
 import type { World } from '#domain/kernel/aggregate.ts';
 import {
   startOfStore,
@@ -63,7 +64,7 @@ export class BatchStreams {
       added.push({
         eventId: known(parseEventId, ids.next()),
         type,
-        schemaVersion: 1,
+        schemaVersion: schemaVersionOf(type),
         data,
         metadata: { commandId, actor, ip, correlationId, causationId },
       });
