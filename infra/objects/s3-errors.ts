@@ -34,9 +34,10 @@ function statusOf(error: unknown): number | undefined {
   return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
 }
 
-/** Whether the server said that there is no such object. */
+/** Whether the server said that there is no such object. Its status alone would not tell: a missing
+ *  bucket and, for some, an unknown access key are 404 too. */
 export function saysMissing(error: unknown): boolean {
-  return statusOf(error) === 404 && codeOf(error) !== 'NoSuchBucket';
+  return ['NoSuchKey', 'NotFound'].includes(codeOf(error));
 }
 
 /** Whether the server said that the key lies below another object, or has objects below it. */
