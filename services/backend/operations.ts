@@ -13,6 +13,7 @@ import { runOperations } from './routes/runs.ts';
 import { scriptArchiveOperations } from './routes/script-archives.ts';
 import { scriptCopyOperations } from './routes/script-copies.ts';
 import { scriptEnvironmentOperations } from './routes/script-environment.ts';
+import { scriptHistoryOperations } from './routes/script-history.ts';
 import { scriptOperations } from './routes/scripts.ts';
 import { systemOperations } from './routes/system.ts';
 import { templateOperations } from './routes/templates.ts';
@@ -42,6 +43,7 @@ export const operations: readonly Operation[] = [
   ...scriptEnvironmentOperations,
   ...scriptArchiveOperations,
   ...scriptCopyOperations,
+  ...scriptHistoryOperations,
   ...templateOperations,
   ...fileOperations,
   ...runOperations,

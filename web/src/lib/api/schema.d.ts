@@ -300,6 +300,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/scripts/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what happened to a script, newest first; also to a deleted one
+         * @description Needs the right `files.read`.
+         */
+        get: operations["listScriptHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/templates": {
         parameters: {
             query?: never;
@@ -1201,6 +1221,37 @@ export interface components {
              * @description Default: the group of the script.
              */
             group_id?: string;
+        };
+        /**
+         * Happening
+         * @example {
+         *       "event_position": 412,
+         *       "time": "2026-11-21T02:31:00.000Z",
+         *       "actor": "ada@example.com",
+         *       "action": "script_changed",
+         *       "version": 3,
+         *       "changes": {
+         *         "max_concurrent_runs": 2
+         *       }
+         *     }
+         */
+        Happening: {
+            event_position: number;
+            /** Format: date-time */
+            time: string;
+            actor: string;
+            /** @description As in the audit trail, such as `file_saved`. */
+            action: string;
+            version: number | null;
+            /** @description What was recorded. */
+            changes: {
+                [key: string]: unknown;
+            };
+        };
+        /** HistoryPage */
+        HistoryPage: {
+            items: components["schemas"]["Happening"][];
+            next_cursor: string | null;
         };
         /**
          * Template
@@ -3832,6 +3883,103 @@ export interface operations {
                 };
             };
             /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listScriptHistory: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the script.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "event_position": 412,
+                     *           "time": "2026-11-21T02:31:00.000Z",
+                     *           "actor": "ada@example.com",
+                     *           "action": "script_changed",
+                     *           "version": 3,
+                     *           "changes": {
+                     *             "max_concurrent_runs": 2
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HistoryPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
                     [name: string]: unknown;

@@ -1,0 +1,56 @@
+/** The past of a script: who did what to it, and when. Deleted scripts have one too. */
+import { actorName } from '#projections/actors.ts';
+import Type from 'typebox';
+import { operation, type Operation } from '../http/operation.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { isProblem, notFound } from '../http/problem.ts';
+import { pageQuery, pathParameters } from '../schemas/common.ts';
+import { HistoryPage } from '../schemas/history.ts';
+import { scriptHistory, type Happening } from '../stores/script-history.ts';
+import { seesScriptOrItsRemains } from './visible.ts';
+
+const list = operation({
+  method: 'get',
+  path: '/api/v1/scripts/{id}/history',
+  operationId: 'listScriptHistory',
+  summary: 'List what happened to a script, newest first; also to a deleted one',
+  tag: 'Scripts',
+  access: { right: 'files.read' },
+  parameters: { id: pathParameters.scriptId },
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: HistoryPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, parameters: { id }, query, url }, { readModels, database }) => {
+    if (!(await seesScriptOrItsRemains(principal, id, readModels))) return notFound;
+    const { limit, cursor } = query;
+    const request = { list: 'script-history', filter: id, url, limit, cursor };
+    const before = keyOf(request, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined));
+    if (isProblem(before)) return before;
+    const rows = await scriptHistory(database, id, before.key, (limit ?? defaultLimit) + 1);
+    return pageReply(request, rows, (row) => String(row.version), happeningJson);
+  },
+});
+
+function happeningJson(row: Happening) {
+  const { scriptId: _, version, settings, ...rest } = row.data;
+  const changes = inWords(rest);
+  return {
+    event_position: row.global_position,
+    time: row.recorded_at,
+    actor: actorName(row.metadata.actor),
+    action: word(row.type).slice(1),
+    version: row.type === 'ScriptCreated' ? 1 : (version ?? null),
+    changes: settings === undefined ? changes : { ...changes, ...inWords(settings as object) },
+  };
+}
+
+/** Fields under their names on the wire; what they hold is left alone. */
+function inWords(fields: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [word(name), value]));
+}
+
+function word(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+export const scriptHistoryOperations: readonly Operation[] = [list];

@@ -1,0 +1,33 @@
+/** The past of a script on the wire. */
+import Type from 'typebox';
+import { examples, Nullable, Page, Time } from './common.ts';
+
+export const HistoryPage = Page(
+  'HistoryPage',
+  Type.Object(
+    {
+      event_position: Type.Integer({ minimum: 1 }),
+      time: Time(),
+      actor: Type.String(),
+      action: Type.String({ description: 'As in the audit trail, such as `file_saved`.' }),
+      version: Nullable(
+        Type.Integer({ minimum: 1, description: 'The script’s from then on, where it changed.' }),
+      ),
+      changes: Type.Object({}, { additionalProperties: true, description: 'What was recorded.' }),
+    },
+    {
+      title: 'Happening',
+      additionalProperties: false,
+      examples: [
+        {
+          event_position: 412,
+          time: examples.time,
+          actor: 'ada@example.com',
+          action: 'script_changed',
+          version: 3,
+          changes: { max_concurrent_runs: 2 },
+        },
+      ],
+    },
+  ),
+);
