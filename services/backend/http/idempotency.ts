@@ -56,17 +56,20 @@ export class Idempotency {
     if (!/^[\x21-\x7e]{1,255}$/.test(request.key)) return badKey;
     const commandId = known(parseCommandId, ids.derived(request.userId, request.key));
     const fingerprint = fingerprintOf(request);
-    await this.#underWay.get(commandId)?.catch(() => undefined);
-    const stored = await findStoredAnswer(database, commandId, clock.now());
-    if (stored !== undefined) return again(stored, fingerprint);
-    // Another one may have begun while the database was asked.
-    if (this.#underWay.has(commandId)) return await this.answer(request, make);
-    const work = this.#make(commandId, fingerprint, make);
-    this.#underWay.set(commandId, work);
+    // One at a time for each key, the look for an earlier answer included.
+    const before = this.#underWay.get(commandId);
+    const turn = (async () => {
+      await before?.catch(() => undefined);
+      const stored = await findStoredAnswer(database, commandId, clock.now());
+      return stored === undefined
+        ? await this.#make(commandId, fingerprint, make)
+        : again(stored, fingerprint);
+    })();
+    this.#underWay.set(commandId, turn);
     try {
-      return await work;
+      return await turn;
     } finally {
-      this.#underWay.delete(commandId);
+      if (this.#underWay.get(commandId) === turn) this.#underWay.delete(commandId);
     }
   }
 
