@@ -7,7 +7,7 @@ import { heldTriggers } from './trigger-state/queries.ts';
 /** The world as `db` sees it. */
 export function worldOf(db: ReadModels): World {
   return {
-    script: (scriptId) => scriptFacts(db, scriptId),
+    script: together((scriptIds) => scriptFacts(db, scriptIds)),
     groupExists: async (groupId) =>
       (await db
         .selectFrom('groups')
@@ -23,10 +23,39 @@ export function worldOf(db: ReadModels): World {
   };
 }
 
-async function scriptFacts(db: ReadModels, scriptId: string): Promise<ScriptFacts | undefined> {
-  return await db
+/** Makes one question of those that are asked in the same breath. */
+function together<Facts>(
+  load: (ids: readonly string[]) => Promise<ReadonlyMap<string, Facts>>,
+): (id: string) => Promise<Facts | undefined> {
+  let wanted: string[] = [];
+  let answer: Promise<ReadonlyMap<string, Facts>> | undefined;
+  return async (id) => {
+    wanted.push(id);
+    answer ??= Promise.resolve().then(async () => {
+      const ids = wanted;
+      wanted = [];
+      answer = undefined;
+      return await load(ids);
+    });
+    return (await answer).get(id);
+  };
+}
+
+async function scriptFacts(
+  db: ReadModels,
+  scriptIds: readonly string[],
+): Promise<ReadonlyMap<string, ScriptFacts>> {
+  const rows = await db
     .selectFrom('scripts')
-    .select(['name', 'group_id as groupId', 'version', 'enabled', 'deleted', 'entrypoint'])
+    .select([
+      'script_id',
+      'name',
+      'group_id as groupId',
+      'version',
+      'enabled',
+      'deleted',
+      'entrypoint',
+    ])
     .select(['environment', 'python', 'resolution'])
     .select((expression) => [
       'max_concurrent_runs as maxConcurrentRuns',
@@ -38,6 +67,7 @@ async function scriptFacts(db: ReadModels, scriptId: string): Promise<ScriptFact
         AND NOT (r.trigger_type IN ${heldTriggers}
           AND EXISTS (SELECT FROM trigger_state WHERE paused)))`.as('waitingRuns'),
     ])
-    .where('script_id', '=', scriptId)
-    .executeTakeFirst();
+    .where(sql<boolean>`script_id = ANY(${scriptIds}::uuid[])`)
+    .execute();
+  return new Map(rows.map(({ script_id: id, ...facts }) => [id, facts]));
 }

@@ -21,11 +21,13 @@ export interface Place {
   readonly count: number;
 }
 
+const scriptStream = 'script-';
+
 export class BatchStreams {
   readonly #histories: ReadonlyMap<string, readonly RecordedEvent[]>;
   readonly #added = new Map<StreamId, NewEvent[]>();
-  /** Runs that the batch itself has queued, per script. */
-  readonly #queued = new Map<string, number>();
+  /** What the batch itself has done to the runs of each script. */
+  readonly #runs = new Map<string, AddedRuns>();
 
   constructor(histories: ReadonlyMap<string, readonly RecordedEvent[]>) {
     this.#histories = histories;
@@ -102,27 +104,58 @@ export class BatchStreams {
   }
 
   /** The world with what the batch has done so far. A run that it has ended still counts: a slot is
-   *  free for the next batch. */
-  seenFrom(world: World): World {
+   *  free for the next batch.
+   *  @param guards streams that will be asked about: they are asked about at once */
+  seenFrom(world: World, guards: readonly StreamId[]): World {
     const scripts = new Map<string, ReturnType<World['script']>>();
+    const ask = (scriptId: string) => {
+      const asked = scripts.get(scriptId) ?? world.script(scriptId);
+      scripts.set(scriptId, asked);
+      return asked;
+    };
+    for (const guard of guards) {
+      // Whoever needs the answer hears of a failure; nobody else has to.
+      if (guard.startsWith(scriptStream)) ask(guard.slice(scriptStream.length)).catch(ignore);
+    }
     return {
       ...world,
       script: async (scriptId) => {
-        const asked = scripts.get(scriptId) ?? world.script(scriptId);
-        scripts.set(scriptId, asked);
-        const facts = await asked;
+        const facts = await ask(scriptId);
+        const { active, waiting } = this.#runsOf(scriptId);
         return (
-          facts && { ...facts, activeRuns: facts.activeRuns + (this.#queued.get(scriptId) ?? 0) }
+          facts && {
+            ...facts,
+            activeRuns: facts.activeRuns + active,
+            waitingRuns: facts.waitingRuns + waiting,
+          }
         );
       },
     };
   }
 
+  #runsOf(scriptId: string): AddedRuns {
+    return this.#runs.get(scriptId) ?? { active: 0, waiting: 0 };
+  }
+
   #count(events: readonly PlatformEvent[]): void {
-    for (const event of events) {
-      if (event.type !== 'RunQueued') continue;
-      const { scriptId } = event.data;
-      this.#queued.set(scriptId, (this.#queued.get(scriptId) ?? 0) + 1);
+    for (const { type, data } of events) {
+      if (type !== 'RunQueued' && type !== 'RunReleased') continue;
+      const { active, waiting } = this.#runsOf(data.scriptId);
+      const waits = type === 'RunQueued' && data.waiting === true;
+      this.#runs.set(
+        data.scriptId,
+        waits ? { active, waiting: waiting + 1 } : { active: active + 1, waiting },
+      );
     }
   }
+}
+
+/** Runs of a script that a batch has made active or waiting. */
+interface AddedRuns {
+  readonly active: number;
+  readonly waiting: number;
+}
+
+function ignore(): void {
+  // Nothing to do.
 }

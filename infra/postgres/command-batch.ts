@@ -73,7 +73,7 @@ export async function carryOut(
   ]);
   const db = readModelsOn(client);
   const streams = new BatchStreams(histories);
-  const world = streams.seenFrom(parts.worldOf(db));
+  const world = streams.seenFrom(parts.worldOf(db), guards);
   const verdicts: Verdict[] = [];
   for (const [index, { command, context }] of requests.entries()) {
     const answer = answers(context) ?? (isStorable(command) ? undefined : unstorable);

@@ -1,0 +1,46 @@
+import type { PlatformEvent } from '#domain/aggregates.ts';
+import type { World } from '#domain/kernel/aggregate.ts';
+import { runId, scriptId } from '#domain/testing/ids.ts';
+import { runFinished, runQueued, scriptFacts } from '#domain/testing/samples.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { somebody } from '#infra/testing/platform.ts';
+import { expect, test } from 'vitest';
+import { BatchStreams } from './batch-streams.ts';
+
+const released: PlatformEvent = {
+  type: 'RunReleased',
+  data: { runId: runId(), scriptId: scriptId() },
+};
+
+/** The script as the next command of a batch sees it, when one run is active and one waits. */
+async function seenAfter(...events: readonly PlatformEvent[]) {
+  const streams = new BatchStreams(new Map());
+  streams.add(`run-${runId()}`, events, somebody(), systemIds);
+  let questions = 0;
+  const world: World = {
+    script: () => {
+      questions += 1;
+      return Promise.resolve(scriptFacts({ activeRuns: 1, waitingRuns: 1 }));
+    },
+    groupExists: () => Promise.resolve(true),
+    emailTaken: () => Promise.resolve(false),
+  };
+  const seen = streams.seenFrom(world, [`script-${scriptId()}`]);
+  await seen.script(scriptId());
+  const facts = await seen.script(scriptId());
+  return { active: facts?.activeRuns, waiting: facts?.waitingRuns, questions };
+}
+
+test.each([
+  ['nothing', [], { active: 1, waiting: 1 }],
+  ['a run that is queued to start', [runQueued()], { active: 2, waiting: 1 }],
+  ['a run that waits', [runQueued({ waiting: true })], { active: 1, waiting: 2 }],
+  ['a run that is released', [released], { active: 2, waiting: 1 }],
+  [
+    'a run that ends, whose slot is free for the next batch',
+    [runFinished()],
+    { active: 1, waiting: 1 },
+  ],
+])('after %s, the next command of the batch sees it', async (_, events, expected) => {
+  expect(await seenAfter(...events)).toEqual({ ...expected, questions: 1 });
+});
