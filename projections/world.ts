@@ -1,13 +1,14 @@
 /** What deciders may ask, answered from the read models inside the append's transaction. */
 import type { ScriptFacts, World } from '#domain/kernel/aggregate.ts';
 import { sql } from 'kysely';
+import { gathered } from './gathered.ts';
 import type { ReadModels } from './projection.ts';
 import { heldTriggers } from './trigger-state/queries.ts';
 
 /** The world as `db` sees it. */
 export function worldOf(db: ReadModels): World {
   return {
-    script: together((scriptIds) => scriptFacts(db, scriptIds)),
+    script: gathered((scriptIds) => scriptFacts(db, scriptIds)),
     groupExists: async (groupId) =>
       (await db
         .selectFrom('groups')
@@ -20,24 +21,6 @@ export function worldOf(db: ReadModels): World {
         .select('user_id')
         .where('email', '=', email)
         .executeTakeFirst()) !== undefined,
-  };
-}
-
-/** Makes one question of those that are asked in the same breath. */
-function together<Facts>(
-  load: (ids: readonly string[]) => Promise<ReadonlyMap<string, Facts>>,
-): (id: string) => Promise<Facts | undefined> {
-  let wanted: string[] = [];
-  let answer: Promise<ReadonlyMap<string, Facts>> | undefined;
-  return async (id) => {
-    wanted.push(id);
-    answer ??= Promise.resolve().then(async () => {
-      const ids = wanted;
-      wanted = [];
-      answer = undefined;
-      return await load(ids);
-    });
-    return (await answer).get(id);
   };
 }
 

@@ -2,7 +2,7 @@
 import type { ScriptId, SessionId } from '#domain/kernel/ids.ts';
 import { findScriptGroups } from '#projections/scripts/queries.ts';
 import { findOpenSessions } from '#projections/sessions/queries.ts';
-import { gathered } from './stores/gathered.ts';
+import { gathered } from '#projections/gathered.ts';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -80,6 +80,11 @@ export function createBackend(parts: Parts): Backend {
   };
 }
 
+/** Until all requests that have arrived have asked. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 function servicesOf(parts: Parts): Services {
   return {
     ...parts,
@@ -87,8 +92,11 @@ function servicesOf(parts: Parts): Services {
     findSession: gathered(async (ids: readonly SessionId[]) => {
       const sessions = await findOpenSessions(parts.readModels, ids);
       return new Map(sessions.map((session) => [session.session_id, session]));
-    }),
-    findGroupOf: gathered((ids: readonly ScriptId[]) => findScriptGroups(parts.readModels, ids)),
+    }, nextTurn),
+    findGroupOf: gathered(
+      (ids: readonly ScriptId[]) => findScriptGroups(parts.readModels, ids),
+      nextTurn,
+    ),
     passwords: bcryptPasswords(parts.passwordCost),
     throttle: new LoginThrottle(parts.database, parts.clock),
     metrics: createMetrics(),
