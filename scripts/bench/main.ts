@@ -1,40 +1,37 @@
 /** `make bench`: what the product costs, as ratios of two things measured in turn in one run. Prints,
- *  never fails. Bars: see docs/performance.md. */
-import { performance } from 'node:perf_hooks';
+ *  never fails. `make bench ARGS='queue logs'` measures these subjects alone. Bars and results: see
+ *  docs/performance.md. */
 import { Product } from '#services/minimal/testing/product.ts';
 import { benchFirstLine } from './first-line.ts';
 import { benchRequests } from './requests.ts';
+import { benchStart } from './start.ts';
 import { benchThroughput } from './throughput.ts';
-import { idleMemory } from './memory.ts';
-import { row } from './report.ts';
 
-const slots = { ORCH_RUNTIME_SLOTS: '2' };
+/** The list that a new subject joins: its file does all it needs, and prints rows. */
+const subjects: Readonly<Record<string, () => Promise<void>>> = {
+  start: benchStart,
+  'first-line': () => onProduct(benchFirstLine),
+  throughput: () => onProduct(benchThroughput),
+  requests: benchRequests,
+};
 
-// The first start makes the database; the second is what a user waits for every day.
-const first = await Product.start({ variables: slots });
-const again = { dataDir: first.dataDir, variables: slots };
-const startMs = await timeRestart();
-const product = await Product.start(again);
-try {
-  row(
-    'start of the installed minimal edition, to a healthy answer',
-    `${(startMs / 1000).toFixed(2)} s`,
-    '≤ 5 s',
-  );
-  row('idle memory, all processes but Postgres (PSS)', await idleMemory(product), '≤ 300 MB');
-  await benchFirstLine(product);
-  await benchThroughput(product);
-} finally {
-  await product.stop();
-  await first.remove();
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !(name in subjects));
+if (unknown.length > 0) {
+  console.error(`There is no ${unknown.join(', ')}: ${Object.keys(subjects).join(', ')}`);
+  process.exitCode = 2;
+} else {
+  for (const [name, measure] of Object.entries(subjects)) {
+    if (names.length === 0 || names.includes(name)) await measure();
+  }
 }
-await benchRequests();
 
-async function timeRestart(): Promise<number> {
-  await first.stop();
-  const startedAt = performance.now();
-  const restarted = await Product.start({ ...again, signIn: false });
-  const elapsed = performance.now() - startedAt;
-  await restarted.stop();
-  return elapsed;
+async function onProduct(measure: (product: Product) => Promise<void>): Promise<void> {
+  const product = await Product.start({ variables: { ORCH_RUNTIME_SLOTS: '2' } });
+  try {
+    await measure(product);
+  } finally {
+    await product.stop();
+    await product.remove();
+  }
 }
