@@ -18,6 +18,8 @@ import { lagMetrics, lagProblem } from './reader-lag.ts';
 import { endExpiredRuns, releaseWaitingRuns } from './waiting-runs.ts';
 
 const pollMs = 1_000;
+/** Under load every commit wakes the duties; what came within so long is taken together. */
+const restMs = 25;
 const housekeepingMs = 10 * 60_000;
 const answersKeptMs = 24 * 60 * 60_000;
 
@@ -67,6 +69,7 @@ function startDuties(platform: Platform, logger: Logger) {
     startLoop({
       name,
       everyMs,
+      restMs,
       logger,
       runOnce: async (signal) => (await runOnce(signal)) === true,
     });

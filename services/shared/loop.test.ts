@@ -51,6 +51,29 @@ describe('given a loop', () => {
     expect(duty.rounds()).toBe(2);
   });
 
+  test('when it is to rest, then however often it is woken meanwhile, one round follows', async () => {
+    vi.useFakeTimers();
+    const duty = counted(async () => undefined);
+    const loop = startLoop({
+      name: 'duty',
+      everyMs: NEVER_MS,
+      restMs: 20,
+      logger: quiet,
+      ...duty,
+    });
+    await duty.round(1);
+    loop.wake();
+    await vi.advanceTimersByTimeAsync(19);
+    loop.wake();
+    expect(duty.rounds()).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(duty.rounds()).toBe(2);
+    await vi.advanceTimersByTimeAsync(NEVER_MS - 1);
+    expect(duty.rounds()).toBe(2);
+    await loop.stop();
+    vi.useRealTimers();
+  });
+
   test('when there is more to do, then the next round does not wait', async () => {
     const duty = counted(async (round) => round < 5);
     const loop = startLoop({ name: 'duty', everyMs: NEVER_MS, logger: quiet, ...duty });

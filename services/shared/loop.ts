@@ -9,6 +9,8 @@ export interface LoopOptions {
   readonly name: string;
   /** Pause between the end of one round and the start of the next. */
   readonly everyMs: number;
+  /** Pause at least, also when woken: many wake-ups that follow closely make few rounds. Default: none. */
+  readonly restMs?: number;
   /** One round of the duty. `true` means that there is more to do at once.
    *  @param signal aborted by `stop` */
   readonly runOnce: (signal: AbortSignal) => Promise<boolean | void>;
@@ -36,7 +38,9 @@ export function startLoop(options: LoopOptions): Loop {
       try {
         const more = await options.runOnce(signal);
         failures = 0;
-        if (more !== true) await pause(options.everyMs, signal, bell);
+        if (more === true) continue;
+        if (options.restMs !== undefined) await pause(options.restMs, signal);
+        await pause(options.everyMs, signal, bell);
       } catch (error) {
         if (signal.aborted) return; // the round was cut short, as asked
         failures += 1;
