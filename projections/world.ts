@@ -43,10 +43,10 @@ async function scriptFacts(
     .select((expression) => [
       'max_concurrent_runs as maxConcurrentRuns',
       expression.ref('limits').$castTo<ScriptFacts['limits']>().as('limits'),
-      sql<number>`(SELECT count(*) FROM runs r WHERE r.script_id = scripts.script_id
-        AND r.finished_at IS NULL AND NOT r.waiting)`.as('activeRuns'),
-      sql<number>`(SELECT count(*) FROM runs r WHERE r.script_id = scripts.script_id
-        AND r.finished_at IS NULL AND r.waiting AND r.available_at <= now()
+      sql<number>`(SELECT count(*) FROM run_queue q WHERE q.script_id = scripts.script_id
+        AND NOT q.waiting)`.as('activeRuns'),
+      sql<number>`(SELECT count(*) FROM run_queue q JOIN runs r USING (run_id)
+        WHERE q.script_id = scripts.script_id AND q.waiting AND q.available_at <= now()
         AND NOT (r.trigger_type IN ${heldTriggers}
           AND EXISTS (SELECT FROM trigger_state WHERE paused)))`.as('waitingRuns'),
     ])

@@ -48,8 +48,8 @@ const statements = {
         AND NOT (r.trigger_type IN ('schedule', 'webhook', 'event', 'retry')
           AND EXISTS (SELECT FROM trigger_state WHERE paused))
     ) q JOIN scripts s ON s.script_id = q.script_id AND s.enabled AND NOT s.deleted
-    WHERE q.place <= s.max_concurrent_runs - (SELECT count(*) FROM runs r
-      WHERE r.script_id = q.script_id AND r.finished_at IS NULL AND NOT r.waiting)
+    WHERE q.place <= s.max_concurrent_runs - (SELECT count(*) FROM run_queue a
+      WHERE a.script_id = q.script_id AND NOT a.waiting)
     ORDER BY q.available_at, q.run_id LIMIT $1`,
   expired: `SELECT run_id FROM run_queue
     WHERE fence IS NULL AND expires_at <= now() AND (lease_until IS NULL OR lease_until < now())

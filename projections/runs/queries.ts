@@ -67,11 +67,11 @@ export async function activeRuns(
   scriptId: ScriptId,
 ): Promise<readonly RunsTable[]> {
   return await db
-    .selectFrom('runs')
-    .selectAll()
-    .where('script_id', '=', scriptId)
-    .where('finished_at', 'is', null)
-    .orderBy('run_id')
+    .selectFrom('run_queue')
+    .innerJoin('runs', 'runs.run_id', 'run_queue.run_id')
+    .selectAll('runs')
+    .where('run_queue.script_id', '=', scriptId)
+    .orderBy('run_queue.run_id')
     .execute();
 }
 
