@@ -2,6 +2,8 @@
  *  repeated or late, and may lose its `items` when it is large. Whoever listens reads the truth from
  *  storage and polls as the guarantee. */
 
+import type { SamplePoint } from './run-samples.ts';
+
 export type BusMessage =
   | { readonly topic: 'events' }
   | { readonly topic: 'queue' }
@@ -14,7 +16,8 @@ export type BusMessage =
       readonly lastSeq: number;
       /** JSON array text of the chunk's items, where it was small enough to travel. */
       readonly items?: string;
-    };
+    }
+  | { readonly topic: 'sample'; readonly runId: string; readonly point: SamplePoint };
 
 export type Topic = BusMessage['topic'];
 

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { openObjectStore } from '#infra/objects/open.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
+import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
 import { objectStoreSettings, readConfig } from '#services/shared/config.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import { openPlatform } from '#services/shared/platform.ts';
@@ -35,6 +36,7 @@ await runProcess('backend', async (_signal, logger) => {
     database: database.pool,
     objects: await openObjectStore(config),
     runLogs: new PostgresRunLogs(database.pool),
+    runSamples: new PostgresRunSamples(database.pool),
     logger,
     edition,
     tokenKey,

@@ -10,6 +10,7 @@ import { groupOperations } from './routes/groups.ts';
 import { logOperations } from './routes/logs.ts';
 import { runHistoryOperations } from './routes/run-history.ts';
 import { runOperations } from './routes/runs.ts';
+import { sampleOperations } from './routes/samples.ts';
 import { scriptArchiveOperations } from './routes/script-archives.ts';
 import { scriptCopyOperations } from './routes/script-copies.ts';
 import { scriptEnvironmentOperations } from './routes/script-environment.ts';
@@ -49,6 +50,7 @@ export const operations: readonly Operation[] = [
   ...runOperations,
   ...runHistoryOperations,
   ...logOperations,
+  ...sampleOperations,
   ...groupOperations,
   ...userOperations,
   ...auditOperations,

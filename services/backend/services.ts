@@ -6,6 +6,7 @@ import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { RunLogs } from '#domain/ports/run-logs.ts';
+import type { RunSamples } from '#domain/ports/run-samples.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import type { OpenSession } from '#projections/sessions/queries.ts';
@@ -23,6 +24,7 @@ export interface Parts {
   readonly database: Queryable;
   readonly objects: ObjectStore;
   readonly runLogs: RunLogs;
+  readonly runSamples: RunSamples;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;

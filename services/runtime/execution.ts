@@ -13,6 +13,7 @@ import type { AbandonRun } from '#domain/run/commands.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import type { RunLog } from './logs/run-log.ts';
 import { endingNote, endingOf, totalsOf } from './outcome.ts';
+import type { RunSampling } from './samples/sample-recorder.ts';
 import type { PreparedRun, RunExit, RunObserver, Sandbox, RunSpec } from './sandbox/sandbox.ts';
 import { SandboxError } from './sandbox/sandbox.ts';
 import { untilRecorded } from './until-recorded.ts';
@@ -23,6 +24,7 @@ export interface ExecutionParts {
   readonly ids: Ids;
   readonly sandbox: Sandbox;
   readonly openLog: (run: ClaimedRun, signal: AbortSignal) => RunLog;
+  readonly openSampling: (run: ClaimedRun) => RunSampling;
   /** Makes the environment and the files ready. Its output goes to the log. */
   readonly prepare: (run: ClaimedRun, log: RunLog, signal: AbortSignal) => Promise<Preparation>;
   readonly logger: Logger;
@@ -117,27 +119,34 @@ export class Execution {
   }
 
   async #execute(spec: RunSpec, log: RunLog): Promise<void> {
+    const sampling = this.#parts.openSampling(this.run);
     const observer: RunObserver = {
       output: (stream, chunk) => log.write(stream, chunk),
-      sample: () => undefined,
+      sample: (sample) => sampling.take(sample),
     };
-    let prepared: PreparedRun;
-    try {
-      prepared = await this.#parts.sandbox.prepare(spec, observer);
-    } catch (error) {
-      if (!(error instanceof SandboxError)) throw error;
-      await this.#abandon(
-        log,
-        'sandbox_error',
-        `The sandbox failed (${error.stage}): ${error.message}`,
-      );
-      return;
-    }
+    const prepared = await this.#prepareProcess(spec, observer, log);
+    if (prepared === undefined) return;
+    void prepared.finished.then(() => sampling.end());
     try {
       await this.#run(prepared, log);
     } finally {
       prepared.kill();
       await prepared.closed;
+    }
+  }
+
+  async #prepareProcess(
+    spec: RunSpec,
+    observer: RunObserver,
+    log: RunLog,
+  ): Promise<PreparedRun | undefined> {
+    try {
+      return await this.#parts.sandbox.prepare(spec, observer);
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      const detail = `The sandbox failed (${error.stage}): ${error.message}`;
+      await this.#abandon(log, 'sandbox_error', detail);
+      return undefined;
     }
   }
 

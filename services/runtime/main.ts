@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openObjectStore } from '#infra/objects/open.ts';
 import { getPayload } from '#infra/postgres/payloads.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
+import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
 import { removeRuntime, reportRuntime } from '#infra/postgres/runtimes.ts';
 import { objectStoreSettings, readConfig } from '#services/shared/config.ts';
@@ -20,6 +21,7 @@ import { LogWriter } from './logs/log-writer.ts';
 import { createRunLog } from './logs/run-log.ts';
 import { runtimeMetrics } from './metrics.ts';
 import { prepareRun, type PreparationParts } from './preparation.ts';
+import { SampleRecorder } from './samples/sample-recorder.ts';
 import { sandboxedBuilds } from './sandboxed-builds.ts';
 import { startLocalSandbox, type LocalSandbox } from './sandbox/local-sandbox.ts';
 import { findPython, type Python } from './sandbox/python.ts';
@@ -30,6 +32,7 @@ import { Worker } from './worker.ts';
 const stopGraceMs = 10_000;
 const pollMs = 1_000;
 const reportMs = 10_000;
+const saveSamplesMs = 1_000;
 /** Long enough for the grace of what still runs, and for the report of its end. */
 const stopDeadlineMs = stopGraceMs + 10_000;
 
@@ -66,7 +69,8 @@ async function startRuntime(_signal: AbortSignal, logger: Logger) {
     onLog: (line) => logger.warn({ line }, 'the sandbox reports'),
   });
   const preparing = await openPreparation(config, python, platform, sandbox, logger);
-  const execution = executionParts(config, platform, sandbox, preparing, logger);
+  const sampling = startSampling(platform, logger);
+  const execution = executionParts(config, platform, sandbox, preparing, sampling.recorder, logger);
   const worker: Worker = new Worker({
     runtimeId: config.runtimeId,
     slots: config.runtimeSlots,
@@ -83,7 +87,7 @@ async function startRuntime(_signal: AbortSignal, logger: Logger) {
     stop: async () => {
       await duties.claiming.stop();
       await worker.drain();
-      await Promise.all([duties.renewing.stop(), reporting.stop()]);
+      await Promise.all([duties.renewing.stop(), reporting.stop(), sampling.stop()]);
       await sandbox.stop();
       await removeRuntime(platform.database.pool, config.runtimeId);
       await Promise.all(servers.map((server) => server.close()));
@@ -130,6 +134,7 @@ function executionParts(
   platform: Platform,
   sandbox: LocalSandbox,
   preparing: PreparationParts,
+  sampling: SampleRecorder,
   logger: Logger,
 ): ExecutionParts {
   const { bus, clock, commands, database, ids } = platform;
@@ -154,8 +159,32 @@ function executionParts(
           signal,
         }),
       ),
+    openSampling: ({ runId }) => sampling.open(runId),
     logger,
   };
+}
+
+/** Samples are stored once a second, and as soon as their run has ended. */
+function startSampling({ database, clock, bus }: Platform, logger: Logger) {
+  const recorder: SampleRecorder = new SampleRecorder({
+    store: new PostgresRunSamples(database.pool),
+    clock,
+    publish: (runId, point) => bus.publish({ topic: 'sample', runId, point }),
+    onEnd: () => saving.wake(),
+  });
+  const saving = startLoop({
+    name: 'save samples',
+    everyMs: saveSamplesMs,
+    runOnce: () => recorder.saveOnce(),
+    logger,
+  });
+  const stop = async () => {
+    await saving.stop();
+    await recorder.saveOnce().catch((error: unknown) => {
+      logger.warn({ error }, 'the last samples are lost');
+    });
+  };
+  return { recorder, stop };
 }
 
 function startDuties(config: Config, platform: Platform, worker: Worker, logger: Logger) {

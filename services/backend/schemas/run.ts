@@ -97,6 +97,34 @@ export const RunItems = Type.Object(
   { title: 'RunItems', additionalProperties: false },
 );
 
+const RunSample = Type.Object(
+  {
+    time: Time(),
+    cpu_seconds: Type.Number({ minimum: 0, description: 'Since the start of the run.' }),
+    memory_bytes: natural,
+    threads: natural,
+    processes: natural,
+  },
+  {
+    title: 'RunSample',
+    additionalProperties: false,
+    examples: [
+      {
+        time: examples.time,
+        cpu_seconds: 0.31,
+        memory_bytes: 24_117_248,
+        threads: 1,
+        processes: 1,
+      },
+    ],
+  },
+);
+
+export const RunSampleItems = Type.Object(
+  { items: Type.Array(RunSample) },
+  { title: 'RunSampleItems', additionalProperties: false },
+);
+
 const WhenBusy = Type.Enum(busyChoices, {
   title: 'WhenBusy',
   default: 'refuse',

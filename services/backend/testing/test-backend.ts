@@ -8,6 +8,7 @@ import { announcements } from '#infra/postgres/announcements.ts';
 import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
 import { openDatabase, queryBuilder } from '#infra/postgres/database.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
+import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
@@ -68,6 +69,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     database: pool,
     objects: await openFolderStore({ folder: join(folder, 'objects') }),
     runLogs: new PostgresRunLogs(pool),
+    runSamples: new PostgresRunSamples(pool),
     bus,
     clock: systemClock,
     ids: systemIds,

@@ -5,6 +5,7 @@ import { findRuns } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
 import { runsJson } from '../routes/run-lists.ts';
+import { sampleJson } from '../routes/samples.ts';
 import type { Services } from '../services.ts';
 import { logFrame, type RunSubscriber } from './run-subscriber.ts';
 
@@ -41,6 +42,12 @@ export class RunHub {
         if (watched === undefined) return;
         const frame = items === undefined ? undefined : logFrame(items);
         for (const one of watched.subscribers) one.offer({ firstSeq, lastSeq, frame });
+      }),
+      bus.subscribe('sample', ({ runId, point }) => {
+        const watched = this.#watched.get(runId);
+        if (watched === undefined) return;
+        const frame = Buffer.from(JSON.stringify({ type: 'sample', ...sampleJson(point) }));
+        for (const one of watched.subscribers) one.showInPassing(frame);
       }),
       bus.subscribe('status', ({ runId }) => {
         if (!this.#watched.has(runId)) return;

@@ -86,6 +86,13 @@ export class RunSubscriber {
     }
   }
 
+  /** Shows what is out of date soon: where there is no room now, it is never shown. */
+  showInPassing(frame: Buffer): void {
+    if (this.#started && this.#end === undefined && this.#hasRoom()) {
+      this.#socket.send(frame, { binary: false });
+    }
+  }
+
   /** Ends the stream once everything that is stored has been sent. */
   finish(end: RunEnd): void {
     if (this.#end !== undefined) return;

@@ -141,6 +141,24 @@ describe('given a run that is followed', () => {
     expect(frames.lines[2]).toMatchObject({ stream: 'system', from_seq: 3, to_seq: 10 });
   });
 
+  test('when it is measured, then each sample is shown', async () => {
+    const { runId } = await running();
+    const frames = follow(runId);
+    await writeLines(platform, runId, 1, texts(1));
+    await frames.until((all) => all.seqs.length === 1);
+    const usage = { cpuSeconds: 0.5, memoryBytes: 1024, threads: 2, processes: 1 };
+    platform.bus.publish({ topic: 'sample', runId, point: { timeMs: 0, ...usage } });
+    await frames.until((all) => all.frames.some((one) => one.type === 'sample'));
+    expect(frames.frames.at(-1)).toEqual({
+      type: 'sample',
+      time: '1970-01-01T00:00:00.000Z',
+      cpu_seconds: 0.5,
+      memory_bytes: 1024,
+      threads: 2,
+      processes: 1,
+    });
+  });
+
   test('when many follow it, then all get everything', async () => {
     const { runId, finish } = await running();
     const all = Array.from({ length: 30 }, () => follow(runId));

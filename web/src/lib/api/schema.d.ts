@@ -690,6 +690,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what a run used while it ran, oldest first
+         * @description Totals over all processes of the run, about once a second; CPU time counts from its start. A long run has at most 2048 points: neighbours have become one, with the most memory, threads and processes that any of them had. The WebSocket `/ws/runs/{run_id}` sends each new sample as `{"type": "sample", …}`; those before are here.
+         *
+         *     Needs the right `runs.read`.
+         */
+        get: operations["readRunSamples"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/groups": {
         parameters: {
             query?: never;
@@ -1560,6 +1582,29 @@ export interface components {
         LogPage: {
             items: components["schemas"]["LogLine"][];
             next_cursor: string | null;
+        };
+        /**
+         * RunSample
+         * @example {
+         *       "time": "2026-11-21T02:31:00.000Z",
+         *       "cpu_seconds": 0.31,
+         *       "memory_bytes": 24117248,
+         *       "threads": 1,
+         *       "processes": 1
+         *     }
+         */
+        RunSample: {
+            /** Format: date-time */
+            time: string;
+            /** @description Since the start of the run. */
+            cpu_seconds: number;
+            memory_bytes: number;
+            threads: number;
+            processes: number;
+        };
+        /** RunSampleItems */
+        RunSampleItems: {
+            items: components["schemas"]["RunSample"][];
         };
         /**
          * Group
@@ -6474,6 +6519,93 @@ export interface operations {
                 };
             };
             /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readRunSamples: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the run.
+                 * @example 019aa3f4-01aa-7c11-8d22-5e6f70819203
+                 */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All points. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "time": "2026-11-21T02:31:00.000Z",
+                     *           "cpu_seconds": 0.31,
+                     *           "memory_bytes": 24117248,
+                     *           "threads": 1,
+                     *           "processes": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunSampleItems"];
+                };
+            };
+            /** @description `invalid_parameter` */
             400: {
                 headers: {
                     [name: string]: unknown;

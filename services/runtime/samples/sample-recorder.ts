@@ -1,0 +1,78 @@
+/** Stores the samples of all runs of a process, those of a moment by one statement. Nobody waits for
+ *  it: while the store is away the points of a run stay in memory, which are few whatever its length,
+ *  and those of runs that ended are given up when there are too many of them. */
+import type { Clock } from '#domain/ports/clock.ts';
+import type { RunSamples, SamplePoint } from '#domain/ports/run-samples.ts';
+import type { RunSample } from '../sandbox/sandbox.ts';
+import { SampleSeries } from './sample-series.ts';
+
+const MAX_ENDED = 256;
+
+export interface SampleRecorderParts {
+  readonly store: Pick<RunSamples, 'save'>;
+  readonly clock: Clock;
+  /** Told of each sample as it comes. Must not throw. */
+  readonly publish: (runId: string, point: SamplePoint) => void;
+  /** Told that a run has ended with samples that are not stored. */
+  readonly onEnd: () => void;
+}
+
+/** Takes the samples of one run. */
+export interface RunSampling {
+  take(sample: RunSample): void;
+  /** There will be no more; safe twice, and without any. */
+  end(): void;
+}
+
+export class SampleRecorder {
+  readonly #parts: SampleRecorderParts;
+  readonly #active = new Map<string, SampleSeries>();
+  /** Of runs that ended, oldest first, until they are stored. */
+  readonly #ended = new Map<string, SampleSeries>();
+
+  constructor(parts: SampleRecorderParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins the samples of a run. */
+  open(runId: string): RunSampling {
+    const { clock, publish } = this.#parts;
+    const series = new SampleSeries(runId);
+    return {
+      take: (sample) => {
+        this.#active.set(runId, series);
+        const point = { timeMs: clock.now().getTime(), ...sample };
+        series.add(point);
+        publish(runId, point);
+      },
+      end: () => {
+        if (this.#active.delete(runId)) this.#end(runId, series);
+      },
+    };
+  }
+
+  /** Stores what there is to store.
+   *  @throws when the store is away; the next call stores it */
+  async saveOnce(): Promise<void> {
+    const ended = [...this.#ended];
+    const series = [...this.#active, ...ended].map(([, one]) => one);
+    const taken = series.map((one) => ({ series: one, chunks: one.takeUnsaved() }));
+    try {
+      await this.#parts.store.save(taken.flatMap(({ chunks }) => chunks));
+    } catch (error) {
+      for (const one of taken) {
+        const [first] = one.chunks;
+        if (first !== undefined) one.series.markUnsaved(first.place);
+      }
+      throw error;
+    }
+    for (const [runId] of ended) this.#ended.delete(runId);
+  }
+
+  #end(runId: string, series: SampleSeries): void {
+    this.#ended.set(runId, series);
+    const [oldest] = this.#ended.keys();
+    if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+    this.#parts.onEnd();
+  }
+}

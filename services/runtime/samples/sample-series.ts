@@ -1,0 +1,85 @@
+/** The points of one run, in chunks, and which of them are still to be stored. Pure.
+ *
+ *  A point stands for one sample at first. When there are too many, neighbours become one, and from
+ *  then on a point stands for twice as many samples: their number stays between half of the most and
+ *  the most, and a peak is never lost. */
+import type { SampleChunk, SamplePoint } from '#domain/ports/run-samples.ts';
+
+export const MAX_POINTS = 2048;
+/** Few enough that the last chunk, which is stored again with every sample, stays small. */
+export const CHUNK_POINTS = 32;
+
+export class SampleSeries {
+  readonly #runId: string;
+  #points: SamplePoint[] = [];
+  /** Samples that one point stands for. */
+  #perPoint = 1;
+  /** Samples in the last point. */
+  #inLast = 0;
+  /** The first chunk that is still to be stored; undefined: none is. */
+  #unsavedFrom: number | undefined;
+
+  constructor(runId: string) {
+    this.#runId = runId;
+  }
+
+  add(sample: SamplePoint): void {
+    const last = this.#points.at(-1);
+    if (last === undefined || this.#inLast === this.#perPoint) {
+      this.#append(sample);
+    } else {
+      this.#points[this.#points.length - 1] = joined(last, sample);
+      this.#inLast += 1;
+    }
+    const changed = Math.floor((this.#points.length - 1) / CHUNK_POINTS);
+    this.#unsavedFrom = Math.min(this.#unsavedFrom ?? changed, changed);
+  }
+
+  #append(sample: SamplePoint): void {
+    if (this.#points.length === MAX_POINTS) {
+      this.#points = halved(this.#points);
+      this.#perPoint *= 2;
+      this.#unsavedFrom = 0;
+    }
+    this.#points.push(sample);
+    this.#inLast = 1;
+  }
+
+  /** The chunks that are still to be stored, in order; from now on they count as stored. */
+  takeUnsaved(): SampleChunk[] {
+    const from = this.#unsavedFrom;
+    if (from === undefined) return [];
+    this.#unsavedFrom = undefined;
+    const chunks: SampleChunk[] = [];
+    for (let place = from; place * CHUNK_POINTS < this.#points.length; place += 1) {
+      const first = place * CHUNK_POINTS;
+      const points = this.#points.slice(first, first + CHUNK_POINTS);
+      chunks.push({ runId: this.#runId, place, points });
+    }
+    return chunks;
+  }
+
+  /** Takes back that the chunks from `place` on were stored. */
+  markUnsaved(place: number): void {
+    this.#unsavedFrom = Math.min(this.#unsavedFrom ?? place, place);
+  }
+}
+
+function halved(points: readonly SamplePoint[]): SamplePoint[] {
+  const pairs: SamplePoint[] = [];
+  for (let index = 0; index < points.length; index += 2) {
+    const [one, other] = points.slice(index, index + 2);
+    if (one !== undefined) pairs.push(other === undefined ? one : joined(one, other));
+  }
+  return pairs;
+}
+
+function joined(earlier: SamplePoint, later: SamplePoint): SamplePoint {
+  return {
+    timeMs: later.timeMs,
+    cpuSeconds: later.cpuSeconds,
+    memoryBytes: Math.max(earlier.memoryBytes, later.memoryBytes),
+    threads: Math.max(earlier.threads, later.threads),
+    processes: Math.max(earlier.processes, later.processes),
+  };
+}
