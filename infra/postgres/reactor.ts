@@ -1,13 +1,16 @@
 /** Carries out what events call for: each reaction reads the store behind its own checkpoint. */
 import type { Recorded } from '#domain/aggregates.ts';
+import { isAfter, startOfStore } from '#domain/kernel/event.ts';
 import { inOrderOfTime, known, parseCommandId, parseRunId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Reaction, ReactionReads } from '#domain/reactions/reaction.ts';
 import type pg from 'pg';
 import { makeCheckpoint, moveCheckpoint, readCheckpoint } from './checkpoints.ts';
-import { readAll } from './event-store.ts';
+import { chunkEnd, readTypes } from './event-store.ts';
 
+/** Most events call for nothing: they are passed without being fetched. */
+const chunkSize = 5_000;
 const batchSize = 200;
 
 export interface ReactorParts {
@@ -27,31 +30,36 @@ export class Reactor {
 
   /** Reacts to everything that was recorded since. Two reactors at once do no harm: the commands'
    *  ids are made from their causes, and the checkpoint moves only from where it was read.
-   *  @returns how many events were looked at */
+   *  @returns how many events were reacted to */
   async runOnce(signal: AbortSignal): Promise<number> {
     let seen = 0;
     for (const reaction of this.#parts.reactions) {
-      await makeCheckpoint(this.#parts.pool, reaction.name, 1);
-      for (let batch = batchSize; batch === batchSize && !signal.aborted;) {
-        batch = await this.#reactToBatch(reaction);
+      let batch: number | undefined = 0;
+      while (batch !== undefined && !signal.aborted) {
         seen += batch;
+        batch = await this.#reactToBatch(reaction);
       }
     }
     return seen;
   }
 
-  async #reactToBatch(reaction: Reaction): Promise<number> {
+  /** @returns how many events were reacted to; `undefined` when there is nothing more to do now */
+  async #reactToBatch(reaction: Reaction): Promise<number | undefined> {
     const { pool } = this.#parts;
     const after = await readCheckpoint(pool, reaction.name);
-    const events = (await readAll(pool, after, batchSize)) as readonly Recorded[];
-    const last = events.at(-1);
-    if (last === undefined) return 0;
-    for (const event of events) {
-      if (reaction.handles.includes(event.type)) await this.#reactTo(reaction, event);
+    if (after.globalPosition === startOfStore.globalPosition) {
+      await makeCheckpoint(pool, reaction.name, 1);
     }
+    const end = await chunkEnd(pool, after, chunkSize);
+    if (end === undefined) return undefined;
+    const wanted = { types: reaction.handles, limit: batchSize, unsettled: false };
+    const found = (await readTypes(pool, after, wanted)) as readonly Recorded[];
+    const events = found.filter(({ position }) => !isAfter(position, end));
+    for (const event of events) await this.#reactTo(reaction, event);
+    const full = found.length === batchSize ? events.at(-1)?.position : undefined;
     // Where another reactor was first it has done, or will do, what follows.
-    const moved = await moveCheckpoint(pool, reaction.name, after, last.position);
-    return moved ? events.length : 0;
+    const moved = await moveCheckpoint(pool, reaction.name, after, full ?? end);
+    return moved ? events.length : undefined;
   }
 
   async #reactTo(reaction: Reaction, event: Recorded): Promise<void> {
