@@ -66,7 +66,8 @@ export function moveFile(state: PresentScript, command: MoveFile): Decision<Scri
   const blocker = blockingPath(others, to);
   if (blocker !== undefined) return unusable(`"${blocker}" is in its way`);
   const version = state.version + 1;
-  const moved = { scriptId, version, from, ...present, path: to };
+  const { sha256, sizeBytes } = present;
+  const moved = { scriptId, version, from, path: to, sha256, sizeBytes };
   if (state.settings.entrypoint !== from) return accept({ type: 'FileMoved', data: moved });
   const settings = { entrypoint: to };
   return accept<ScriptEvent>(

@@ -2,6 +2,12 @@ import type { GroupId } from '#domain/kernel/ids.ts';
 import type { FileVersion, ScriptEvent } from './events.ts';
 import { defaultSettings, type ScriptSettings } from './settings.ts';
 
+/** A file as it is in a script. */
+export interface PresentFile extends FileVersion {
+  /** Version of the script's stream that brought it to its path, with this content. */
+  readonly since: number;
+}
+
 interface Script {
   readonly name: string;
   readonly description: string;
@@ -10,7 +16,7 @@ interface Script {
   readonly enabled: boolean;
   /** Counts every change of files and settings; what an `ETag` shows. */
   readonly version: number;
-  readonly files: ReadonlyMap<string, FileVersion>;
+  readonly files: ReadonlyMap<string, PresentFile>;
 }
 
 export type ScriptState =
@@ -22,8 +28,8 @@ export type PresentScript = Extract<ScriptState, { status: 'present' }>;
 
 export const initialScript: ScriptState = { status: 'absent' };
 
-export function evolveScript(state: ScriptState, event: ScriptEvent): ScriptState {
-  if (event.type === 'ScriptCreated') return created(event.data);
+export function evolveScript(state: ScriptState, event: ScriptEvent, since: number): ScriptState {
+  if (event.type === 'ScriptCreated') return created(event.data, since);
   if (state.status === 'absent') return state;
   switch (event.type) {
     case 'ScriptChanged': {
@@ -39,7 +45,7 @@ export function evolveScript(state: ScriptState, event: ScriptEvent): ScriptStat
     }
     case 'FileSaved': {
       const { path, sha256, sizeBytes, version } = event.data;
-      const files = new Map(state.files).set(path, { path, sha256, sizeBytes });
+      const files = new Map(state.files).set(path, { path, sha256, sizeBytes, since });
       return { ...state, files, version };
     }
     case 'FileDeleted': {
@@ -49,7 +55,7 @@ export function evolveScript(state: ScriptState, event: ScriptEvent): ScriptStat
     }
     case 'FileMoved': {
       const { from, path, sha256, sizeBytes, version } = event.data;
-      const files = new Map(state.files).set(path, { path, sha256, sizeBytes });
+      const files = new Map(state.files).set(path, { path, sha256, sizeBytes, since });
       files.delete(from);
       return { ...state, files, version };
     }
@@ -64,7 +70,10 @@ export function evolveScript(state: ScriptState, event: ScriptEvent): ScriptStat
   }
 }
 
-function created(data: Extract<ScriptEvent, { type: 'ScriptCreated' }>['data']): ScriptState {
+function created(
+  data: Extract<ScriptEvent, { type: 'ScriptCreated' }>['data'],
+  since: number,
+): ScriptState {
   return {
     status: 'present',
     name: data.name,
@@ -73,7 +82,7 @@ function created(data: Extract<ScriptEvent, { type: 'ScriptCreated' }>['data']):
     settings: { ...defaultSettings, ...data.settings },
     enabled: true,
     version: 1,
-    files: new Map(data.files.map((file) => [file.path, file])),
+    files: new Map(data.files.map((file) => [file.path, { ...file, since }])),
   };
 }
 

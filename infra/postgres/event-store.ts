@@ -43,7 +43,8 @@ const statements = {
 const versionConflict = 'OR409';
 const uniqueViolation = '23505';
 
-interface EventRow {
+/** A row of `events`, as the driver gives it. */
+export interface EventRow {
   global_position: number;
   transaction_id: string;
   stream_id: string;
@@ -218,7 +219,7 @@ export async function readTypes(
 }
 
 /** The event of a row, in the shape of today. */
-function recorded(row: EventRow): RecordedEvent {
+export function recorded(row: EventRow): RecordedEvent {
   return upcast({
     position: { transactionId: BigInt(row.transaction_id), globalPosition: row.global_position },
     streamId: row.stream_id as StreamId,

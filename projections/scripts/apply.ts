@@ -83,7 +83,8 @@ function created(event: Extract<ScriptRecorded, { type: 'ScriptCreated' }>): Scr
   };
 }
 
-function settingColumns(settings: ScriptSettings) {
+/** Settings as the columns of a row. */
+export function settingColumns(settings: ScriptSettings) {
   return {
     max_concurrent_runs: settings.maxConcurrentRuns,
     storage_quota_bytes: settings.storageQuotaBytes,

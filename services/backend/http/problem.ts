@@ -3,6 +3,7 @@ import type { RefusalCode } from '#domain/kernel/decision.ts';
 
 /** Codes that only the HTTP edge gives; the others are the domain's. */
 type EdgeCode =
+  | 'content_removed'
   | 'idempotency_in_progress'
   | 'idempotency_key_reused'
   | 'internal_error'
@@ -26,6 +27,7 @@ interface Kind {
 export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   already_exists: { status: 409, title: 'It exists already' },
   concurrency_limit_reached: { status: 409, title: 'The concurrency limit is reached' },
+  content_removed: { status: 410, title: 'The content is kept no longer' },
   forbidden: { status: 403, title: 'Your role does not allow this' },
   group_in_use: { status: 409, title: 'The group is in use' },
   idempotency_in_progress: { status: 409, title: 'The first request is still under way' },

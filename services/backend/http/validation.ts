@@ -17,7 +17,7 @@ function compilerWith(options: ConstructorParameters<typeof Ajv2020>[0]): Ajv202
 const time = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /** RFC 3339, and a day that exists. */
-function isTime(text: string): boolean {
+export function isTime(text: string): boolean {
   if (!time.test(text)) return false;
   const instant = Date.parse(text);
   return !Number.isNaN(instant) && new Date(instant).getUTCFullYear() > 0;

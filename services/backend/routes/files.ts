@@ -1,4 +1,6 @@
 /** Files of a script: list, read, save, delete, move. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import type { ScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { pathProblem } from '#domain/script/path.ts';
 import { maxFileBytes } from '#domain/script/settings.ts';
@@ -12,6 +14,9 @@ import { isProblem, notFound, problem } from '../http/problem.ts';
 import { json, nothing, stream } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
 import { FileContent, FileMove, FilePage, SavedFile } from '../schemas/script.ts';
+import type { Services } from '../services.ts';
+import { aboutTheGroupsOfNow, atParameter } from './moments.ts';
+import { fileThen, filesThen } from './past-scripts.ts';
 import { fileJson } from './views.ts';
 import { positionHeader } from './outcome.ts';
 import { moveFile, removeFile } from './file-changes.ts';
@@ -25,25 +30,32 @@ const list = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/files',
   operationId: 'listFiles',
-  summary: 'List the files of a script, by path',
+  summary: 'List the files of a script, by path, as they are or as they were',
+  description: aboutTheGroupsOfNow,
   tag,
   access: { right: 'files.read' },
   parameters: { id: pathParameters.scriptId },
-  query: Type.Object(pageQuery, { additionalProperties: false }),
+  query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: FilePage, headers: ['Link', 'ETag'] } },
   refusals: ['invalid_cursor'],
-  handle: async ({ principal, parameters: { id }, query, url }, { readModels }) => {
-    const script = await visibleScript(principal, id, readModels);
-    if (script === undefined) return notFound;
-    const request = { list: 'files', filter: id, url, limit: query.limit, cursor: query.cursor };
+  handle: async ({ principal, parameters: { id }, query, url }, services) => {
+    const { at, limit, cursor } = query;
+    const filter = at === undefined ? id : { id, at };
+    const request = { list: 'files', filter, url, limit, cursor };
     const after = keyOf(request, (path) => (pathProblem(path) === undefined ? path : undefined));
     if (isProblem(after)) return after;
-    const files = await listFiles(readModels, id, {
-      limit: (query.limit ?? defaultLimit) + 1,
+    const page = {
+      limit: (limit ?? defaultLimit) + 1,
       ...(after.key !== undefined && { after: after.key }),
-    });
-    const page = pageReply(request, files, (file) => file.path, fileJson);
-    return { ...page, headers: { ...page.headers, ETag: etag(script.version) } };
+    };
+    const wanted = { principal, scriptId: id };
+    const found =
+      at === undefined
+        ? await filesNow(wanted, page, services)
+        : await filesThen({ ...wanted, at }, page, services);
+    if (isProblem(found)) return found;
+    const reply = pageReply(request, found.files, (file) => file.path, fileJson);
+    return { ...reply, headers: { ...reply.headers, ETag: etag(found.version) } };
   },
 });
 
@@ -51,11 +63,12 @@ const get = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/files/{path}',
   operationId: 'getFile',
-  summary: 'Read a file, byte for byte',
-  description: 'The `ETag` is the SHA-256 of the content.',
+  summary: 'Read a file, byte for byte, as it is or as it was',
+  description: `The \`ETag\` is the SHA-256 of the content. ${aboutTheGroupsOfNow}`,
   tag,
   access: { right: 'files.read' },
   parameters,
+  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
   requestHeaders: ['If-None-Match'],
   responses: {
     200: {
@@ -66,19 +79,25 @@ const get = operation({
     },
     304: { description: 'Unchanged.' },
   },
-  refusals: ['invalid_path'],
-  handle: async ({ principal, parameters: { id, path }, header }, { readModels, objects }) => {
+  refusals: ['invalid_path', 'content_removed'],
+  handle: async ({ principal, parameters: { id, path }, query: { at }, header }, services) => {
     const unusable = pathProblem(path);
     if (unusable !== undefined) {
       return problem('invalid_path', `The path cannot be used: ${unusable}.`);
     }
-    const script = await visibleScript(principal, id, readModels);
-    const file = script && (await findFile(readModels, id, path, script.version));
-    if (file === undefined) return notFound;
+    const wanted = { principal, scriptId: id };
+    const file =
+      at === undefined
+        ? await fileNow(wanted, path, services)
+        : await fileThen({ ...wanted, at }, path, services);
+    if (isProblem(file)) return file;
     const headers = { ETag: etag(file.sha256) };
     if (isUnchanged(header('If-None-Match'), file.sha256)) return nothing(304, headers);
-    const chunks = await objects.getStream(objectKey.scriptBlob(id, file.sha256));
-    if (chunks === undefined) throw new Error(`the content of ${file.sha256} is missing`);
+    const chunks = await services.objects.getStream(objectKey.scriptBlob(id, file.sha256));
+    if (chunks === undefined) {
+      if (at === undefined) throw new Error(`the content of ${file.sha256} is missing`);
+      return problem('content_removed', `The content of then, ${file.sha256}, is kept no longer.`);
+    }
     return stream(200, 'application/octet-stream', chunks, {
       ...headers,
       'Content-Length': String(file.size_bytes),
@@ -87,6 +106,27 @@ const get = operation({
     });
   },
 });
+
+interface Wanted {
+  readonly principal: Principal;
+  readonly scriptId: ScriptId;
+}
+
+async function filesNow(
+  { principal, scriptId }: Wanted,
+  page: { readonly after?: string; readonly limit: number },
+  { readModels }: Services,
+) {
+  const script = await visibleScript(principal, scriptId, readModels);
+  if (script === undefined) return notFound;
+  const files = await listFiles(readModels, scriptId, page);
+  return { version: script.version, files };
+}
+
+async function fileNow({ principal, scriptId }: Wanted, path: string, { readModels }: Services) {
+  const script = await visibleScript(principal, scriptId, readModels);
+  return (script && (await findFile(readModels, scriptId, path, script.version))) ?? notFound;
+}
 
 const save = operation({
   method: 'put',

@@ -1,4 +1,6 @@
 /** The past of a script: who did what to it, and when. Deleted scripts have one too. */
+import type { RecordedEvent } from '#domain/kernel/event.ts';
+import { readBackwards } from '#infra/postgres/stream-past.ts';
 import { actorName } from '#projections/actors.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
@@ -6,7 +8,6 @@ import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
 import { HistoryPage } from '../schemas/history.ts';
-import { scriptHistory, type Happening } from '../stores/script-history.ts';
 import { seesScriptOrItsRemains } from './visible.ts';
 
 const list = operation({
@@ -26,20 +27,25 @@ const list = operation({
     const request = { list: 'script-history', filter: id, url, limit, cursor };
     const before = keyOf(request, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined));
     if (isProblem(before)) return before;
-    const rows = await scriptHistory(database, id, before.key, (limit ?? defaultLimit) + 1);
+    const rows = await readBackwards(
+      database,
+      `script-${id}`,
+      before.key,
+      (limit ?? defaultLimit) + 1,
+    );
     return pageReply(request, rows, (row) => String(row.version), happeningJson);
   },
 });
 
-function happeningJson(row: Happening) {
-  const { scriptId: _, version, settings, ...rest } = row.data;
+function happeningJson({ type, data, position, recordedAt, metadata }: RecordedEvent) {
+  const { scriptId: _, version, settings, ...rest } = data as Readonly<Record<string, unknown>>;
   const changes = inWords(rest);
   return {
-    event_position: row.global_position,
-    time: row.recorded_at,
-    actor: actorName(row.metadata.actor),
-    action: word(row.type).slice(1),
-    version: row.type === 'ScriptCreated' ? 1 : (version ?? null),
+    event_position: position.globalPosition,
+    time: recordedAt,
+    actor: actorName(metadata.actor),
+    action: word(type).slice(1),
+    version: type === 'ScriptCreated' ? 1 : (version ?? null),
     changes: settings === undefined ? changes : { ...changes, ...inWords(settings as object) },
   };
 }

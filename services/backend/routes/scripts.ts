@@ -10,8 +10,10 @@ import { json, nothing } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
 import { NewScript, Script, ScriptChanges, ScriptPage } from '../schemas/script.ts';
 import { changeScript } from './script-changes.ts';
+import { aboutTheGroupsOfNow, atParameter } from './moments.ts';
 import { createScript } from './new-script.ts';
 import { positionHeader } from './outcome.ts';
+import { scriptThen } from './past-scripts.ts';
 import { commandScript, created, showScript, shown } from './script-answers.ts';
 import { scriptJson } from './views.ts';
 import { visibleGroups, visibleScript } from './visible.ts';
@@ -82,18 +84,23 @@ const get = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}',
   operationId: 'getScript',
-  summary: 'Read a script',
+  summary: 'Read a script, as it is or as it was',
+  description: `\`last_run\` is \`null\` with \`at\`: it is no part of what a script was. ${aboutTheGroupsOfNow}`,
   tag,
   access: { right: 'scripts.list' },
   parameters,
+  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
   requestHeaders: ['If-None-Match'],
   responses: {
     200: { description: 'The script.', schema: Script, headers: ['ETag'] },
     304: { description: 'Unchanged.' },
   },
-  handle: async ({ principal, parameters: { id }, header }, { readModels }) => {
-    const script = await visibleScript(principal, id, readModels);
-    if (script === undefined) return notFound;
+  handle: async ({ principal, parameters: { id }, query: { at }, header }, services) => {
+    const script =
+      at === undefined
+        ? ((await visibleScript(principal, id, services.readModels)) ?? notFound)
+        : await scriptThen({ principal, scriptId: id, at }, services);
+    if (isProblem(script)) return script;
     const headers = { ETag: etag(script.version) };
     if (isUnchanged(header('If-None-Match'), String(script.version))) return nothing(304, headers);
     return json(200, scriptJson(script), headers);

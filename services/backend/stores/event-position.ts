@@ -61,6 +61,12 @@ function patience({ patienceMs, gone }: AwaitedPosition) {
   };
 }
 
+/** Whether a position has been handed out, to an event that may have been undone. */
+export async function positionIssued(db: Queryable, globalPosition: number): Promise<boolean> {
+  const { rows } = await db.query<{ issued: boolean }>(statements.issued, [globalPosition]);
+  return globalPosition === 0 || rows[0]?.issued === true;
+}
+
 async function hasArrived(db: Queryable, horizon: string, position: number): Promise<boolean> {
   const { rows } = await db.query<{ arrived: boolean }>(statements.arrived, [horizon, position]);
   return rows[0]?.arrived === true;

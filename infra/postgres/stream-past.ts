@@ -1,0 +1,70 @@
+/** Streams as they were: how far one had come at a moment, and single events of it. */
+import type { RecordedEvent, StreamId } from '#domain/kernel/event.ts';
+import type { Queryable } from './database.ts';
+import { recorded, type EventRow } from './event-store.ts';
+
+const statements = {
+  // Whoever writes a stream holds its lock until the commit, and asks the clock and is handed its
+  // positions while it does. Nothing is kept locked: the transaction of this statement ends with it.
+  settle: `SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))`,
+  // Versions have no gaps, so the last event is found by halving: some thirty look-ups by key, however
+  // long the stream is.
+  versionAt: `WITH RECURSIVE search (step, version) AS (
+      SELECT 1073741824::bigint, 0::bigint
+      UNION ALL
+      SELECT step / 2, version + CASE WHEN EXISTS (
+          SELECT FROM events e WHERE e.stream_id = $1 AND e.version = search.version + step
+            AND e.global_position <= coalesce($2::bigint, e.global_position)
+            AND e.recorded_at <= coalesce($3::timestamptz, e.recorded_at)) THEN step ELSE 0 END
+      FROM search WHERE step > 0)
+    SELECT version FROM search WHERE step = 0`,
+  versions: `SELECT * FROM events WHERE stream_id = $1 AND version = ANY($2::bigint[])`,
+  backwards: `SELECT * FROM events WHERE stream_id = $1 AND version < $2
+    ORDER BY version DESC LIMIT $3`,
+};
+
+/** A moment of the past: a time, or the global position of an event; itself included. */
+export type Moment =
+  | { readonly kind: 'time'; readonly time: Date }
+  | { readonly kind: 'position'; readonly position: number };
+
+/** How many events a stream had at a moment. Whoever is writing it is waited for, so that the answer
+ *  is the same for good, as long as the moment has come and clocks do not go back. */
+export async function versionAt(
+  db: Queryable,
+  streamId: StreamId,
+  moment: Moment,
+): Promise<number> {
+  await db.query(statements.settle, [streamId]);
+  const { rows } = await db.query<{ version: number }>(statements.versionAt, [
+    streamId,
+    moment.kind === 'position' ? moment.position : null,
+    moment.kind === 'time' ? moment.time : null,
+  ]);
+  return rows[0]?.version ?? 0;
+}
+
+/** Single events of a stream by their versions; those that it has. */
+export async function readVersions(
+  db: Queryable,
+  streamId: StreamId,
+  versions: readonly number[],
+): Promise<ReadonlyMap<number, RecordedEvent>> {
+  const { rows } = await db.query<EventRow>(statements.versions, [
+    streamId,
+    [...new Set(versions)].toSorted((one, other) => one - other),
+  ]);
+  return new Map(rows.map((row) => [row.version, recorded(row)]));
+}
+
+/** The events of a stream newest first, from before version `before`; at most `limit`. */
+export async function readBackwards(
+  db: Queryable,
+  streamId: StreamId,
+  before: number | undefined,
+  limit: number,
+): Promise<readonly RecordedEvent[]> {
+  const values = [streamId, before ?? Number.MAX_SAFE_INTEGER, limit];
+  const { rows } = await db.query<EventRow>(statements.backwards, values);
+  return rows.map(recorded);
+}
