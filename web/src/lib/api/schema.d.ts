@@ -120,8 +120,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a script
-         * @description Needs the right `scripts.list`.
+         * Read a script, as it is or as it was
+         * @description `last_run` is `null` with `at`: it is no part of what a script was. Who may see it is decided by the groups of now, its own and yours, whatever they were then.
+         *
+         *     Needs the right `scripts.list`.
          */
         get: operations["getScript"];
         /**
@@ -350,8 +352,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the files of a script, by path
-         * @description Needs the right `files.read`.
+         * List the files of a script, by path, as they are or as they were
+         * @description Who may see it is decided by the groups of now, its own and yours, whatever they were then.
+         *
+         *     Needs the right `files.read`.
          */
         get: operations["listFiles"];
         put?: never;
@@ -370,8 +374,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a file, byte for byte
-         * @description The `ETag` is the SHA-256 of the content.
+         * Read a file, byte for byte, as it is or as it was
+         * @description The `ETag` is the SHA-256 of the content. Who may see it is decided by the groups of now, its own and yours, whatever they were then.
          *
          *     Needs the right `files.read`.
          */
@@ -2464,7 +2468,10 @@ export interface operations {
     };
     getScript: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
+            };
             header?: {
                 /** @description The `ETag` that you have: 304 when it is still that. */
                 "If-None-Match"?: string;
@@ -4154,6 +4161,8 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
             };
             header?: {
                 /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
@@ -4245,7 +4254,10 @@ export interface operations {
     };
     getFile: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
+            };
             header?: {
                 /** @description The `ETag` that you have: 304 when it is still that. */
                 "If-None-Match"?: string;
@@ -4317,6 +4329,15 @@ export interface operations {
             };
             /** @description `not_found` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `content_removed` */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };
