@@ -1,7 +1,7 @@
 import { readApiError } from './api-error.ts';
 import { client, sendAuthorized, unwrap } from './client.ts';
 import { randomKey } from './random-key.ts';
-import type { LogLine, LogStream, Page, Run, RunStatus, TriggerType } from './types.ts';
+import type { LogLine, LogStream, Page, Run, RunSample, RunStatus, TriggerType } from './types.ts';
 
 /** What the list of all runs can be narrowed to; absent means all. */
 export interface RunFilter {
@@ -40,6 +40,12 @@ export function startRun(scriptId: string, params?: Record<string, unknown>): Pr
 /** @throws ApiError 409 when the run has ended already */
 export async function stopRun(runId: string): Promise<void> {
   await unwrap(client.POST('/api/v1/runs/{run_id}/stop', { params: { path: { run_id: runId } } }));
+}
+
+/** What the run used while it ran, oldest first. */
+export async function runSamples(runId: string): Promise<RunSample[]> {
+  const params = { path: { run_id: runId } };
+  return (await unwrap(client.GET('/api/v1/runs/{run_id}/samples', { params }))).items;
 }
 
 /** The lines from `fromSeq` on, at most 200. */

@@ -8,6 +8,7 @@ export type Run = Schemas['Run'];
 export type RunStatus = Run['status'];
 export type TriggerType = Run['trigger_type'];
 export type FailureReason = NonNullable<Run['failure_reason']>;
+export type RunSample = Schemas['RunSample'];
 export type LogLine = Schemas['LogLine'];
 export type LogStream = LogLine['stream'];
 export type FileEntry = Schemas['FileEntry'];

@@ -1,10 +1,10 @@
-import type { LogLine, Run, RunStatus } from '../api/types.ts';
+import type { LogLine, Run, RunSample, RunStatus } from '../api/types.ts';
 
 /** One frame of `/ws/runs/{run_id}`, as JSON text. */
 export type RunFrame =
   | { type: 'log'; items: LogLine[] }
   | { type: 'status'; run: Run }
-  | { type: 'sample' }
+  | ({ type: 'sample' } & RunSample)
   | { type: 'end'; status: RunStatus };
 
 /** The frame in `text`, or null for a type that this version does not know. */

@@ -48,6 +48,7 @@ function setUp(fromSeq = 1) {
   const subject = new RunSocket(fromSeq, ports, {
     onLines: (lines: LogLine[]) => seen.push(...lines.map((line) => line.seq)),
     onRun: () => {},
+    onSample: () => {},
     onEnd: () => {},
     onLink: (link) => links.push(link),
   });

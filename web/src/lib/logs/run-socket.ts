@@ -1,4 +1,4 @@
-import type { LogLine, Run, RunStatus } from '../api/types.ts';
+import type { LogLine, Run, RunSample, RunStatus } from '../api/types.ts';
 import { parseFrame, type RunFrame } from './frames.ts';
 
 /** How the live connection stands; `waiting` tells when the next attempt starts. */
@@ -30,6 +30,7 @@ export interface RunSocketPorts {
 export interface RunSocketEvents {
   onLines(lines: LogLine[]): void;
   onRun(run: Run): void;
+  onSample(sample: RunSample): void;
   onEnd(status: RunStatus): void;
   onLink(link: LinkState): void;
 }
@@ -115,7 +116,7 @@ export class RunSocket {
       case 'status':
         return this.#events.onRun(frame.run);
       case 'sample':
-        return;
+        return this.#events.onSample(frame);
       case 'end':
         this.#events.onEnd(frame.status);
         return this.#finish({ state: 'ended' });

@@ -6,6 +6,7 @@ import type { LinkState, RunSocket } from '../logs/run-socket.ts';
 import { isActive } from '../run-words.ts';
 import { connection } from './connection.svelte.ts';
 import { refreshRunsOf } from './refresh-runs.ts';
+import { RunUsage } from './run-usage.svelte.ts';
 
 /** A failed page of the log is asked for again after this long. */
 const pageRetryMs = 2000;
@@ -20,6 +21,7 @@ export class LiveRun {
   /** Grows when `lines` has changed: the window itself is not reactive, for speed. */
   revision = $state(0);
   readonly lines = new LogWindow();
+  readonly usage: RunUsage;
   readonly #loading = new Set<number>();
   #socket: RunSocket | null = null;
   #frame = 0;
@@ -28,6 +30,7 @@ export class LiveRun {
 
   constructor(run: Run) {
     this.run = run;
+    this.usage = new RunUsage(run.run_id);
     this.#forgetConnection = connection.onBack(() => void this.start());
   }
 
@@ -83,6 +86,7 @@ export class LiveRun {
         this.run = run;
         if (changed) refreshRunsOf(run.script_id);
       },
+      onSample: (sample) => this.usage.put(sample),
       onEnd: () => void this.#onEnd(),
       onLink: (link) => {
         this.link = link;

@@ -1,0 +1,19 @@
+/** Colors of the page as the drawing library understands them: it knows `rgba()`, the page is written in
+ *  `oklch()`. The browser itself does the conversion, by painting a pixel. */
+const pixel = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+
+/** @param property a custom property that holds a color */
+export function colorOf(element: Element, property: string): string {
+  const color = getComputedStyle(element).getPropertyValue(property).trim();
+  if (!pixel) return color;
+  pixel.clearRect(0, 0, 1, 1);
+  pixel.fillStyle = color;
+  pixel.fillRect(0, 0, 1, 1);
+  const [red, green, blue] = pixel.getImageData(0, 0, 1, 1).data;
+  return `rgba(${red}, ${green}, ${blue}, 1)`;
+}
+
+/** @param color as `colorOf` gives it */
+export function withAlpha(color: string, alpha: number): string {
+  return color.replace(/, 1\)$/, `, ${alpha})`);
+}

@@ -1,0 +1,131 @@
+/** Draws a chart over time. The drawing library comes with this module: import it when there is a chart
+ *  to show. */
+import {
+  BarController,
+  BarElement,
+  Chart,
+  Filler,
+  LinearScale,
+  LineController,
+  LineElement,
+  PointElement,
+  Tooltip,
+  type ChartConfiguration,
+  type ChartDataset,
+} from 'chart.js';
+import { colorOf, withAlpha } from './colors.ts';
+import type { ChartModel, Series } from './model.ts';
+
+Chart.register(
+  BarController,
+  BarElement,
+  Filler,
+  LinearScale,
+  LineController,
+  LineElement,
+  PointElement,
+  Tooltip,
+);
+
+export interface Drawing {
+  /** Shows other data, or the same in the colors of now. */
+  show(model: ChartModel): void;
+  destroy(): void;
+}
+
+export function draw(canvas: HTMLCanvasElement, model: ChartModel): Drawing {
+  const chart = new Chart(canvas, configOf(canvas, model));
+  return {
+    show(next) {
+      const { data, options } = configOf(canvas, next);
+      chart.data = data;
+      if (options) chart.options = options;
+      chart.update('none');
+    },
+    destroy: () => chart.destroy(),
+  };
+}
+
+type Kind = 'line' | 'bar';
+
+function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfiguration<Kind> {
+  const muted = colorOf(canvas, '--muted-foreground');
+  const grid = { color: colorOf(canvas, '--border') };
+  const font = { family: getComputedStyle(canvas).fontFamily, size: 11 };
+  const stacked = model.kind === 'bars';
+  return {
+    type: stacked ? 'bar' : 'line',
+    data: { datasets: model.series.map((series) => datasetOf(canvas, series, model.kind)) },
+    options: {
+      animation: false,
+      parsing: false,
+      normalized: true,
+      maintainAspectRatio: false,
+      interaction: { mode: 'index', intersect: false, axis: 'x' },
+      plugins: {
+        tooltip: {
+          callbacks: {
+            title: (items) => (items[0] ? model.titleOf(items[0].parsed.x ?? 0) : ''),
+            label: (item) => `${item.dataset.label}: ${model.valueOf(item.parsed.y ?? 0)}`,
+          },
+        },
+      },
+      scales: {
+        x: {
+          type: 'linear',
+          stacked,
+          ...(model.range && { min: model.range[0], max: model.range[1] }),
+          offset: stacked,
+          grid: { display: false },
+          border: grid,
+          ticks: {
+            color: muted,
+            font,
+            maxTicksLimit: 6,
+            maxRotation: 0,
+            callback: (value) => model.tickOf(Number(value)),
+          },
+        },
+        y: {
+          beginAtZero: true,
+          stacked,
+          grid,
+          border: { display: false },
+          ticks: {
+            color: muted,
+            font,
+            maxTicksLimit: 4,
+            callback: (value) => model.valueOf(Number(value)),
+          },
+        },
+      },
+    },
+  };
+}
+
+function datasetOf(
+  canvas: HTMLCanvasElement,
+  { name, color, points }: Series,
+  kind: ChartModel['kind'],
+): ChartDataset<Kind> {
+  const line = colorOf(canvas, color);
+  const data = points.map(([x, y]) => ({ x, y: y ?? Number.NaN }));
+  if (kind === 'bars') {
+    return { label: name, data, backgroundColor: line, hoverBackgroundColor: line, grouped: false };
+  }
+  return {
+    type: 'line',
+    label: name,
+    data,
+    borderColor: line,
+    borderWidth: 1.5,
+    backgroundColor: withAlpha(line, 0.12),
+    fill: true,
+    pointRadius: points.length === 1 ? 2 : 0,
+    pointBackgroundColor: line,
+    pointHoverBackgroundColor: line,
+    pointHoverBorderColor: line,
+    pointHitRadius: 8,
+    tension: 0,
+  };
+}
