@@ -1,5 +1,5 @@
 /** Projections whose rows are folds: one row a stream, each event a step. */
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import type { EventType, Recorded } from '#domain/aggregates.ts';
 import type { Columns } from './columns.ts';
 import type { Projection, ReadModels } from './projection.ts';
@@ -30,22 +30,45 @@ export interface RowFold<Row extends StreamRow, Event extends Recorded> {
 export function rowProjection<Row extends StreamRow, Event extends Recorded>(
   fold: RowFold<Row, Event>,
 ): Projection {
+  const statements = statementsOf(fold);
   return {
     name: fold.name,
     version: fold.version,
     handles: fold.handles,
     tables: [fold.table],
     ...(fold.kept && { kept: fold.kept }),
-    apply: (db, events) => applyFold(db, fold, events as readonly Event[]),
+    apply: (db, events) => applyFold(db, fold, statements, events as readonly Event[]),
+  };
+}
+
+type Statements = ReturnType<typeof statementsOf>;
+
+/** Made once: every command waits for them to be carried out. */
+function statementsOf<Row extends StreamRow, Event extends Recorded>({
+  table,
+  key,
+  columns,
+}: RowFold<Row, Event>) {
+  const names = Object.keys(columns) as (keyof Row & string)[];
+  const values = names.map((name, index) => `$${index + 1}::${columns[name]}[]`);
+  const changes = names.filter((name) => name !== key).map((name) => `${name} = excluded.${name}`);
+  return {
+    load: `SELECT ${names.join(', ')} FROM ${table} WHERE ${key} = ANY($1::uuid[])`,
+    // A row that has seen more already stays as it is.
+    upsert: `INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM unnest(${values.join(', ')})
+      ON CONFLICT (${key}) DO UPDATE SET ${changes.join(', ')}
+      WHERE ${table}.stream_version < excluded.stream_version`,
+    remove: `DELETE FROM ${table} WHERE ${key} = ANY($1::uuid[])`,
   };
 }
 
 async function applyFold<Row extends StreamRow, Event extends Recorded>(
   db: ReadModels,
   fold: RowFold<Row, Event>,
+  statements: Statements,
   events: readonly Event[],
 ): Promise<void> {
-  const rows = await loadRows(db, fold, events);
+  const rows = await loadRows(db, fold, statements, events);
   const gone = new Set<string>();
   const touched = new Set<string>();
   for (const event of events) {
@@ -63,72 +86,58 @@ async function applyFold<Row extends StreamRow, Event extends Recorded>(
       gone.delete(key);
     }
   }
-  await upsertRows(
-    db,
-    fold,
-    [...touched].toSorted().flatMap((key) => rows.get(key) ?? []),
-  );
-  if (gone.size > 0) await deleteRows(db, fold.table, fold.key, [...gone]);
+  const written = [...touched].toSorted().flatMap((key) => rows.get(key) ?? []);
+  if (written.length > 0) await run(db, statements.upsert, columnsOf(fold.columns, written));
+  if (gone.size > 0) await run(db, statements.remove, [[...gone].toSorted()]);
 }
 
 async function loadRows<Row extends StreamRow, Event extends Recorded>(
   db: ReadModels,
   fold: RowFold<Row, Event>,
+  statements: Statements,
   events: readonly Event[],
 ): Promise<Map<string, Row>> {
   // A stream's first event finds no row, unless it is delivered again; the upsert settles that.
   const keys = [...new Set(events.filter((one) => one.version > 1).map(fold.keyOf))].toSorted();
   if (keys.length === 0) return new Map();
-  const { rows } = await sql<Row>`
-    SELECT ${sql.join(Object.keys(fold.columns).map((column) => sql.ref(column)))}
-    FROM ${sql.table(fold.table)} WHERE ${sql.ref(fold.key)} = ANY(${keys}::uuid[])`.execute(db);
+  const rows = await run<Row>(db, statements.load, [keys]);
   return new Map(rows.map((row) => [String(row[fold.key]), row]));
 }
 
-/** Writes rows with one statement; a row that has seen more already stays as it is. */
-export async function upsertRows<Row extends StreamRow>(
+async function run<Row>(
   db: ReadModels,
-  into: {
-    readonly table: keyof Tables;
-    readonly key: keyof Row & string;
-    readonly columns: Columns<Row>;
-  },
-  rows: readonly Row[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  const { table, key, columns } = into;
-  const names = Object.keys(columns) as (keyof Row & string)[];
-  const values = names.map((name) =>
-    unnested(
-      columns[name],
-      rows.map((row) => row[name]),
-    ),
-  );
-  const others = names.filter((name) => name !== key);
-  await sql`
-    INSERT INTO ${sql.table(table)} (${sql.join(names.map((name) => sql.ref(name)))})
-    SELECT * FROM unnest(${sql.join(values)})
-    ON CONFLICT (${sql.ref(key)}) DO UPDATE
-    SET ${sql.join(others.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`))}
-    WHERE ${sql.ref(`${table}.stream_version`)} < ${sql.ref('excluded.stream_version')}`.execute(
-    db,
+  text: string,
+  values: readonly unknown[],
+): Promise<readonly Row[]> {
+  return (await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))).rows;
+}
+
+/** Each column of the rows as one array. */
+function columnsOf<Row>(columns: Columns<Row>, rows: readonly Row[]): readonly string[] {
+  return (Object.keys(columns) as (keyof Row & string)[]).map((name) =>
+    arrayLiteral(rows.map((row) => (columns[name] === 'jsonb' ? asJson(row[name]) : row[name]))),
   );
 }
 
-/** One column of many rows as one array parameter. JSON travels as text: the driver would take a
- *  nested array for a dimension of its own. */
+/** One column of many rows as one array parameter. */
 export function unnested(type: string, values: readonly unknown[]) {
-  return type === 'jsonb'
-    ? sql`${values.map((value) => (value === null ? null : JSON.stringify(value)))}::text[]::jsonb[]`
-    : sql`${values}::${sql.raw(type)}[]`;
+  const literal = arrayLiteral(type === 'jsonb' ? values.map(asJson) : values);
+  return sql`${literal}::${sql.raw(type)}[]`;
 }
 
-async function deleteRows(
-  db: ReadModels,
-  table: keyof Tables,
-  key: string,
-  keys: readonly string[],
-): Promise<void> {
-  await sql`DELETE FROM ${sql.table(table)}
-    WHERE ${sql.ref(key)} = ANY(${keys.toSorted()}::uuid[])`.execute(db);
+function asJson(value: unknown): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+/** An array as Postgres reads it. The driver could make one too, but looks at each value for long, and
+ *  would take a nested array for a dimension. */
+function arrayLiteral(values: readonly unknown[]): string {
+  return `{${values.map(elementOf).join(',')}}`;
+}
+
+function elementOf(value: unknown): string {
+  if (value === null || value === undefined) return 'NULL';
+  if (value instanceof Date) return `"${value.toISOString()}"`;
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return `"${/["\\]/.test(value) ? value.replaceAll(/["\\]/g, '\\$&') : value}"`;
 }
