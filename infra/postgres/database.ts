@@ -30,16 +30,31 @@ export interface DatabaseOptions {
   readonly onIdleError: (error: Error) => void;
 }
 
-/** Every statement is prepared under a name made from its text: parsed and planned once a connection. */
+/** Every statement is prepared under a name made from its text: parsed and planned once a connection.
+ *  Statements that are sent in one turn of the event loop leave in one write. */
 class PreparingClient extends pg.Client {
+  #isGathering = false;
+
   // The types of `query` have many forms; only text with values is given a name.
   override query(...args: unknown[]): never {
+    this.#gather();
     const [text, values, ...rest] = args;
     const prepared =
       typeof text === 'string' && Array.isArray(values)
         ? [{ name: statementName(text), text, values }, ...rest]
         : args;
     return (super.query as (...all: unknown[]) => never).apply(this, prepared);
+  }
+
+  #gather(): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    const { stream } = this.connection;
+    stream.cork();
+    process.nextTick(() => {
+      this.#isGathering = false;
+      stream.uncork();
+    });
   }
 }
 
