@@ -8,6 +8,8 @@ import type { DomainEvent } from './kernel/event.ts';
 import { refusalAggregate } from './refusal/decide.ts';
 import { runAggregate } from './run/decide.ts';
 import { scriptAggregate } from './script/decide.ts';
+import { secretUseAggregate } from './secret-use/decide.ts';
+import { secretAggregate } from './secret/decide.ts';
 import { sessionAggregate } from './session/decide.ts';
 import {
   anyScriptFacts,
@@ -15,6 +17,8 @@ import {
   refusalCommand,
   runCommand,
   scriptCommand,
+  secretCommand,
+  secretUseCommand,
   sessionCommand,
   systemCommand,
   userCommand,
@@ -33,6 +37,13 @@ every('user', userAggregate, userCommand, fc.record({ emailTaken: fc.boolean() }
 every('session', sessionAggregate, sessionCommand, noFacts);
 every('group', groupAggregate, groupCommand, noFacts);
 every('system', systemAggregate, systemCommand, noFacts);
+every(
+  'secret',
+  secretAggregate,
+  secretCommand,
+  fc.record({ scriptExists: mostlyTrue, keyExists: mostlyTrue }),
+);
+every('secret_use', secretUseAggregate, secretUseCommand, noFacts);
 every('refusal', refusalAggregate, refusalCommand, noFacts);
 
 function every<State, Command extends { readonly type: string }, Event extends DomainEvent, Facts>(

@@ -14,6 +14,12 @@ import type { RunEvent } from './run/events.ts';
 import type { ScriptCommand } from './script/commands.ts';
 import { scriptAggregate } from './script/decide.ts';
 import type { ScriptEvent } from './script/events.ts';
+import type { SecretCommand } from './secret/commands.ts';
+import { secretAggregate } from './secret/decide.ts';
+import type { SecretEvent } from './secret/events.ts';
+import type { SecretUseCommand } from './secret-use/commands.ts';
+import { secretUseAggregate } from './secret-use/decide.ts';
+import type { SecretUseEvent } from './secret-use/events.ts';
 import type { SessionCommand } from './session/commands.ts';
 import { sessionAggregate } from './session/decide.ts';
 import type { SessionEvent } from './session/events.ts';
@@ -26,6 +32,8 @@ import type { UserEvent } from './user/events.ts';
 
 export type Command =
   | ScriptCommand
+  | SecretCommand
+  | SecretUseCommand
   | RunCommand
   | UserCommand
   | SessionCommand
@@ -35,6 +43,8 @@ export type Command =
 
 export type PlatformEvent =
   | ScriptEvent
+  | SecretEvent
+  | SecretUseEvent
   | RunEvent
   | UserEvent
   | SessionEvent
@@ -74,6 +84,11 @@ export function handlingOf(command: Command): Handling {
     case 'DeleteScript':
     case 'RestoreScript':
       return bind(scriptAggregate, command);
+    case 'SetSecret':
+    case 'DeleteSecret':
+      return bind(secretAggregate, command);
+    case 'ReadSecrets':
+      return bind(secretUseAggregate, command);
     case 'RunScript':
     case 'ReleaseRun':
     case 'StartRun':

@@ -5,6 +5,7 @@ import type { Projection } from './projection.ts';
 import { runQueueProjection } from './run-queue/apply.ts';
 import { runsProjection } from './runs/apply.ts';
 import { scriptFilesProjection, scriptsProjection } from './scripts/apply.ts';
+import { secretsProjection, secretUsesProjection } from './secrets/apply.ts';
 import { sessionsProjection } from './sessions/apply.ts';
 import { triggerStateProjection } from './trigger-state/apply.ts';
 import { usersProjection } from './users/apply.ts';
@@ -20,7 +21,8 @@ export const inlineProjections: readonly Projection[] = [
   runsProjection,
   runQueueProjection,
   triggerStateProjection,
+  secretsProjection,
 ];
 
 /** Written behind the append by the projector. */
-export const asyncProjections: readonly Projection[] = [auditProjection];
+export const asyncProjections: readonly Projection[] = [auditProjection, secretUsesProjection];

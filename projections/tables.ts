@@ -4,17 +4,21 @@ import type { GroupsTable } from './groups/table.ts';
 import type { RunQueueTable } from './run-queue/table.ts';
 import type { RunsTable } from './runs/table.ts';
 import type { ScriptFilesTable, ScriptsTable } from './scripts/table.ts';
+import type { DataKeysTable, SecretsTable, SecretUsesTable } from './secrets/table.ts';
 import type { SessionsTable } from './sessions/table.ts';
 import type { TriggerStateTable } from './trigger-state/table.ts';
 import type { UsersTable } from './users/table.ts';
 
 export interface Tables {
   readonly audit: AuditTable;
+  readonly data_keys: DataKeysTable;
   readonly groups: GroupsTable;
   readonly run_queue: RunQueueTable;
   readonly runs: RunsTable;
   readonly script_files: ScriptFilesTable;
   readonly scripts: ScriptsTable;
+  readonly secret_uses: SecretUsesTable;
+  readonly secrets: SecretsTable;
   readonly sessions: SessionsTable;
   readonly trigger_state: TriggerStateTable;
   readonly users: UsersTable;

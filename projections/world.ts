@@ -15,6 +15,12 @@ export function worldOf(db: ReadModels): World {
         .select('group_id')
         .where('group_id', '=', groupId)
         .executeTakeFirst()) !== undefined,
+    dataKeyExists: async (keyId) =>
+      (await db
+        .selectFrom('data_keys')
+        .select('key_id')
+        .where('key_id', '=', keyId)
+        .executeTakeFirst()) !== undefined,
     emailTaken: async (email) =>
       (await db
         .selectFrom('users')

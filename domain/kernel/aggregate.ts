@@ -14,6 +14,9 @@ export interface Aggregate<
   readonly streamType: string;
   readonly initial: State;
   readonly evolve: (state: State, event: Event, version: number) => State;
+  /** From 1; raised with every change of what a state holds or of how events are folded. States that
+   *  were kept under another number are not used. */
+  readonly stateVersion: number;
   readonly decide: (state: State, command: Command, facts: Facts) => Decision<Event>;
   /** The stream a command writes to. */
   readonly streamOf: (command: Command) => StreamId;
@@ -29,6 +32,8 @@ export interface World {
   readonly script: (scriptId: string) => Promise<ScriptFacts | undefined>;
   readonly groupExists: (groupId: string) => Promise<boolean>;
   readonly emailTaken: (email: string) => Promise<boolean>;
+  /** Whether a data key has not been destroyed. */
+  readonly dataKeyExists: (keyId: string) => Promise<boolean>;
 }
 
 /** A script as the admission of a run sees it. */

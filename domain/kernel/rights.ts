@@ -13,6 +13,7 @@ export const rights = {
   'scripts.write': authors,
   'scripts.enable': authors,
   'scripts.disable': withoutViewer,
+  'secrets.manage': authors,
   'runs.read': everyone,
   'runs.start': withoutViewer,
   'runs.stop': withoutViewer,

@@ -13,6 +13,8 @@ import {
   maxFileBytes,
   type ScriptSettings,
 } from '#domain/script/settings.ts';
+import type { SecretUseCommand } from '#domain/secret-use/commands.ts';
+import type { SecretCommand } from '#domain/secret/commands.ts';
 import type { SessionCommand } from '#domain/session/commands.ts';
 import type { SystemCommand } from '#domain/system/commands.ts';
 import type { UserCommand } from '#domain/user/commands.ts';
@@ -25,6 +27,7 @@ import {
   recordRefusal,
   runScript,
   scriptFacts,
+  setSecret,
 } from './samples.ts';
 
 function one<Id>(make: (number: number) => Id, among = 3): fc.Arbitrary<Id> {
@@ -237,6 +240,32 @@ export const groupCommand: fc.Arbitrary<GroupCommand> = fc.record({
   icon: fc.constant('folder'),
 });
 
+const secretName = fc.constantFrom('TOKEN', 'db_password', 'PATH', '7');
+
+export const secretCommand: fc.Arbitrary<SecretCommand> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc
+      .record(
+        { scriptId, name: secretName, asEnvironment: fc.boolean(), version: fc.constantFrom(1, 2) },
+        { requiredKeys: ['scriptId', 'name', 'version'] },
+      )
+      .map((changes) => setSecret(changes)),
+  },
+  fc.record({ type: fc.constant('DeleteSecret'), scriptId, name: secretName }),
+);
+
+export const secretUseCommand: fc.Arbitrary<SecretUseCommand> = fc.record({
+  type: fc.constant('ReadSecrets'),
+  runId,
+  scriptId,
+  secrets: fc.uniqueArray(fc.record({ name: secretName, version: fc.constantFrom(1, 2) }), {
+    minLength: 1,
+    maxLength: 3,
+    selector: ({ name }) => name,
+  }),
+});
+
 export const refusalCommand: fc.Arbitrary<RefusalCommand> = fc
   .record({
     refusalId: one(ids.refusalId),
@@ -256,6 +285,8 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   userCommand,
   { weight: 2, arbitrary: groupCommand },
   systemCommand,
+  secretCommand,
+  secretUseCommand,
   refusalCommand,
 );
 

@@ -74,6 +74,7 @@ function worldOf(log: readonly Recorded[]): World {
   return {
     script: (id) => Promise.resolve(scriptFacts(log, id)),
     groupExists: (id) => Promise.resolve(log.some((event) => event.streamId === `group-${id}`)),
+    dataKeyExists: () => Promise.resolve(true),
     emailTaken: (email) =>
       Promise.resolve(
         log.some((event) => event.type === 'UserCreated' && event.data.email === email),

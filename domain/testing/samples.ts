@@ -8,6 +8,7 @@ import { noTotals } from '#domain/run/run.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
 import type { FileVersion, ScriptCreated } from '#domain/script/events.ts';
 import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
+import type { SetSecret } from '#domain/secret/commands.ts';
 import type { CreateUser } from '#domain/user/commands.ts';
 import { commandId, groupId, refusalId, runId, scriptId, userId } from './ids.ts';
 
@@ -138,6 +139,17 @@ export function createGroup(changes: Partial<CreateGroup> = {}): CreateGroup {
     name: 'Reports',
     color: '#112233',
     icon: 'folder',
+    ...changes,
+  };
+}
+
+export function setSecret(changes: Partial<SetSecret> = {}): SetSecret {
+  return {
+    type: 'SetSecret',
+    scriptId: scriptId(),
+    name: 'TOKEN',
+    version: 1,
+    sealed: { keyId: commandId(), nonce: 'bm9uY2Vub25jZQ==', ciphertext: 'Y2lwaGVydGV4dA==' },
     ...changes,
   };
 }

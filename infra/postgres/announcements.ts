@@ -34,6 +34,9 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'ScriptDisabled':
       case 'ScriptDeleted':
       case 'ScriptRestored':
+      case 'SecretSet':
+      case 'SecretDeleted':
+      case 'SecretsRead':
       case 'UserCreated':
       case 'SessionOpened':
       case 'SessionRefreshed':

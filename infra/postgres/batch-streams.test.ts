@@ -23,6 +23,7 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
       return Promise.resolve(scriptFacts({ activeRuns: 1, waitingRuns: 1 }));
     },
     groupExists: () => Promise.resolve(true),
+    dataKeyExists: () => Promise.resolve(true),
     emailTaken: () => Promise.resolve(false),
   };
   const seen = streams.seenFrom(world, [`script-${scriptId()}`]);

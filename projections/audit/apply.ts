@@ -16,6 +16,9 @@ const actions = {
   ScriptDisabled: 'script_disabled',
   ScriptDeleted: 'script_deleted',
   ScriptRestored: 'script_restored',
+  SecretSet: 'secret_set',
+  SecretDeleted: 'secret_deleted',
+  SecretsRead: 'secrets_read',
   RunQueued: 'run_queued',
   RunReleased: 'run_released',
   RunStarted: 'run_started',
@@ -61,10 +64,14 @@ async function fillEntries(db: ReadModels, from: Position, to: Position): Promis
       CASE metadata -> 'actor' ->> 'kind' WHEN 'user' THEN metadata -> 'actor' ->> 'email'
         WHEN 'system' THEN metadata -> 'actor' ->> 'name' ELSE 'anonymous' END,
       CASE WHEN refused THEN data ->> 'operation' ELSE ${JSON.stringify(actions)}::jsonb ->> type END,
-      CASE WHEN refused THEN coalesce(data ->> 'resource', stream_id) ELSE stream_id END,
+      CASE WHEN refused THEN coalesce(data ->> 'resource', stream_id)
+        WHEN type = 'SecretsRead' THEN 'secret-' || (data ->> 'scriptId') ELSE stream_id END,
       CASE WHEN refused THEN 'refused' ELSE 'accepted' END,
       CASE WHEN refused THEN data ->> 'code' || CASE WHEN (data ->> 'count')::bigint = 1 THEN ''
-        ELSE ' (' || (data ->> 'count') || ' times)' END END,
+        ELSE ' (' || (data ->> 'count') || ' times)' END
+        WHEN type IN ('SecretSet', 'SecretDeleted') THEN data ->> 'name'
+        WHEN type = 'SecretsRead' THEN (SELECT string_agg(read ->> 'name', ', ' ORDER BY place)
+          FROM jsonb_array_elements(data -> 'secrets') WITH ORDINALITY AS reads (read, place)) END,
       metadata ->> 'ip', metadata ->> 'correlationId', (metadata ->> 'causationId')::uuid
     FROM events, LATERAL (SELECT type = 'RequestRefused' AS refused) kind
     WHERE (transaction_id, global_position) > (${from.transactionId.toString()}::xid8, ${from.globalPosition}::bigint)
@@ -103,13 +110,26 @@ function entry(event: Recorded, auditSeq: number): AuditTable {
     time: event.recordedAt,
     actor: actorName(event.metadata.actor),
     action: refused ? event.data.operation : actions[event.type],
-    resource: refused ? (event.data.resource ?? event.streamId) : event.streamId,
+    resource: resourceOf(event),
     outcome: refused ? 'refused' : 'accepted',
-    detail: refused ? refusalDetail(event.data) : null,
+    detail: detailOf(event),
     ip: event.metadata.ip,
     correlation_id: event.metadata.correlationId,
     causation_id: event.metadata.causationId,
   };
+}
+
+function resourceOf(event: Recorded): string {
+  if (event.type === 'RequestRefused') return event.data.resource ?? event.streamId;
+  // What was read belongs to the script; the correlation leads to the run.
+  return event.type === 'SecretsRead' ? `secret-${event.data.scriptId}` : event.streamId;
+}
+
+function detailOf(event: Recorded): string | null {
+  if (event.type === 'RequestRefused') return refusalDetail(event.data);
+  if (event.type === 'SecretSet' || event.type === 'SecretDeleted') return event.data.name;
+  if (event.type !== 'SecretsRead') return null;
+  return event.data.secrets.map(({ name }) => name).join(', ');
 }
 
 function refusalDetail(data: { readonly code: string; readonly count: number }): string {

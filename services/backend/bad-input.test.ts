@@ -28,6 +28,7 @@ const address = (path: string, id = '') =>
   path
     .replace('{run_id}', id || runId)
     .replace('{id}', id || scriptId)
+    .replace('{name}', 'TOKEN')
     .replace('{path}', 'main.py');
 
 /** Does something that must be refused, and looks that only the refusal is there afterwards. */

@@ -1,6 +1,7 @@
 /** The backend process: REST, WebSockets, documentation and the dashboard. */
 import { fileURLToPath } from 'node:url';
 import { openObjectStore } from '#infra/objects/open.ts';
+import { Vault } from '#infra/secrets/vault.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
 import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
 import { objectStoreSettings, readConfig } from '#services/shared/config.ts';
@@ -22,6 +23,7 @@ await runProcess('backend', async (_signal, logger) => {
     'databaseUrl',
     ...objectStoreSettings,
     'tokenKey',
+    'secretMasterKey',
     'adminEmail',
     'adminPassword',
     'edition',
@@ -34,6 +36,7 @@ await runProcess('backend', async (_signal, logger) => {
     ...rest,
     readModels: reads,
     database: database.pool,
+    vault: new Vault(database.pool, config.secretMasterKey, platform.ids),
     objects: await openObjectStore(config),
     runLogs: new PostgresRunLogs(database.pool),
     runSamples: new PostgresRunSamples(database.pool),

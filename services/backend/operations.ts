@@ -16,6 +16,7 @@ import { scriptCopyOperations } from './routes/script-copies.ts';
 import { scriptEnvironmentOperations } from './routes/script-environment.ts';
 import { scriptHistoryOperations } from './routes/script-history.ts';
 import { scriptOperations } from './routes/scripts.ts';
+import { secretOperations } from './routes/secrets.ts';
 import { systemOperations } from './routes/system.ts';
 import { templateOperations } from './routes/templates.ts';
 import { triggerOperations } from './routes/triggers.ts';
@@ -45,6 +46,7 @@ export const operations: readonly Operation[] = [
   ...scriptArchiveOperations,
   ...scriptCopyOperations,
   ...scriptHistoryOperations,
+  ...secretOperations,
   ...templateOperations,
   ...fileOperations,
   ...runOperations,

@@ -39,6 +39,7 @@ async function call(
   const address = path
     .replace('{run_id}', ids.runId)
     .replace('{id}', ids.scriptId)
+    .replace('{name}', 'TOKEN')
     .replace('{path}', 'main.py');
   const body =
     one.operationId === 'createUser'
@@ -62,6 +63,7 @@ async function given(groupId: string): Promise<{ scriptId: string; runId: string
     group_id: groupId,
     max_concurrent_runs: 9,
   });
+  await platform.admin.put(`/api/v1/scripts/${scriptId}/secrets/TOKEN`, { value: 'a value' });
   // A script keeps its last file, so one that is to lose a file has two.
   await platform.admin.putBytes(`/api/v1/scripts/${scriptId}/files/other.py`, 'pass');
   return { scriptId, runId: await run(platform.admin, scriptId) };

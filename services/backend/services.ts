@@ -8,6 +8,7 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { RunLogs } from '#domain/ports/run-logs.ts';
 import type { RunSamples } from '#domain/ports/run-samples.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
+import type { Vault } from '#infra/secrets/vault.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import type { OpenSession } from '#projections/sessions/queries.ts';
 import type { Logger } from '#services/shared/logger.ts';
@@ -22,6 +23,7 @@ export interface Parts {
   readonly commands: Commands;
   readonly readModels: ReadModels;
   readonly database: Queryable;
+  readonly vault: Vault;
   readonly objects: ObjectStore;
   readonly runLogs: RunLogs;
   readonly runSamples: RunSamples;

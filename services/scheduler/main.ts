@@ -3,6 +3,7 @@ import { reactions } from '#domain/reactions/registry.ts';
 import { forgetAnswers } from '#infra/postgres/command-answers.ts';
 import { Projector } from '#infra/postgres/projector.ts';
 import { Reactor } from '#infra/postgres/reactor.ts';
+import { destroyUnusedDataKeys } from '#infra/secrets/data-keys.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
 import { reactionReads } from '#projections/reaction-reads.ts';
 import { asyncProjections } from '#projections/registry.ts';
@@ -21,6 +22,7 @@ const pollMs = 1_000;
 /** Under load every commit wakes the duties; what came within so long is taken together. */
 const restMs = 25;
 const housekeepingMs = 10 * 60_000;
+const dataKeysAtOnce = 1_000;
 const answersKeptMs = 24 * 60 * 60_000;
 
 await runProcess('scheduler', async (_signal, logger) => {
@@ -91,6 +93,7 @@ function startDuties(platform: Platform, logger: Logger) {
     keeping,
     duty('expired runs', pollMs, () => endExpiredRuns(waiting)),
     duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, logger })),
+    duty('unused data keys', housekeepingMs, () => destroyUnusedDataKeys(pool, dataKeysAtOnce)),
     duty('housekeeping', housekeepingMs, () =>
       forgetAnswers(pool, new Date(clock.now().getTime() - answersKeptMs)),
     ),

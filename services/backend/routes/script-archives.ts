@@ -22,7 +22,9 @@ const exportOne = operation({
   path: '/api/v1/scripts/{id}/export',
   operationId: 'exportScript',
   summary: 'Download the files of a script as a zip archive',
-  description: 'The same version gives the same bytes. The `ETag` is the version.',
+  description:
+    'The same version gives the same bytes. The `ETag` is the version. Secrets are never in it, nor are ' +
+    'their names.',
   tag,
   access: { right: 'scripts.write' },
   parameters: { id: pathParameters.scriptId },

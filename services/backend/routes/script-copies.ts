@@ -25,8 +25,8 @@ const copy = operation({
   operationId: 'copyScript',
   summary: 'Copy a script: its files and settings as they are now',
   description:
-    'The copy is a new script, enabled, at version 1, without runs. It is called "… (copy)" and is in ' +
-    'the same group, where nothing else is asked for.',
+    'The copy is a new script, enabled, at version 1, without runs and without the secrets of its ' +
+    'source. It is called "… (copy)" and is in the same group, where nothing else is asked for.',
   tag,
   access: { right: 'scripts.write' },
   parameters,

@@ -1,5 +1,6 @@
 /** Pieces that the schemas of all resources share. `title` names a component of the description. */
 import { parseRunId, parseScriptId, type RunId, type ScriptId } from '#domain/kernel/ids.ts';
+import { isStorable } from '#domain/kernel/json.ts';
 import Type, { type TSchema } from 'typebox';
 import type { PathParameter } from '../http/operation.ts';
 
@@ -55,6 +56,12 @@ const id = <Id>(
 export const pathParameters = {
   scriptId: id<ScriptId>('script', examples.scriptId, parseScriptId),
   runId: id<RunId>('run', examples.runId, parseRunId),
+  secretName: {
+    description: 'Name of the secret: letters, digits and `_`, not beginning with a digit.',
+    schema: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }),
+    example: 'API_TOKEN',
+    parse: (text: string) => (isStorable(text) ? text : undefined),
+  },
   // Checked by the domain, which says what is wrong with it.
   filePath: {
     description:

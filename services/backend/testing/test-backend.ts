@@ -12,6 +12,7 @@ import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
+import { Vault } from '#infra/secrets/vault.ts';
 import { createTestDatabase } from '#infra/testing/database.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
@@ -67,6 +68,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     }),
     readModels: queryBuilder<Tables>(pool),
     database: pool,
+    vault: new Vault(pool, randomBytes(32), systemIds),
     objects: await openFolderStore({ folder: join(folder, 'objects') }),
     runLogs: new PostgresRunLogs(pool),
     runSamples: new PostgresRunSamples(pool),

@@ -223,7 +223,7 @@ export interface paths {
         };
         /**
          * Download the files of a script as a zip archive
-         * @description The same version gives the same bytes. The `ETag` is the version.
+         * @description The same version gives the same bytes. The `ETag` is the version. Secrets are never in it, nor are their names.
          *
          *     Needs the right `scripts.write`.
          */
@@ -269,7 +269,7 @@ export interface paths {
         put?: never;
         /**
          * Copy a script: its files and settings as they are now
-         * @description The copy is a new script, enabled, at version 1, without runs. It is called "… (copy)" and is in the same group, where nothing else is asked for.
+         * @description The copy is a new script, enabled, at version 1, without runs and without the secrets of its source. It is called "… (copy)" and is in the same group, where nothing else is asked for.
          *
          *     Needs the right `scripts.write`.
          */
@@ -317,6 +317,54 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/scripts/{id}/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the secrets of a script, by name; no value is shown, here or anywhere
+         * @description Needs the right `secrets.manage`.
+         */
+        get: operations["listSecrets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/scripts/{id}/secrets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set a secret of a script
+         * @description The value is encrypted before it is stored, under a key of the script, and leaves only into the sandbox of this script's runs, each time recorded in the audit trail. Runs that start from now on get it. The name is made like that of a variable; with `as_environment` it is one. Logs of runs show `***` in its place where it has 4 bytes or more. Copies and exports of the script have none of its secrets.
+         *
+         *     Needs the right `secrets.manage`.
+         */
+        put: operations["setSecret"];
+        post?: never;
+        /**
+         * Delete a secret of a script
+         * @description With the last one the script's key is destroyed, so that no copy of its secrets can be read again, wherever it is kept.
+         *
+         *     Needs the right `secrets.manage`.
+         */
+        delete: operations["deleteSecret"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1278,6 +1326,40 @@ export interface components {
         HistoryPage: {
             items: components["schemas"]["Happening"][];
             next_cursor: string | null;
+        };
+        /**
+         * Secret
+         * @example {
+         *       "name": "API_TOKEN",
+         *       "version": 2,
+         *       "as_environment": true,
+         *       "updated_at": "2026-11-21T02:31:00.000Z",
+         *       "updated_by": "ada@example.com",
+         *       "last_used_at": null
+         *     }
+         */
+        Secret: {
+            name: string;
+            /** @description Counts the values that it had. */
+            version: number;
+            /** @description It is a variable of the runs too. */
+            as_environment: boolean;
+            /** Format: date-time */
+            updated_at: string;
+            updated_by: string;
+            last_used_at: string | null;
+        };
+        /** SecretPage */
+        SecretPage: {
+            items: components["schemas"]["Secret"][];
+            next_cursor: string | null;
+        };
+        /** SecretValue */
+        SecretValue: {
+            /** @description At most 32768 bytes of UTF-8. No answer ever shows it. */
+            value: string;
+            /** @description Left out, it stays as it is; a new secret is no variable. */
+            as_environment?: boolean;
         };
         /**
          * Template
@@ -4032,6 +4114,311 @@ export interface operations {
                 };
             };
             /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSecrets: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the script.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "API_TOKEN",
+                     *           "version": 2,
+                     *           "as_environment": true,
+                     *           "updated_at": "2026-11-21T02:31:00.000Z",
+                     *           "updated_by": "ada@example.com",
+                     *           "last_used_at": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SecretPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the script.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                id: string;
+                /**
+                 * @description Name of the secret: letters, digits and `_`, not beginning with a digit.
+                 * @example API_TOKEN
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "value": "a value of your own",
+                 *       "as_environment": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["SecretValue"];
+            };
+        };
+        responses: {
+            /** @description Set. */
+            200: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "API_TOKEN",
+                     *       "version": 2,
+                     *       "as_environment": true,
+                     *       "updated_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_by": "ada@example.com",
+                     *       "last_used_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Secret"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `version_mismatch` */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the script.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                id: string;
+                /**
+                 * @description Name of the secret: letters, digits and `_`, not beginning with a digit.
+                 * @example API_TOKEN
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_parameter` */
             400: {
                 headers: {
                     [name: string]: unknown;

@@ -1,0 +1,65 @@
+/** Envelope encryption with AES-256-GCM: values under a data key, data keys under the master key. What a
+ *  ciphertext belongs to is bound to it, so that one that was put into another's place cannot be opened. */
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+
+const algorithm = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** 256 bits. */
+export const keyBytes = 32;
+
+/** What was to be opened is not what was closed: another key, another place, or other bytes. */
+export class UnreadableSecret extends Error {
+  override readonly name = 'UnreadableSecret';
+}
+
+export interface Box {
+  readonly nonce: Buffer;
+  /** With the tag at its end. */
+  readonly ciphertext: Buffer;
+}
+
+/** @param context what the ciphertext belongs to; opening it takes the same */
+export function close(key: Uint8Array, content: Uint8Array, context: readonly string[]): Box {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv(algorithm, key, nonce);
+  cipher.setAAD(additionalData(context));
+  const ciphertext = Buffer.concat([cipher.update(content), cipher.final(), cipher.getAuthTag()]);
+  return { nonce, ciphertext };
+}
+
+/** @throws UnreadableSecret */
+export function open(
+  key: Uint8Array,
+  { nonce, ciphertext }: Box,
+  context: readonly string[],
+): Buffer {
+  const end = ciphertext.length - tagBytes;
+  if (nonce.length !== nonceBytes || end < 0) throw unreadable();
+  const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
+  decipher.setAAD(additionalData(context));
+  decipher.setAuthTag(ciphertext.subarray(end));
+  try {
+    return Buffer.concat([decipher.update(ciphertext.subarray(0, end)), decipher.final()]);
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+}
+
+/** Names a master key without telling anything of it. */
+export function keyName(key: Uint8Array): string {
+  return createHmac('sha256', key).update('name of a master key').digest('hex').slice(0, 16);
+}
+
+function additionalData(context: readonly string[]): Buffer {
+  // JSON, so that no two lists of parts give the same bytes.
+  return Buffer.from(JSON.stringify(context));
+}
+
+function unreadable(cause?: unknown): UnreadableSecret {
+  return new UnreadableSecret(
+    'it was closed with another key, belongs to something else, or was damaged',
+    { cause },
+  );
+}

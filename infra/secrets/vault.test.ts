@@ -1,0 +1,139 @@
+/** What is sealed, and what can be opened, on the real table of keys. */
+import { randomBytes } from 'node:crypto';
+import { systemIds } from '#infra/system/ids.ts';
+import { openDatabase, type Database } from '#infra/postgres/database.ts';
+import { createTestDatabase } from '#infra/testing/database.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { destroyDataKey, destroyUnusedDataKeys } from './data-keys.ts';
+import { Vault } from './vault.ts';
+
+const masterKey = randomBytes(32);
+let database: Database;
+let drop: () => Promise<void>;
+let vault: Vault;
+beforeAll(async () => {
+  const created = await createTestDatabase();
+  drop = created.drop;
+  database = openDatabase(created.serviceUrl, {
+    connections: 3,
+    applicationName: 'test',
+    onIdleError: () => undefined,
+  });
+  vault = new Vault(database.pool, masterKey, systemIds);
+});
+afterAll(async () => {
+  await database.close();
+  await drop();
+});
+
+const placeOf = (changes = {}) => ({
+  scriptId: systemIds.next(),
+  name: 'TOKEN',
+  version: 1,
+  ...changes,
+});
+
+describe('given a sealed value', () => {
+  test('when it is opened where it belongs, then it is the value, to the byte', async () => {
+    const place = placeOf();
+    const value = 'päss "wörd"\n😀';
+    expect(await vault.open(place, await vault.seal(place, value))).toBe(value);
+  });
+
+  test('when the same value is sealed twice, then nothing of the two is the same', async () => {
+    const place = placeOf();
+    const [one, other] = [await vault.seal(place, 'same'), await vault.seal(place, 'same')];
+    expect(one.nonce).not.toBe(other.nonce);
+    expect(one.ciphertext).not.toBe(other.ciphertext);
+  });
+
+  test.each([['name'], ['version'], ['scriptId']])(
+    'when it lies in the place of another %s, then it cannot be read',
+    async (part) => {
+      const place = placeOf();
+      const sealed = await vault.seal(place, 'a value');
+      const elsewhere = {
+        ...place,
+        ...{ name: { name: 'OTHER' }, version: { version: 2 }, scriptId: placeOf() }[part],
+      };
+      await expect(vault.open(elsewhere, sealed)).rejects.toThrow(/cannot be read: it was closed/);
+    },
+  );
+
+  test('when the key of another script is named in it, then it cannot be read', async () => {
+    const place = placeOf();
+    const sealed = await vault.seal(place, 'a value');
+    const { keyId } = await vault.seal(placeOf(), 'another');
+    await expect(vault.open(place, { ...sealed, keyId })).rejects.toThrow(/cannot be read/);
+  });
+
+  test('when a bit of it is changed or its end is cut, then it cannot be read', async () => {
+    const place = placeOf();
+    const sealed = await vault.seal(place, 'a value');
+    const bytes = Buffer.from(sealed.ciphertext, 'base64');
+    bytes[0] = (bytes[0] ?? 0) ^ 1;
+    for (const damaged of [bytes, bytes.subarray(0, 20), bytes.subarray(0, 3)]) {
+      const ciphertext = damaged.toString('base64');
+      await expect(vault.open(place, { ...sealed, ciphertext })).rejects.toThrow(/cannot be read/);
+    }
+  });
+
+  test('when the master key is another, then the error says so, and says nothing more', async () => {
+    const place = placeOf();
+    const sealed = await vault.seal(place, 'a value');
+    const other = new Vault(database.pool, randomBytes(32), systemIds);
+    await expect(other.open(place, sealed)).rejects.toThrow(
+      'The secret "TOKEN" cannot be read: its data key was made with another SECRET_MASTER_KEY. Set it again.',
+    );
+    await expect(other.seal(place, 'x')).rejects.toThrow(/another SECRET_MASTER_KEY/);
+  });
+
+  test('when a wrapped key was put in the place of another, then it cannot be read', async () => {
+    const [one, other] = [placeOf(), placeOf()];
+    const sealed = await vault.seal(one, 'a value');
+    await vault.seal(other, 'another');
+    await database.pool.query(
+      `UPDATE data_keys SET wrapped_key =
+         (SELECT wrapped_key FROM data_keys WHERE script_id = $2) WHERE script_id = $1`,
+      [one.scriptId, other.scriptId],
+    );
+    await expect(vault.open(one, sealed)).rejects.toThrow(/cannot be read/);
+  });
+});
+
+describe('given many who seal for a new script at once', () => {
+  test('then they use one key, and each value can be read', async () => {
+    const place = placeOf();
+    const values = Array.from({ length: 6 }, (_, index) => `value ${index}`);
+    const sealed = await Promise.all(values.map((value) => vault.seal(place, value)));
+    expect(new Set(sealed.map(({ keyId }) => keyId)).size).toBe(1);
+    expect(await Promise.all(sealed.map((one) => vault.open(place, one)))).toEqual(values);
+  });
+});
+
+describe('given a script whose key is destroyed', () => {
+  test('then no copy of a secret can be read, and the next one has a key of its own', async () => {
+    const place = placeOf();
+    const sealed = await vault.seal(place, 'a value');
+    await destroyDataKey(database.pool, place.scriptId);
+    await expect(vault.open(place, sealed)).rejects.toThrow(/its data key was destroyed/);
+    const again = await vault.seal(place, 'a value');
+    expect(again.keyId).not.toBe(sealed.keyId);
+    await expect(vault.open(place, sealed)).rejects.toThrow(/its data key was destroyed/);
+  });
+});
+
+describe('given keys of scripts without a secret', () => {
+  test('when they are tidied, then they are destroyed, and those in use are not', async () => {
+    const [unused, used] = [placeOf(), placeOf()];
+    const lost = await vault.seal(unused, 'a value');
+    const kept = await vault.seal(used, 'a value');
+    await database.pool.query(
+      `INSERT INTO secrets VALUES ($1, 'TOKEN', 1, 1, false, $2, now(), 'somebody')`,
+      [used.scriptId, JSON.stringify(kept)],
+    );
+    await destroyUnusedDataKeys(database.pool, 1_000);
+    await expect(vault.open(unused, lost)).rejects.toThrow(/its data key was destroyed/);
+    expect(await vault.open(used, kept)).toBe('a value');
+  });
+});

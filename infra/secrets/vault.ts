@@ -1,0 +1,59 @@
+/** Seals values of secrets and opens them. */
+import type { Ids } from '#domain/ports/ids.ts';
+import type { Sealed } from '#domain/secret/events.ts';
+import type pg from 'pg';
+import { DataKeys, destroyUnusedDataKey } from './data-keys.ts';
+import { close, open, UnreadableSecret } from './envelope.ts';
+
+/** What a sealed value is. */
+export interface SecretPlace {
+  readonly scriptId: string;
+  readonly name: string;
+  readonly version: number;
+}
+
+export class Vault {
+  readonly #pool: pg.Pool;
+  readonly #keys: DataKeys;
+
+  /** @param masterKey 32 bytes */
+  constructor(pool: pg.Pool, masterKey: Uint8Array, ids: Ids) {
+    this.#pool = pool;
+    this.#keys = new DataKeys(pool, masterKey, ids);
+  }
+
+  /** @throws UnreadableSecret when the script's data key was made with another master key */
+  async seal(place: SecretPlace, value: string): Promise<Sealed> {
+    const { keyId, key } = await this.#keys.ofScript(place.scriptId);
+    const { nonce, ciphertext } = close(key, Buffer.from(value), contextOf(place, keyId));
+    return { keyId, nonce: nonce.toString('base64'), ciphertext: ciphertext.toString('base64') };
+  }
+
+  /** @throws UnreadableSecret naming the secret, never its value, when it is not what was sealed, or
+   *  its key was destroyed or is of another master key */
+  async open(place: SecretPlace, { keyId, nonce, ciphertext }: Sealed): Promise<string> {
+    try {
+      const { key } = await this.#keys.byId(keyId);
+      const box = {
+        nonce: Buffer.from(nonce, 'base64'),
+        ciphertext: Buffer.from(ciphertext, 'base64'),
+      };
+      return open(key, box, contextOf(place, keyId)).toString('utf8');
+    } catch (cause) {
+      if (!(cause instanceof UnreadableSecret)) throw cause;
+      throw new UnreadableSecret(
+        `The secret "${place.name}" cannot be read: ${cause.message}. Set it again.`,
+        { cause },
+      );
+    }
+  }
+
+  /** Destroys the script's data key if no secret is left. */
+  async destroyUnusedKey(scriptId: string): Promise<void> {
+    await destroyUnusedDataKey(this.#pool, scriptId);
+  }
+}
+
+function contextOf({ scriptId, name, version }: SecretPlace, keyId: string): readonly string[] {
+  return ['secret', scriptId, name, String(version), keyId];
+}

@@ -1,0 +1,80 @@
+import type { ScriptId } from '#domain/kernel/ids.ts';
+import type { ReadModels } from '../projection.ts';
+import type { SecretsTable, SecretUsesTable } from './table.ts';
+
+/** A secret as people see it. */
+export type SecretView = Pick<
+  SecretsTable,
+  'name' | 'version' | 'as_environment' | 'updated_at' | 'updated_by'
+> & { readonly last_used_at: SecretUsesTable['last_used_at'] | null };
+
+/** Those of a script, by name from behind `after`; at most `limit`. */
+export async function listSecrets(
+  db: ReadModels,
+  scriptId: ScriptId,
+  after: string | undefined,
+  limit: number,
+): Promise<readonly SecretView[]> {
+  let query = views(db, scriptId).orderBy('secrets.name').limit(limit);
+  if (after !== undefined) query = query.where('secrets.name', '>', after);
+  return await query.execute();
+}
+
+/** One of them; `undefined` where there is none. */
+export async function findSecret(
+  db: ReadModels,
+  scriptId: ScriptId,
+  name: string,
+): Promise<SecretView | undefined> {
+  return await views(db, scriptId).where('secrets.name', '=', name).executeTakeFirst();
+}
+
+function views(db: ReadModels, scriptId: ScriptId) {
+  return db
+    .selectFrom('secrets')
+    .leftJoin('secret_uses', (join) =>
+      join
+        .onRef('secret_uses.script_id', '=', 'secrets.script_id')
+        .onRef('secret_uses.name', '=', 'secrets.name'),
+    )
+    .select(['secrets.name', 'version', 'as_environment', 'updated_at', 'updated_by'])
+    .select('last_used_at')
+    .where('secrets.script_id', '=', scriptId)
+    .where('sealed', 'is not', null);
+}
+
+/** The version of a secret's last value, be it deleted or not; 0 where there never was one. */
+export async function lastSecretVersion(
+  db: ReadModels,
+  scriptId: ScriptId,
+  name: string,
+): Promise<number> {
+  const row = await db
+    .selectFrom('secrets')
+    .select('version')
+    .where('script_id', '=', scriptId)
+    .where('name', '=', name)
+    .executeTakeFirst();
+  return row?.version ?? 0;
+}
+
+/** A secret as the runtime opens it. */
+export interface SealedSecret extends Pick<SecretsTable, 'name' | 'version' | 'as_environment'> {
+  readonly sealed: NonNullable<SecretsTable['sealed']>;
+}
+
+/** Those of a script, or the one of that name. */
+export async function sealedSecrets(
+  db: ReadModels,
+  scriptId: ScriptId,
+  name?: string,
+): Promise<readonly SealedSecret[]> {
+  let query = db
+    .selectFrom('secrets')
+    .select(['name', 'version', 'as_environment', 'sealed'])
+    .where('script_id', '=', scriptId)
+    .where('sealed', 'is not', null)
+    .$narrowType<{ sealed: NonNullable<SecretsTable['sealed']> }>();
+  if (name !== undefined) query = query.where('name', '=', name);
+  return await query.orderBy('name').execute();
+}
