@@ -62,6 +62,17 @@ export async function findScript(
   return view === undefined ? undefined : withDates(view);
 }
 
+/** Those of the scripts that are not deleted. */
+export async function findScripts(
+  db: ReadModels,
+  scriptIds: readonly ScriptId[],
+): Promise<readonly ScriptView[]> {
+  const views = await scriptViews(db)
+    .where(sql<boolean>`scripts.script_id = ANY(${scriptIds}::uuid[])`)
+    .execute();
+  return views.map(withDates);
+}
+
 /** Whether a script is there, and in which group; deleted ones count where `deleted` says so. */
 export async function findScriptGroup(
   db: ReadModels,
@@ -76,16 +87,17 @@ export async function findScriptGroup(
     .executeTakeFirst();
 }
 
-/** The groups of those of the scripts that are there. */
+/** The groups of those of the scripts that are there; deleted ones count where `deleted` says so. */
 export async function findScriptGroups(
   db: ReadModels,
   scriptIds: readonly ScriptId[],
+  { deleted = false }: { readonly deleted?: boolean } = {},
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await db
     .selectFrom('scripts')
     .select(['script_id', 'group_id'])
     .where(sql<boolean>`script_id = ANY(${scriptIds}::uuid[])`)
-    .where('deleted', '=', false)
+    .$if(!deleted, (query) => query.where('deleted', '=', false))
     .execute();
   return new Map(rows.map((row) => [row.script_id, row.group_id]));
 }

@@ -27,9 +27,11 @@ import { bcryptPasswords } from './passwords.ts';
 import type { Parts, Services } from './services.ts';
 import { purgeStoredAnswers } from './stores/idempotency-answers.ts';
 import { purgeFailures } from './stores/login-failures.ts';
+import { purgeTickets } from './stores/ws-tickets.ts';
 import { WebSockets } from './ws/web-sockets.ts';
 
 const purgeEveryMs = 10 * 60_000;
+const heartbeatMs = 15_000;
 
 export interface Backend {
   readonly services: Services;
@@ -57,7 +59,7 @@ export function createBackend(parts: Parts): Backend {
   addDashboard(app, services.dashboardDir);
   addLastResort(app, services);
   const server = serverFor(app);
-  const sockets = new WebSockets(services, refusals);
+  const sockets = new WebSockets(services, refusals, { heartbeatMs });
   sockets.attach(server);
   const purge = startLoop({
     name: 'purge old answers and counts',
@@ -106,7 +108,11 @@ function servicesOf(parts: Parts): Services {
 
 async function purgeOnce({ database, clock }: Services): Promise<boolean> {
   const now = clock.now();
-  const isMore = [await purgeStoredAnswers(database, now), await purgeFailures(database, now)];
+  const isMore = [
+    await purgeStoredAnswers(database, now),
+    await purgeFailures(database, now),
+    await purgeTickets(database),
+  ];
   return isMore.includes(true);
 }
 

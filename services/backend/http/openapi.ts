@@ -1,6 +1,7 @@
 /** The API description (OpenAPI 3.1), made from the operations. */
 import type { TSchema } from 'typebox';
 import { Problem } from '../schemas/system.ts';
+import { socketDescriptions } from '../ws/description.ts';
 import {
   formsOf,
   type Operation,
@@ -21,6 +22,8 @@ const requestHeaders: Readonly<Record<RequestHeader, string>> = {
   'Idempotency-Key': 'The same key and body within 24 h give the first answer again.',
 };
 
+const socketTag = 'WebSockets';
+
 const responseHeaders: Readonly<Record<ResponseHeader, string>> = {
   ETag: 'Version of what is shown.',
   Location: 'Where it is.',
@@ -40,6 +43,9 @@ export function describe(operations: readonly Operation[], version: string): Jso
       (paths[path] ??= {})[method] = operationObject(one, index, components);
     }
   }
+  for (const { path, frames, ...socket } of socketDescriptions) {
+    paths[path] = { get: socketObject(socket, components.use(frames)) };
+  }
   return {
     openapi: '3.1.0',
     info: {
@@ -52,12 +58,27 @@ export function describe(operations: readonly Operation[], version: string): Jso
         'Refused requests are part of the audit trail.',
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(operations.map((one) => one.tag))].map((name) => ({ name })),
+    tags: [...new Set([...operations.map((one) => one.tag), socketTag])].map((name) => ({ name })),
     security: [{ bearer: [] }],
     paths,
     components: {
       schemas: { Problem: components.inlined(Problem), ...components.schemas },
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+    },
+  };
+}
+
+function socketObject(socket: object, frames: unknown): Json {
+  return {
+    ...socket,
+    tags: [socketTag],
+    responses: {
+      101: {
+        description: 'A WebSocket, which carries such frames.',
+        content: { 'application/json': { schema: frames } },
+      },
+      400: { description: 'A parameter is not valid.' },
+      503: { description: 'Too many are open.' },
     },
   };
 }

@@ -7,7 +7,8 @@ import { cookieOf, noCookie } from '../http/refresh-cookie.ts';
 import { json, nothing, type Reply } from '../http/reply.ts';
 import { accessTokenSeconds } from '../http/tokens.ts';
 import { isProblem } from '../http/problem.ts';
-import { AccessToken, Credentials, Me } from '../schemas/people.ts';
+import { AccessToken, Credentials, Me, WsTicket } from '../schemas/people.ts';
+import { issueTicket } from '../stores/ws-tickets.ts';
 import { accepted, positionHeader } from './outcome.ts';
 import { openSession, refreshSession, type SignedIn } from './sign-in.ts';
 import { userJson } from './views.ts';
@@ -84,6 +85,24 @@ const logout = operation({
   },
 });
 
+const wsTicket = operation({
+  method: 'post',
+  path: '/api/v1/auth/ws-ticket',
+  operationId: 'createWsTicket',
+  summary: 'Get a ticket that opens one WebSocket',
+  description:
+    'For clients that can send no header and no subprotocol: `wss://…/ws?token=<ticket>`. It is good ' +
+    'once, for 30 seconds, and stands for this session. A session has at most 20 that are not used.',
+  tag,
+  access: 'signed-in',
+  body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
+  responses: { 201: { description: 'The ticket, shown once.', schema: WsTicket } },
+  handle: async ({ sessionId }, { database }) => {
+    const { ticket, expiresAt } = await issueTicket(database, sessionId);
+    return json(201, { ticket, expires_at: expiresAt });
+  },
+});
+
 const me = operation({
   method: 'get',
   path: '/api/v1/auth/me',
@@ -100,4 +119,4 @@ const me = operation({
   },
 });
 
-export const authOperations: readonly Operation[] = [login, refresh, logout, me];
+export const authOperations: readonly Operation[] = [login, refresh, logout, wsTicket, me];

@@ -71,6 +71,17 @@ export const Credentials = Type.Object(
   { title: 'Credentials', additionalProperties: false },
 );
 
+export const WsTicket = Type.Object(
+  { ticket: Type.String(), expires_at: Time() },
+  {
+    title: 'WsTicket',
+    additionalProperties: false,
+    examples: [
+      { ticket: '3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6', expires_at: examples.time },
+    ],
+  },
+);
+
 export const AccessToken = Type.Object(
   {
     access_token: Type.String(),

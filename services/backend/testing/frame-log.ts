@@ -4,7 +4,13 @@ import type { WebSocket } from 'ws';
 export interface Frame {
   readonly type: string;
   readonly items?: readonly { readonly seq: number }[];
-  readonly run?: { readonly status: string; readonly stop_requested: boolean };
+  readonly run?: {
+    readonly run_id: string;
+    readonly status: string;
+    readonly stop_requested: boolean;
+  };
+  readonly script?: { readonly id: string; readonly name: string; readonly description: string };
+  readonly position?: number;
 }
 
 export class FrameLog {

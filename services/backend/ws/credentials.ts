@@ -1,4 +1,5 @@
-/** Who opens a WebSocket: a token as subprotocol or header, or the dashboard's cookie. */
+/** Who opens a WebSocket: a ticket in the address, a token as subprotocol or header, or the dashboard's
+ *  cookie. */
 import type { IncomingMessage } from 'node:http';
 import {
   authenticate,
@@ -11,6 +12,7 @@ import { isProblem } from '../http/problem.ts';
 import { isSameHash, refreshTokenDays, refreshTokenIn } from '../http/refresh-cookie.ts';
 import { findOpenSession } from '#projections/sessions/queries.ts';
 import type { Services } from '../services.ts';
+import { redeemTicket } from '../stores/ws-tickets.ts';
 
 const bearer = 'orch.bearer.';
 export const subprotocol = 'orch.v1';
@@ -22,12 +24,20 @@ export function chosenProtocol(offered: ReadonlySet<string>): string | false {
   return [...offered].find((one) => one.startsWith(bearer)) ?? false;
 }
 
-/** @param offered the subprotocols of the request */
+export interface Credentials {
+  /** The subprotocols of the request. */
+  readonly offered: readonly string[];
+  /** Where there is one, it alone counts. */
+  readonly ticket: string | undefined;
+}
+
+/** Uses up the ticket, where there is one. */
 export async function identify(
   request: IncomingMessage,
-  offered: readonly string[],
+  { offered, ticket }: Credentials,
   services: Services,
 ): Promise<Identity | undefined> {
+  if (ticket !== undefined) return await identityOfTicket(ticket, services);
   const token = offered.find((one) => one.startsWith(bearer))?.slice(bearer.length);
   if (token !== undefined) return await identityOfToken(token, services);
   if (request.headers.authorization !== undefined) {
@@ -35,6 +45,17 @@ export async function identify(
     return isProblem(identity) ? undefined : identity;
   }
   return await identityOfCookie(request, services);
+}
+
+async function identityOfTicket(
+  ticket: string,
+  { database, findSession }: Services,
+): Promise<Identity | undefined> {
+  const sessionId = await redeemTicket(database, ticket);
+  const session = sessionId && (await findSession(sessionId));
+  return session === undefined || sessionId === undefined
+    ? undefined
+    : { sessionId, principal: principalOf(session) };
 }
 
 /** Browsers send the cookie whatever page opens the socket: the page must be of this site. */

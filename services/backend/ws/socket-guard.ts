@@ -1,12 +1,12 @@
 /** Ends sockets whose session has ended, whose owner may not see them any more, or whose other end is
  *  gone. */
-import { known, parseGroupId, type SessionId } from '#domain/kernel/ids.ts';
-import { sees } from '#domain/kernel/rights.ts';
-import { findOpenSessions } from '#projections/sessions/queries.ts';
+import type { Principal } from '#domain/kernel/actor.ts';
+import type { SessionId } from '#domain/kernel/ids.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
 import type { WebSocket } from 'ws';
-import { principalOf } from '../http/authentication.ts';
 import type { Services } from '../services.ts';
+import { endings, type Ending } from './endings.ts';
+import { ownersOf } from './owners.ts';
 
 const checkEveryMs = 2000;
 /** After something was recorded anywhere, sessions are looked at this soon. */
@@ -18,8 +18,8 @@ const maxSilentRounds = 4;
 export interface GuardedSocket {
   readonly socket: WebSocket;
   readonly sessionId: SessionId;
-  /** Group of what is shown. */
-  readonly groupId: string;
+  /** Told of its owner as of now, again and again. @returns why it may not stay, if so */
+  readonly lookAt: (owner: Principal) => Ending | undefined;
 }
 
 interface Guarded extends GuardedSocket {
@@ -91,16 +91,12 @@ export class SocketGuard {
 
   async #checkSessions(): Promise<void> {
     if (this.#sockets.size === 0) return;
-    const ids = [...new Set([...this.#sockets].map((one) => one.sessionId))];
     const checked = [...this.#sockets];
-    const open = await findOpenSessions(this.#services.readModels, ids);
-    const owners = new Map<string, ReturnType<typeof principalOf>>(
-      open.map((session) => [session.session_id, principalOf(session)]),
-    );
-    for (const { socket, sessionId, groupId } of checked) {
+    const owners = await ownersOf(checked, this.#services);
+    for (const { socket, sessionId, lookAt } of checked) {
       const owner = owners.get(sessionId);
-      if (owner === undefined) socket.close(4401, 'the session has ended');
-      else if (!sees(owner, known(parseGroupId, groupId))) socket.close(4404, 'no such run');
+      const ending = owner === undefined ? endings.sessionEnded : lookAt(owner);
+      if (ending !== undefined) socket.close(ending.close, ending.reason);
     }
   }
 

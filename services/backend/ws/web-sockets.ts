@@ -1,39 +1,35 @@
 /** The WebSockets of the API: handshake, and the end of those that may not stay. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Principal } from '#domain/kernel/actor.ts';
 import { mayAnywhere } from '#domain/kernel/rights.ts';
-import { parseRunId, type RunId } from '#domain/kernel/ids.ts';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Identity } from '../http/authentication.ts';
 import { clientAddress, traceIdOf } from '../http/client.ts';
 import { actorOf } from '../http/exchange.ts';
+import { problemKinds } from '../http/problem.ts';
 import type { RefusalRecorder } from '../http/refusals.ts';
-import { visibleRun } from '../routes/visible.ts';
+import { isIn, visibleRun } from '../routes/visible.ts';
 import type { Services } from '../services.ts';
+import { wantedOf, type Wanted } from './addresses.ts';
 import { chosenProtocol, identify } from './credentials.ts';
+import { endings, type Ending } from './endings.ts';
+import { FeedHub, type FeedOptions } from './feed-hub.ts';
+import { FeedSubscriber } from './feed-subscriber.ts';
 import { RunHub } from './run-hub.ts';
 import { RunSubscriber } from './run-subscriber.ts';
 import { SocketGuard } from './socket-guard.ts';
 
-const path = /^\/ws\/runs\/([^/]+)$/;
 const maxSockets = 2000;
 const maxIncomingBytes = 1024;
-/** After the handshake, to say why it was no use (contract §3, "WebSocket"). */
-const refusals = {
-  unauthenticated: { close: 4401, status: 401, reason: 'sign in' },
-  forbidden: { close: 4403, status: 403, reason: 'the role does not allow this' },
-  not_found: { close: 4404, status: 404, reason: 'no such run' },
-} as const;
 
-interface Wanted {
-  readonly runId: RunId | undefined;
-  readonly fromSeq: number;
-}
+type WantedRun = Extract<Wanted, { kind: 'run' }>;
 
 export class WebSockets {
   readonly #services: Services;
   readonly #refusals: RefusalRecorder;
-  readonly #hub: RunHub;
+  readonly #runs: RunHub;
+  readonly #feed: FeedHub;
   readonly #guard: SocketGuard;
   readonly #server = new WebSocketServer({
     noServer: true,
@@ -43,10 +39,11 @@ export class WebSockets {
     handleProtocols: chosenProtocol,
   });
 
-  constructor(services: Services, recorder: RefusalRecorder) {
+  constructor(services: Services, recorder: RefusalRecorder, feed: FeedOptions) {
     this.#services = services;
     this.#refusals = recorder;
-    this.#hub = new RunHub(services);
+    this.#runs = new RunHub(services);
+    this.#feed = new FeedHub(services, feed);
     this.#guard = new SocketGuard(services);
   }
 
@@ -70,50 +67,77 @@ export class WebSockets {
 
   /** Tells every client to come back; safe twice. */
   async close(): Promise<void> {
-    await this.#hub.close();
+    await Promise.all([this.#runs.close(), this.#feed.close()]);
     await this.#guard.close();
   }
 
   async #open(socket: WebSocket, request: IncomingMessage, wanted: Wanted): Promise<void> {
     socket.on('error', () => socket.terminate());
     const offered = (request.headers['sec-websocket-protocol'] ?? '').split(/\s*,\s*/);
-    const identity = await identify(request, offered, this.#services);
-    if (identity === undefined) return this.#refuse(socket, request, 'unauthenticated', wanted);
-    if (!mayAnywhere(identity.principal, 'runs.read')) {
-      return this.#refuse(socket, request, 'forbidden', wanted, identity);
-    }
+    const identity = await identify(request, { offered, ticket: wanted.ticket }, this.#services);
+    const ending =
+      identity === undefined
+        ? endings.unauthenticated
+        : wanted.kind === 'run'
+          ? await this.#followRun(socket, identity, wanted)
+          : this.#followAll(socket, identity);
+    if (ending !== undefined) this.#refuse(socket, request, ending, wanted, identity);
+  }
+
+  async #followRun(
+    socket: WebSocket,
+    { principal, sessionId }: Identity,
+    { runId, fromSeq }: WantedRun,
+  ): Promise<Ending | undefined> {
     const { readModels, runLogs, logger } = this.#services;
-    const run = wanted.runId && (await visibleRun(identity.principal, wanted.runId, readModels));
-    if (run === undefined) return this.#refuse(socket, request, 'not_found', wanted, identity);
-    if (socket.readyState !== socket.OPEN) return;
-    const subscriber = new RunSubscriber(
-      socket,
-      { runId: run.run_id, fromSeq: wanted.fromSeq },
-      runLogs,
-      (error) => {
-        logger.error({ error, run_id: run.run_id }, 'a log could not be sent');
-        socket.close(1011);
-      },
-    );
-    this.#guard.add({ socket, sessionId: identity.sessionId, groupId: run.group_id });
-    socket.once('close', () => this.#hub.remove(subscriber));
-    await this.#hub.add(subscriber, run);
+    if (!mayAnywhere(principal, 'runs.read')) return endings.forbidden;
+    const run = runId && (await visibleRun(principal, runId, readModels));
+    if (run === undefined) return endings.unknownRun;
+    if (socket.readyState !== socket.OPEN) return undefined;
+    const wanted = { runId: run.run_id, fromSeq };
+    const subscriber = new RunSubscriber(socket, wanted, runLogs, (error) => {
+      logger.error({ error, run_id: run.run_id }, 'a log could not be sent');
+      socket.close(1011);
+    });
+    const lookAt = (owner: Principal): Ending | undefined => {
+      if (!mayAnywhere(owner, 'runs.read')) return endings.forbidden;
+      return isIn(owner, run.group_id) ? undefined : endings.unknownRun;
+    };
+    this.#guard.add({ socket, sessionId, lookAt });
+    socket.once('close', () => this.#runs.remove(subscriber));
+    await this.#runs.add(subscriber, run);
+    return undefined;
+  }
+
+  #followAll(socket: WebSocket, { principal, sessionId }: Identity): Ending | undefined {
+    if (!mayFollowAll(principal)) return endings.forbidden;
+    if (socket.readyState !== socket.OPEN) return undefined;
+    const subscriber = new FeedSubscriber(socket, sessionId, () => this.#feed.wake());
+    const lookAt = (owner: Principal): Ending | undefined => {
+      subscriber.ownedBy(owner);
+      if (subscriber.isReady) this.#feed.wake();
+      return mayFollowAll(owner) ? undefined : endings.forbidden;
+    };
+    this.#guard.add({ socket, sessionId, lookAt });
+    socket.once('close', () => this.#feed.remove(subscriber));
+    this.#feed.add(subscriber);
+    return undefined;
   }
 
   #refuse(
     socket: WebSocket,
     request: IncomingMessage,
-    code: keyof typeof refusals,
-    { runId }: Wanted,
+    { close, reason, code }: Ending,
+    wanted: Wanted,
     identity?: Identity,
   ): void {
-    const { close, status, reason } = refusals[code];
     socket.close(close, reason);
+    const runId = wanted.kind === 'run' ? wanted.runId : undefined;
     this.#refusals.note({
-      operation: 'GET /ws/runs/{run_id}',
+      operation: wanted.kind === 'run' ? 'GET /ws/runs/{run_id}' : 'GET /ws',
       resource: runId === undefined ? null : `run-${runId}`,
       code,
-      status,
+      status: problemKinds[code].status,
       actor: actorOf(identity),
       ip: clientAddress(request, this.#services.trustedProxies),
       correlationId: traceIdOf(request),
@@ -121,14 +145,8 @@ export class WebSockets {
   }
 }
 
-/** What an address asks for, or the status line that turns it away. */
-function wantedOf(url: string): Wanted | string {
-  const { pathname, searchParams } = new URL(url, 'http://localhost');
-  const name = path.exec(pathname)?.[1];
-  if (name === undefined) return '404 Not Found';
-  const fromSeq = searchParams.get('from_seq') ?? '1';
-  if (!/^[1-9]\d{0,14}$/.test(fromSeq)) return '400 Bad Request';
-  return { runId: parseRunId(name), fromSeq: Number(fromSeq) };
+function mayFollowAll(owner: Principal): boolean {
+  return mayAnywhere(owner, 'runs.read') && mayAnywhere(owner, 'scripts.list');
 }
 
 function turnAway(socket: Duplex, statusLine: string): void {

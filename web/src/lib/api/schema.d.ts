@@ -68,6 +68,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/ws-ticket": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a ticket that opens one WebSocket
+         * @description For clients that can send no header and no subprotocol: `wss://…/ws?token=<ticket>`. It is good once, for 30 seconds, and stands for this session. A session has at most 20 that are not used.
+         *
+         *     Needs a token.
+         */
+        post: operations["createWsTicket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/me": {
         parameters: {
             query?: never;
@@ -992,6 +1014,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ws": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the status of all runs and scripts that you may see
+         * @description Needs the rights `runs.read` and `scripts.list`. The token comes as subprotocol `orch.bearer.<JWT>` (offer `orch.v1` too, which is the answer), as `Authorization` header, in the session cookie of a page of this site, or as a one-time ticket in `token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.
+         */
+        get: operations["followAll"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ws/runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow a run: its log, status and use
+         * @description Needs the right `runs.read`. The token comes as subprotocol `orch.bearer.<JWT>` (offer `orch.v1` too, which is the answer), as `Authorization` header, in the session cookie of a page of this site, or as a one-time ticket in `token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.
+         */
+        get: operations["followRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1041,6 +1103,18 @@ export interface components {
             token_type: "bearer";
             /** @description Seconds that the token lives. */
             expires_in: number;
+        };
+        /**
+         * WsTicket
+         * @example {
+         *       "ticket": "3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6",
+         *       "expires_at": "2026-11-21T02:31:00.000Z"
+         *     }
+         */
+        WsTicket: {
+            ticket: string;
+            /** Format: date-time */
+            expires_at: string;
         };
         /**
          * Role
@@ -1906,6 +1980,58 @@ export interface components {
                 [key: string]: "ok" | "unavailable";
             };
         };
+        /**
+         * FeedFrame
+         * @description One frame of `/ws`, as JSON text.
+         */
+        FeedFrame: {
+            /** @constant */
+            type: "resync";
+            position: number;
+        } | {
+            /** @constant */
+            type: "status";
+            run: components["schemas"]["Run"];
+        } | {
+            /** @constant */
+            type: "script";
+            script: components["schemas"]["Script"];
+        } | {
+            /** @constant */
+            type: "script_deleted";
+            /** Format: uuid */
+            script_id: string;
+        } | {
+            /** @constant */
+            type: "heartbeat";
+            position: number;
+        };
+        /**
+         * RunFrame
+         * @description One frame of `/ws/runs/{run_id}`, as JSON text.
+         */
+        RunFrame: {
+            /** @constant */
+            type: "log";
+            items: components["schemas"]["LogLine"][];
+        } | {
+            /** @constant */
+            type: "status";
+            run: components["schemas"]["Run"];
+        } | {
+            /** @constant */
+            type: "sample";
+            /** Format: date-time */
+            time: string;
+            cpu_seconds: number;
+            memory_bytes: number;
+            threads: number;
+            processes: number;
+        } | {
+            /** @constant */
+            type: "end";
+            status: components["schemas"]["RunStatus"];
+        };
     };
     responses: never;
     parameters: never;
@@ -2147,6 +2273,91 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createWsTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The ticket, shown once. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ticket": "3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6",
+                     *       "expires_at": "2026-11-21T02:31:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WsTicket"];
+                };
             };
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
@@ -7874,6 +8085,88 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
+            };
+        };
+    };
+    followAll: {
+        parameters: {
+            query?: {
+                /** @description A ticket of `POST /api/v1/auth/ws-ticket`. Where it is given, it alone counts. */
+                token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A WebSocket, which carries such frames. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedFrame"];
+                };
+            };
+            /** @description A parameter is not valid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Too many are open. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    followRun: {
+        parameters: {
+            query?: {
+                /** @description The first line that is wanted. */
+                from_seq?: number;
+                /** @description A ticket of `POST /api/v1/auth/ws-ticket`. Where it is given, it alone counts. */
+                token?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the run.
+                 * @example 019aa3f4-01aa-7c11-8d22-5e6f70819203
+                 */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A WebSocket, which carries such frames. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunFrame"];
+                };
+            };
+            /** @description A parameter is not valid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Too many are open. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

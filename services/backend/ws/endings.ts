@@ -1,0 +1,17 @@
+/** Why sockets are closed (contract §3, "WebSocket"). */
+import type { ProblemCode } from '../http/problem.ts';
+
+export interface Ending {
+  /** Close code of the WebSocket. */
+  readonly close: 4401 | 4403 | 4404;
+  readonly reason: string;
+  /** What the same refusal is at the API. */
+  readonly code: ProblemCode;
+}
+
+export const endings = {
+  unauthenticated: { close: 4401, code: 'unauthenticated', reason: 'sign in' },
+  sessionEnded: { close: 4401, code: 'unauthenticated', reason: 'the session has ended' },
+  forbidden: { close: 4403, code: 'forbidden', reason: 'the role does not allow this' },
+  unknownRun: { close: 4404, code: 'not_found', reason: 'no such run' },
+} as const satisfies Record<string, Ending>;
