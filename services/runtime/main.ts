@@ -49,6 +49,7 @@ const readSettings = () =>
     'runtimeMetricsPort',
     'leaseSeconds',
     'python',
+    'sandboxLenient',
   ]);
 type Config = ReturnType<typeof readSettings>;
 
@@ -66,6 +67,7 @@ async function startRuntime(_signal: AbortSignal, logger: Logger) {
   const sandbox = await startLocalSandbox({
     python: python.executable,
     runsFolder: join(config.workDir, 'runs'),
+    lenient: config.sandboxLenient,
     onLog: (line) => logger.warn({ line }, 'the sandbox reports'),
   });
   const preparing = await openPreparation(config, python, platform, sandbox, logger);
@@ -81,7 +83,9 @@ async function startRuntime(_signal: AbortSignal, logger: Logger) {
     logger,
   });
   const duties = startDuties(config, platform, worker, logger);
-  const reporting = startReporting(config, python, platform, await sandbox.probe(), worker, logger);
+  const layers = await sandbox.probe();
+  warnOfMissingLayers(layers, logger);
+  const reporting = startReporting(config, python, platform, layers, worker, logger);
   const servers = await startServers(config, worker);
   return {
     stop: async () => {
@@ -203,6 +207,13 @@ function startDuties(config: Config, platform: Platform, worker: Worker, logger:
   platform.bus.subscribe('queue', () => claiming.wake());
   platform.bus.subscribe('stop', ({ runId }) => worker.end(runId, 'stop'));
   return { claiming, renewing };
+}
+
+function warnOfMissingLayers({ layers }: SandboxLayers, logger: Logger): void {
+  const missing = layers.filter((layer) => !layer.available);
+  if (missing.length === 0) return;
+  const problems = missing.map(({ name, purpose, detail }) => `${name} (${purpose}): ${detail}`);
+  logger.warn({ problems }, 'the sandbox does without some of its layers on this machine');
 }
 
 function startReporting(

@@ -84,6 +84,8 @@ export const settings = {
   leaseSeconds: integer('ORCH_LEASE_SECONDS', { min: 2, max: 3600 }, 15),
   /** The interpreter for scripts that name none. */
   python: optional(path('ORCH_PYTHON')),
+  /** Execute runs even where a required layer of the sandbox is missing. */
+  sandboxLenient: flag('ORCH_SANDBOX_LENIENT', false),
   logRuns: flag('ORCH_LOG_RUNS', false),
 
   // The process itself

@@ -1,7 +1,7 @@
 """The launcher: a tiny process that keeps a few spare supervisors, one for each coming run.
 
-Started once by the runtime as `python3 -I -S launcher.py SOCKET RUNS [--no-namespaces]`, so that
-no run costs the start of an interpreter or a fork of the runtime's large process. It is
+Started once by the runtime as `python3 -I -S launcher.py SOCKET RUNS [--lenient] [--without=LAYER…]`,
+so that no run costs the start of an interpreter or a fork of the runtime's large process. It is
 single-threaded and has everything imported that a run needs. SOCKET is the path to listen on, RUNS
 the folder in which run folders are made. Standard input is its life line: at its end no more
 connections are taken, and the launcher ends after its last supervisor.
@@ -20,7 +20,7 @@ import select
 import signal
 import socket
 import struct
-from typing import NoReturn, Set
+from typing import List, NoReturn, Set
 
 from sandbox import kernel, tree
 from sandbox.folders import remove_leftover
@@ -146,7 +146,7 @@ def main() -> None:
     os.makedirs(root, 0o755, exist_ok=True)
     os.chmod(runs, 0o700)
     remove_leftovers(runs)
-    machine = explore(root, "--no-namespaces" not in sys.argv[3:])
+    machine = explore(root, _layers_left_out(sys.argv[3:]), "--lenient" in sys.argv[3:])
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(path)
     listener.listen(_BACKLOG)
@@ -158,6 +158,11 @@ def main() -> None:
     print(json.dumps({"listening": path}), flush=True)
     launcher.serve()
     _remove_socket(path)
+
+
+def _layers_left_out(flags: List[str]) -> Set[str]:
+    start = "--without="
+    return {flag[len(start) :] for flag in flags if flag.startswith(start)}
 
 
 def _remove_socket(path: str) -> None:

@@ -3,15 +3,15 @@ import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/pro
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Bench } from './testing/bench.ts';
+import { Bench, NAMESPACES } from './testing/bench.ts';
 
 describe.each([
-  { kind: 'with what the machine has', namespaces: true },
-  { kind: 'without namespaces', namespaces: false },
-])('given a launcher $kind', ({ namespaces }) => {
+  { kind: 'with what the machine has', without: [] },
+  { kind: 'without namespaces', without: NAMESPACES },
+])('given a launcher $kind', ({ without }) => {
   let bench: Bench;
   beforeAll(async () => {
-    bench = await Bench.open(namespaces);
+    bench = await Bench.open({ without });
   });
   afterAll(async () => {
     await bench.close();
@@ -58,10 +58,10 @@ describe.each([
   });
 
   test('a source or a data folder that is a link is refused', async () => {
-    await symlink('/etc/passwd', join(bench.folder, `source-${namespaces}`));
+    await symlink('/etc/passwd', join(bench.folder, `source-${without.length}`));
     await symlink('/etc', join(bench.folder, 'data', 'link'));
     const spec = bench.spec('hello.py');
-    const source = join(bench.folder, `source-${namespaces}`);
+    const source = join(bench.folder, `source-${without.length}`);
     const linked = { ...spec, files: [{ path: 'main.py', source, mode: 0o644 }] };
     await expect(bench.start(linked)).rejects.toMatchObject({ stage: 'workspace' });
     const dataFolder = join(bench.folder, 'data', 'link');
@@ -85,7 +85,7 @@ describe.each([
     const none = '0000000000000000';
     const status = JSON.parse(stdout.split('\n')[0] ?? '') as { capabilities: string[] };
     // The bounding set is given up too where the sandbox has the right to.
-    const bounding = namespaces || process.getuid?.() === 0 ? none : expect.any(String);
+    const bounding = without.length === 0 || process.getuid?.() === 0 ? none : expect.any(String);
     expect(status).toMatchObject({
       capabilities: [none, none, none, bounding],
       no_new_privs: '1',

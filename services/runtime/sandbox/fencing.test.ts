@@ -7,17 +7,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Bench, gone, parentOf, processesWith, until } from './testing/bench.ts';
+import { Bench, gone, NAMESPACES, parentOf, processesWith, until } from './testing/bench.ts';
 
 const RUNTIME = fileURLToPath(new URL('./testing/runtime-process.ts', import.meta.url));
 
 describe.each([
-  { kind: 'with what the machine has', namespaces: true },
-  { kind: 'without namespaces', namespaces: false },
-])('given a launcher $kind', ({ namespaces }) => {
+  { kind: 'with what the machine has', without: [] },
+  { kind: 'without namespaces', without: NAMESPACES },
+])('given a launcher $kind', ({ without }) => {
   let bench: Bench;
   beforeAll(async () => {
-    bench = await Bench.open(namespaces);
+    bench = await Bench.open({ without });
   });
   afterAll(() => bench.close());
 
@@ -30,7 +30,7 @@ describe.each([
   }
 
   test('without a heartbeat everything is killed when the lease is over', async () => {
-    const mark = `mark-lease-${process.pid}-${namespaces}`;
+    const mark = `mark-lease-${process.pid}-${without.length}`;
     const running = await startEscaping(mark);
     running.run.heartbeat(200);
     expect(await running.run.finished).toMatchObject({ reason: 'lease_lost', signal: 'SIGKILL' });
@@ -49,10 +49,10 @@ describe.each([
   });
 
   test('when the runtime is killed everything dies and the run folders go', async () => {
-    const mark = `mark-runtime-${process.pid}-${namespaces}`;
+    const mark = `mark-runtime-${process.pid}-${without.length}`;
     const folder = await mkdtemp(join(tmpdir(), 'orch-killed-'));
     await mkdir(join(folder, 'runs'));
-    const args = [RUNTIME, folder, String(namespaces), bench.python.executable, mark];
+    const args = [RUNTIME, folder, without.join(), bench.python.executable, mark];
     const runtime = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     const [launcherPid] = (await once(createInterface({ input: runtime.stdout }), 'line')) as [
       string,
@@ -66,7 +66,7 @@ describe.each([
   });
 
   test('when the supervisor is killed everything dies and its folder goes', async () => {
-    const mark = `mark-supervisor-${process.pid}-${namespaces}`;
+    const mark = `mark-supervisor-${process.pid}-${without.length}`;
     const running = await startEscaping(mark);
     const init = await parentOf(running.run.pid);
     process.kill(await parentOf(init), 'SIGKILL');
@@ -77,7 +77,7 @@ describe.each([
   });
 
   test('when the init of the run is killed, the run is over', async () => {
-    const mark = `mark-init-${process.pid}-${namespaces}`;
+    const mark = `mark-init-${process.pid}-${without.length}`;
     const running = await startEscaping(mark);
     process.kill(await parentOf(running.run.pid), 'SIGKILL');
     expect(await running.run.finished).toMatchObject({ signal: 'SIGKILL', reason: null });
@@ -85,7 +85,7 @@ describe.each([
   });
 
   test('when the launcher is killed everything dies, and a new one takes the next run', async () => {
-    const mark = `mark-launcher-${process.pid}-${namespaces}`;
+    const mark = `mark-launcher-${process.pid}-${without.length}`;
     const running = await startEscaping(mark);
     const launcherPid = bench.sandbox.launcherPid ?? 0;
     process.kill(launcherPid, 'SIGKILL');

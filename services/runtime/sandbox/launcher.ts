@@ -27,8 +27,10 @@ export interface LauncherOptions {
   /** Absolute path of a folder that is the launcher's alone; what is left over in it from before
    *  is removed. */
   readonly runsFolder: string;
-  /** `false` does without namespaces, as on a machine that has none. Default: true. */
-  readonly namespaces?: boolean;
+  /** Whether runs are accepted where a layer is missing that is required. Default: false. */
+  readonly lenient?: boolean;
+  /** Layers that are left out, as on a machine that has none of them. Default: none. */
+  readonly without?: readonly string[];
   /** Receives each line that the launcher or a supervisor complains with. */
   readonly onLog: (line: string) => void;
 }
@@ -96,10 +98,14 @@ export class Launcher {
 
   #launch(): Promise<string> {
     const path = join(this.#socketFolder ?? '', `${Date.now().toString(36)}.sock`);
-    const flags = this.#options.namespaces === false ? ['--no-namespaces'] : [];
+    const { python, runsFolder, lenient = false, without = [] } = this.#options;
+    const flags = [
+      ...(lenient ? ['--lenient'] : []),
+      ...without.map((name) => `--without=${name}`),
+    ];
     const launched = spawn(
-      this.#options.python,
-      ['-I', '-S', PROGRAM, path, this.#options.runsFolder, ...flags],
+      python,
+      ['-I', '-S', PROGRAM, path, runsFolder, ...flags],
       // A session of its own: signals to the runtime's terminal or group are not for it.
       { stdio: ['pipe', 'pipe', 'pipe'], env: ENVIRONMENT, cwd: '/', detached: true },
     );

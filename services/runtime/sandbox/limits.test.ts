@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Bench, NO_LIMITS, processesWith, until } from './testing/bench.ts';
+import { Bench, NAMESPACES, NO_LIMITS, processesWith, until } from './testing/bench.ts';
 
 const MIB = 1024 * 1024;
 
 describe.each([
-  { kind: 'with what the machine has', namespaces: true },
-  { kind: 'without namespaces', namespaces: false },
-])('given a launcher $kind', ({ namespaces }) => {
+  { kind: 'with what the machine has', without: [] },
+  { kind: 'without namespaces', without: NAMESPACES },
+])('given a launcher $kind', ({ without }) => {
   let bench: Bench;
   beforeAll(async () => {
-    bench = await Bench.open(namespaces);
+    bench = await Bench.open({ without });
   });
   afterAll(async () => {
     await bench.close();
@@ -68,7 +68,7 @@ describe.each([
   });
 
   test('a fork bomb is bounded and nothing of it is left', async () => {
-    const mark = `mark-bomb-${process.pid}-${namespaces}`;
+    const mark = `mark-bomb-${process.pid}-${without.length}`;
     const limits = { ...NO_LIMITS, processes: 30, wallClockSeconds: 1 };
     const running = await bench.start(bench.spec('forks.py', [mark], { limits, stopGraceMs: 0 }));
     await running.seen('forking');

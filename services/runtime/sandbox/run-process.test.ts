@@ -3,15 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SandboxError } from './sandbox.ts';
-import { Bench, gone, NO_LIMITS, processesWith } from './testing/bench.ts';
+import { Bench, gone, NAMESPACES, NO_LIMITS, processesWith } from './testing/bench.ts';
 
 describe.each([
-  { kind: 'with what the machine has', namespaces: true },
-  { kind: 'without namespaces', namespaces: false },
-])('given a launcher $kind', ({ namespaces }) => {
+  { kind: 'with what the machine has', without: [] },
+  { kind: 'without namespaces', without: NAMESPACES },
+])('given a launcher $kind', ({ without }) => {
   let bench: Bench;
   beforeAll(async () => {
-    bench = await Bench.open(namespaces);
+    bench = await Bench.open({ without });
   });
   afterAll(async () => {
     await bench.close();
@@ -115,7 +115,7 @@ describe.each([
   });
 
   test('a double fork that holds the output neither holds the run nor outlives it', async () => {
-    const mark = `mark-leaves-${process.pid}-${namespaces}`;
+    const mark = `mark-leaves-${process.pid}-${without.length}`;
     const { exit, stdout } = await bench.run('escape.py', [mark, 'exit']);
     expect(exit).toMatchObject({ exitCode: 0, reason: null });
     expect(stdout).toContain('held');
@@ -123,7 +123,7 @@ describe.each([
   });
 
   test('stop reaches what has left the process group', async () => {
-    const mark = `mark-stays-${process.pid}-${namespaces}`;
+    const mark = `mark-stays-${process.pid}-${without.length}`;
     const running = await bench.start(bench.spec('escape.py', [mark, 'stay']));
     await running.seen('held');
     expect(await processesWith(mark)).not.toEqual([]);
@@ -133,7 +133,7 @@ describe.each([
   });
 
   test('a script that closes its output goes on', async () => {
-    const dataFolder = join(bench.folder, 'data', `closed-${namespaces}`);
+    const dataFolder = join(bench.folder, 'data', `closed-${without.length}`);
     const { exit } = await bench.run('closes_output.py', [], { dataFolder });
     expect(exit).toMatchObject({ exitCode: 3 });
     expect(await readFile(join(dataFolder, 'mark'), 'utf8')).toBe('went on');

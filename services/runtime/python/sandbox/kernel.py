@@ -7,7 +7,8 @@ itself offers is used. Every function raises OSError naming the call.
 from __future__ import annotations
 
 import os
-from typing import Optional
+import struct
+from typing import Optional, Union
 
 try:
     import ctypes
@@ -34,11 +35,15 @@ MNT_DETACH = 0x2
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
+_PR_SET_SECCOMP = 22
 _PR_CAPBSET_DROP = 24
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_CAP_AMBIENT = 47
 _PR_CAP_AMBIENT_CLEAR_ALL = 4
+
+_SECCOMP_MODE_FILTER = 2
+_FILTER_INSTRUCTION_BYTES = 8
 
 _AT_FDCWD = -100
 _AT_RECURSIVE = 0x8000
@@ -59,6 +64,17 @@ def _prctl(option: int, value: int, call: str) -> None:
     _check(_libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), call)
 
 
+def syscall(name: str, number: int, *arguments: Union[int, bytes, None]) -> int:
+    """Any call by its number; bytes are passed by address, None as no address."""
+    words = [
+        ctypes.c_char_p(argument) if isinstance(argument, bytes) else ctypes.c_long(argument or 0)
+        for argument in arguments
+    ]
+    result = int(_libc.syscall(ctypes.c_long(number), *words))
+    _check(result, name)
+    return result
+
+
 def die_with_parent(signal_number: int) -> None:
     """This process gets the signal when the one that forked it is gone."""
     _prctl(_PR_SET_PDEATHSIG, signal_number, "prctl(PR_SET_PDEATHSIG)")
@@ -77,6 +93,20 @@ def become_subreaper() -> None:
 def set_no_new_privileges() -> None:
     """No program executed from here on gains privileges (setuid, file capabilities)."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1, "prctl(PR_SET_NO_NEW_PRIVS)")
+
+
+def filter_system_calls(program: bytes) -> None:
+    """Holds for this process and all that it starts. It has no_new_privs.
+
+    @param program of classic BPF
+    """
+    count = len(program) // _FILTER_INSTRUCTION_BYTES
+    instructions = ctypes.create_string_buffer(program, len(program))
+    described = struct.pack("=H6xQ", count, ctypes.addressof(instructions))
+    result = _libc.prctl(
+        _PR_SET_SECCOMP, ctypes.c_ulong(_SECCOMP_MODE_FILTER), ctypes.c_char_p(described), 0, 0
+    )
+    _check(result, "prctl(PR_SET_SECCOMP)")
 
 
 def drop_all_capabilities() -> None:

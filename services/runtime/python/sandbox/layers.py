@@ -12,14 +12,17 @@ from __future__ import annotations
 import math
 import os
 import resource
+from errno import ENOSYS
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from . import kernel, mounts
+from . import kernel, landlock, mounts
 from .errors import SandboxError
-from .machine import Machine
+from .machine import NOT_NEEDED, Machine
+from .seccomp import build_own_filter
 from .spec import RunSpec
 
 _RESERVED_PIDS = 300
+_FILTER = build_own_filter(memory_is_counted=False)
 
 
 class Run(NamedTuple):
@@ -34,9 +37,14 @@ class Run(NamedTuple):
     @property
     def workspace(self) -> str:
         """The workspace's path as the script sees it."""
-        if self.machine.has("mount_namespace"):
+        if self.has_own_root:
             return mounts.workspace_path(self.spec.script_id)
         return self.files
+
+    @property
+    def has_own_root(self) -> bool:
+        """Whether paths are those of a root of its own."""
+        return self.machine.has("mount_namespace")
 
 
 class Spare:
@@ -70,7 +78,7 @@ def active_layers(machine: Machine) -> List[Layer]:
 
 
 def describe_layers(machine: Machine) -> List[Dict[str, object]]:
-    """All layers for /system/info (type SandboxLayer in sandbox.ts)."""
+    """All layers that matter here, for /system/info (type SandboxLayer in sandbox.ts)."""
     return [
         {
             "name": layer.name,
@@ -79,11 +87,16 @@ def describe_layers(machine: Machine) -> List[Dict[str, object]]:
             "detail": machine.missing.get(layer.name),
         }
         for layer in LAYERS
+        if machine.missing.get(layer.name) != NOT_NEEDED
     ]
 
 
 def contain_supervisor(machine: Machine, spare: Spare) -> None:
-    """@raises SandboxError with the layer's name as stage, as the next two."""
+    """@raises SandboxError with the layer's name as stage, as the next two; with stage `layers`
+    where one that is required is missing."""
+    if machine.lacking and not machine.lenient:
+        lacking = "; ".join(machine.lacking)
+        raise SandboxError("layers", f"{lacking}. ORCH_SANDBOX_LENIENT=true runs scripts without")
     for layer in active_layers(machine):
         if layer.in_supervisor is not None:
             with _stage(layer.name):
@@ -204,6 +217,22 @@ def _set_no_new_privileges(_run: Run) -> None:
     kernel.set_no_new_privileges()
 
 
+def restrict_files(run: Run) -> None:
+    """Landlock's rules, of which the mount namespace, where there is one, has done the most."""
+    if run.has_own_root:
+        rules = mounts.rules_in_root(run.spec)
+    else:
+        rules = mounts.rules_on_host(run.spec, run.files, run.tmp)
+    landlock.restrict(rules)
+
+
+def filter_system_calls(_run: Run) -> None:
+    """@raises OSError on a machine whose system calls are not known here"""
+    if _FILTER is None:
+        raise OSError(ENOSYS, f"no filter for {os.uname().machine}")
+    kernel.filter_system_calls(_FILTER)
+
+
 LAYERS: Tuple[Layer, ...] = (
     Layer(
         "user_namespace",
@@ -236,4 +265,14 @@ LAYERS: Tuple[Layer, ...] = (
     Layer("rlimits", "CPU time, address space, open files", in_script=_limit_resources),
     Layer("capabilities", "No capability, not even as user 0", in_script=_drop_capabilities),
     Layer("no_new_privs", "No setuid program gains rights", in_script=_set_no_new_privileges),
+    Layer(
+        "landlock",
+        "Files by rules; no process outside is traced, signalled or reached by abstract sockets",
+        in_script=restrict_files,
+    ),
+    Layer(
+        "seccomp",
+        "No system call that reaches other processes, the kernel's keys, or new namespaces",
+        in_script=filter_system_calls,
+    ),
 )

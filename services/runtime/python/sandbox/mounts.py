@@ -8,9 +8,10 @@ does not exist. The part that is the same for all runs is built before the run i
 from __future__ import annotations
 
 import os
-from typing import Optional, Tuple
+from typing import List, Optional, Tuple
 
 from . import kernel
+from .landlock import Rules
 from .spec import RunSpec
 
 _SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "etc", "opt", "nix", "gnu")
@@ -78,6 +79,29 @@ def enter_root(root: str, spec: RunSpec, files: str, tmp: str) -> None:
     for path in [*covered, root]:
         kernel.set_mount_writable(path, False)
     kernel.enter_root(root)
+
+
+def rules_in_root(spec: RunSpec) -> Rules:
+    """What may be done where `enter_root` has made the root: all that is there may be seen."""
+    own = (workspace_path(spec.script_id), "/tmp", "/var/tmp", "/dev/shm")
+    return Rules(["/"], [*own, *_device_paths(), *spec.read_write])
+
+
+def rules_on_host(spec: RunSpec, files: str, tmp: str) -> Rules:
+    """The same where paths are the host's: the system's folders, and what the run names."""
+    system = [f"/{name}" for name in _SYSTEM]
+    readable = [*system, *_SYSTEM_BELOW, *_name_service_files(), "/proc", *spec.read_only]
+    data = [] if spec.data_folder is None else [spec.data_folder]
+    # Other scripts of the same user reach /dev/shm too, but no semaphore works without it.
+    writable = [files, tmp, *data, "/dev/shm", *_device_paths(), *spec.read_write]
+    hidden = [os.path.realpath(path) for path in spec.hidden]
+    if os.geteuid() == 0:
+        hidden += [*_ROOT_ONLY_FILES, *_ROOT_ONLY_FOLDERS]
+    return Rules(readable, writable, hidden)
+
+
+def _device_paths() -> List[str]:
+    return [f"/dev/{name}" for name in _DEVICES]
 
 
 def _show_system(root: str) -> None:

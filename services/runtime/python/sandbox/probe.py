@@ -5,24 +5,18 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Callable, Dict, List, Tuple
+from typing import AbstractSet, Callable, Dict, List, Tuple
 
 from . import kernel, layers
 from .layers import Run, Spare
-from .machine import Machine
+from .machine import NOT_NEEDED, Machine
 from .spec import Limits, RunSpec
 
 _NO_CTYPES = "this Python was built without ctypes (libffi)"
-_SWITCHED_OFF = "switched off by a setting"
-_NAMESPACES = (
-    "user_namespace",
-    "pid_namespace",
-    "ipc_namespace",
-    "pid_limit",
-    "mount_namespace",
-    "proc",
-)
-_NEEDS_CTYPES = _NAMESPACES + ("capabilities", "no_new_privs")
+_SWITCHED_OFF = "switched off"
+_WITHIN_PID_NAMESPACE = ("ipc_namespace", "pid_limit", "mount_namespace", "proc")
+_NAMESPACES = ("user_namespace", "pid_namespace", *_WITHIN_PID_NAMESPACE)
+_NEEDS_CTYPES = (*_NAMESPACES, "capabilities", "no_new_privs", "landlock", "seccomp")
 _PID_LIMIT_SINCE = (6, 14)
 _HINTS = (
     ("kernel/apparmor_restrict_unprivileged_userns", "1", "0"),
@@ -30,90 +24,101 @@ _HINTS = (
     ("user/max_user_namespaces", "0", "10000"),
 )
 
+Missing = Dict[str, str]
 
-def explore(root: str, namespaces: bool) -> Machine:
-    """Tries the namespaces as they are, and through a user namespace.
+
+def explore(root: str, without: AbstractSet[str] = frozenset(), lenient: bool = False) -> Machine:
+    """Tries the layers as they are, and through a user namespace.
 
     @param root an empty folder to mount on
+    @param without layers that are to be left out
+    @param lenient see Machine
     """
     if not kernel.AVAILABLE:
-        return Machine(dict.fromkeys(_NEEDS_CTYPES, _NO_CTYPES))
-    if not namespaces:
-        return Machine(dict.fromkeys(_NAMESPACES, _SWITCHED_OFF))
+        missing = dict.fromkeys(_NEEDS_CTYPES, _NO_CTYPES)
+        return Machine({**missing, **dict.fromkeys(without, _SWITCHED_OFF)}, lenient)
     through_user = [False, True] if os.geteuid() == 0 else [True]
-    attempts = [_attempt(Spare(root), user) for user in through_user]
+    attempts = [_Attempt(Spare(root), without).outcome(user) for user in through_user]
     # The first of equals: without a user namespace where that is possible.
-    return Machine(min(attempts, key=lambda missing: len(missing.keys() - {"user_namespace"})))
+    fewest = min(attempts, key=lambda missing: len(missing.keys() - {"user_namespace"}))
+    return Machine(fewest, lenient)
 
 
-def _attempt(spare: Spare, through_user: bool) -> Dict[str, str]:
-    """The missing layers with their reasons."""
-    return _in_child(lambda: _try_supervisor_side(spare, through_user))
+class _Attempt:
+    """Puts on one layer after the other, as for a run, and notes those that fail."""
 
+    def __init__(self, spare: Spare, without: AbstractSet[str]) -> None:
+        self._spare = spare
+        self._missing: Missing = dict.fromkeys(without, _SWITCHED_OFF)
 
-def _in_child(action: Callable[[], Dict[str, str]]) -> Dict[str, str]:
-    """The layers that the action found missing, in a process of its own; all when that died."""
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
+    def outcome(self, through_user: bool) -> Missing:
+        """The missing layers with their reasons."""
+        return self._in_child(lambda: self._supervisor_side(through_user))
+
+    def _in_child(self, action: Callable[[], None]) -> Missing:
+        """What is missing after the action, in a process of its own; all when that died."""
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                action()
+                os.write(writing, json.dumps(self._missing).encode())
+            except BaseException:
+                sys.excepthook(*sys.exc_info())
+            finally:
+                os._exit(0)
+        os.close(writing)
+        with open(reading, encoding="utf-8") as file:
+            answer = file.read()
+        os.waitpid(pid, 0)
+        if not answer:
+            return {**dict.fromkeys(_NEEDS_CTYPES, "the probe died"), **self._missing}
+        missing: Missing = json.loads(answer)
+        return missing
+
+    def _supervisor_side(self, through_user: bool) -> None:
+        spare = self._spare
+        if through_user:
+            self._try("user_namespace", lambda: layers.enter_user_namespace(spare))
+        else:
+            self._missing["user_namespace"] = NOT_NEEDED
+        self._try("pid_namespace", lambda: layers.enter_pid_namespace(spare))
+        reason = self._missing.get("pid_namespace")
+        if reason is not None:
+            self._missing["pid_namespace"] = reason = reason + _hint()
+            self._missing = {**dict.fromkeys(_WITHIN_PID_NAMESPACE, reason), **self._missing}
+        self._missing = self._in_child(self._init_side)
+
+    def _init_side(self) -> None:
+        spare = self._spare
+        self._try("ipc_namespace", lambda: layers.enter_ipc_namespace(spare))
+        self._try("mount_namespace", lambda: layers.enter_mount_namespace(spare))
+        if "mount_namespace" in self._missing:
+            self._missing.setdefault("proc", "needs the mount namespace")
+        elif spare.proc is None:
+            self._missing.setdefault("proc", "refused: the present /proc is partly covered")
+        self._missing = self._in_child(self._script_side)
+
+    def _script_side(self) -> None:
+        limits = Limits(None, None, None, None, 1000, None)
+        spec = RunSpec("probe", "probe", [], {}, [], [], None, [], [], [], limits, 0, 0)
+        run = Run(spec, Machine(self._missing), self._spare.root, "/usr", "/usr")
+        if _kernel_version() < _PID_LIMIT_SINCE:
+            # Before, the number was the whole machine's: it must not even be tried.
+            self._missing.setdefault("pid_limit", "needs Linux 6.14")
+        self._try("pid_limit", lambda: layers.limit_pids(run))
+        self._try("mount_namespace", lambda: layers.enter_root(run))
+        self._try("no_new_privs", kernel.set_no_new_privileges)
+        self._try("landlock", lambda: layers.restrict_files(run))
+        self._try("seccomp", lambda: layers.filter_system_calls(run))
+
+    def _try(self, layer: str, step: Callable[[], None]) -> None:
+        if layer in self._missing:
+            return
         try:
-            os.write(writing, json.dumps(action()).encode())
-        except BaseException:
-            sys.excepthook(*sys.exc_info())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with open(reading, encoding="utf-8") as file:
-        answer = file.read()
-    os.waitpid(pid, 0)
-    if not answer:
-        return dict.fromkeys(_NAMESPACES, "the probe died")
-    missing: Dict[str, str] = json.loads(answer)
-    return missing
-
-
-def _try_supervisor_side(spare: Spare, through_user: bool) -> Dict[str, str]:
-    missing: Dict[str, str] = {}
-    if through_user:
-        _try("user_namespace", lambda: layers.enter_user_namespace(spare), missing)
-    else:
-        missing["user_namespace"] = "not needed as user 0"
-    _try("pid_namespace", lambda: layers.enter_pid_namespace(spare), missing)
-    if "pid_namespace" in missing:
-        return dict.fromkeys(_NAMESPACES, missing["pid_namespace"] + _hint())
-    missing.update(_in_child(lambda: _try_init_side(spare)))
-    return missing
-
-
-def _try_init_side(spare: Spare) -> Dict[str, str]:
-    missing: Dict[str, str] = {}
-    limits = Limits(None, None, None, None, 1000, None)
-    spec = RunSpec("probe", "probe", [], {}, [], [], None, [], [], [], limits, 0, 0)
-    run = Run(spec, Machine({}), spare.root, "/usr", "/usr")
-    _try("ipc_namespace", lambda: layers.enter_ipc_namespace(spare), missing)
-    if _kernel_version() < _PID_LIMIT_SINCE:
-        # Before, the number was the whole machine's: it must not even be tried.
-        missing["pid_limit"] = "needs Linux 6.14"
-    else:
-        _try("pid_limit", lambda: layers.limit_pids(run), missing)
-    _try("mount_namespace", lambda: _build_and_enter(spare, run), missing)
-    if "mount_namespace" in missing:
-        missing["mount_namespace"] += _hint()
-    if spare.proc is None:
-        missing["proc"] = "a fresh /proc is refused (the present one is partly covered)"
-    return missing
-
-
-def _build_and_enter(spare: Spare, run: Run) -> None:
-    layers.enter_mount_namespace(spare)
-    layers.enter_root(run)
-
-
-def _try(layer: str, step: Callable[[], None], missing: Dict[str, str]) -> None:
-    try:
-        step()
-    except OSError as error:
-        missing[layer] = str(error)
+            step()
+        except OSError as error:
+            self._missing[layer] = str(error) + (_hint() if layer == "mount_namespace" else "")
 
 
 def _hint() -> str:

@@ -32,9 +32,11 @@ class RunProcesses:
         self.gate, far_gate = gates.open_gate()
         self.stdout, far_stdout = os.pipe()
         self.stderr, far_stderr = os.pipe()
-        self.init = os.fork()
-        if self.init == 0:
-            run_init(machine, spare, far_gate, far_stdout, far_stderr)
+        self.init = 0
+        if self.failure is None:
+            self.init = os.fork()
+            if self.init == 0:
+                run_init(machine, spare, far_gate, far_stdout, far_stderr)
         far_gate.close()
         for far, near in ((far_stdout, self.stdout), (far_stderr, self.stderr)):
             os.close(far)

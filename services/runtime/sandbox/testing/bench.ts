@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { LauncherOptions } from '../launcher.ts';
 import { startLocalSandbox } from '../local-sandbox.ts';
 import type { LocalSandbox } from '../local-sandbox.ts';
 import { findPython } from '../python.ts';
@@ -18,6 +19,9 @@ import type {
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url));
 const POLL_MS = 5;
+
+/** Left out, they take all other namespaces with them. */
+export const NAMESPACES = ['user_namespace', 'pid_namespace'];
 
 export const NO_LIMITS: RunLimits = {
   cpuSeconds: null,
@@ -60,7 +64,8 @@ export class Bench {
     this.log = log;
   }
 
-  static async open(namespaces = true): Promise<Bench> {
+  /** @param options of the launcher */
+  static async open(options: Partial<LauncherOptions> = {}): Promise<Bench> {
     const folder = await mkdtemp(join(tmpdir(), 'orch-bench-'));
     const python = await findPython({
       configured: process.env['ORCH_PYTHON'],
@@ -70,8 +75,8 @@ export class Bench {
     const sandbox = await startLocalSandbox({
       python: python.executable,
       runsFolder: join(folder, 'runs'),
-      namespaces,
       onLog: (line) => log.push(line),
+      ...options,
     });
     await mkdir(join(folder, 'data'));
     return new Bench(folder, python, sandbox, log);

@@ -1,16 +1,16 @@
 /** A runtime to be killed: starts an escaping run, prints the launcher's number, and waits.
- *  Arguments: folder, whether to use namespaces, interpreter, mark on the command line. */
+ *  Arguments: folder, layers to leave out (separated by commas), interpreter, mark on the command line. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startLocalSandbox } from '../local-sandbox.ts';
 import { findPython } from '../python.ts';
 
-const [folder = '', namespaces, configured, mark = ''] = process.argv.slice(2);
+const [folder = '', without = '', configured, mark = ''] = process.argv.slice(2);
 const python = await findPython({ configured, path: '' });
 const sandbox = await startLocalSandbox({
   python: python.executable,
   runsFolder: join(folder, 'runs'),
-  namespaces: namespaces === 'true',
+  without: without.split(',').filter((name) => name !== ''),
   onLog: (line) => process.stderr.write(`${line}\n`),
 });
 const run = await sandbox.prepare(

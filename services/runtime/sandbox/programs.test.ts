@@ -1,0 +1,19 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Bench, NAMESPACES } from './testing/bench.ts';
+
+describe.each([
+  { kind: 'with what the machine has', without: [] },
+  { kind: 'without namespaces', without: NAMESPACES },
+])('given a launcher $kind', ({ without }) => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await Bench.open({ without });
+  });
+  afterAll(() => bench.close());
+
+  test('programs use processes, threads, memory, files and sockets as they are used to', async () => {
+    const { stdout, exit } = await bench.run('programs.py');
+    expect(JSON.parse(stdout)).toEqual({});
+    expect(exit).toMatchObject({ exitCode: 0 });
+  });
+});
