@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import sys
-from typing import Dict, NoReturn
+from typing import Callable, Dict, List, Tuple
 
 from . import gate as gates
 from . import kernel
 from .errors import SandboxError
 from .layers import Run, Spare, contain_init, contain_script
+from .leaving import ends_process
 from .machine import Machine
 from .run_data import unpack_run
 
@@ -25,34 +25,43 @@ _OOM_SCORE = b"500"
 _RESET_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGCHLD", "SIGXFSZ")
 
 
+# Executes a program with arguments and variables: `os.execve`, or what takes its place.
+Execute = Callable[[bytes, List[bytes], Dict[bytes, bytes]], object]
+
+
 def run_init(
-    machine: Machine, spare: Spare, gate: socket.socket, stdout: int, stderr: int
-) -> NoReturn:
-    """The life of the init process; never returns."""
-    try:
-        if kernel.AVAILABLE:
-            kernel.die_with_parent(signal.SIGKILL)
-            kernel.become_subreaper()
-        _close_others({gate.fileno(), stdout, stderr})
-        _reset_signals()
-        contain_init(machine, spare)
-        if spare.proc is not None:
-            socket.send_fds(gate, [gates.PROC], [spare.proc])
-            os.close(spare.proc)
-        pid = os.fork()
-        if pid == 0:
-            _become_script(machine, spare, gate, stdout, stderr)
-        os.close(stdout)
-        os.close(stderr)
-        gates.send_json(gate, gates.ENDED, _wait_for(pid))
-    except SandboxError as error:
-        gates.send_failure(gate, error)
-    except OSError as error:
-        gates.send_failure(gate, SandboxError("init", str(error)))
-    except BaseException:
-        sys.excepthook(*sys.exc_info())
-    finally:
-        os._exit(0)
+    machine: Machine,
+    spare: Spare,
+    gate: socket.socket,
+    pipes: Tuple[int, int],
+    execute: Execute,
+) -> None:
+    """The life of the init process; never returns in it.
+
+    @param pipes what the script's standard output and error become
+    @raises BecomeScript in the script's process, where `execute` raises it
+    """
+    with ends_process(0):
+        try:
+            if kernel.AVAILABLE:
+                kernel.die_with_parent(signal.SIGKILL)
+                kernel.become_subreaper()
+            _close_others({gate.fileno(), *pipes})
+            _reset_signals()
+            contain_init(machine, spare)
+            if spare.proc is not None:
+                socket.send_fds(gate, [gates.PROC], [spare.proc])
+                os.close(spare.proc)
+            pid = os.fork()
+            if pid == 0:
+                _become_script(machine, spare, gate, pipes, execute)
+            for pipe in pipes:
+                os.close(pipe)
+            gates.send_json(gate, gates.ENDED, _wait_for(pid))
+        except SandboxError as error:
+            gates.send_failure(gate, error)
+        except OSError as error:
+            gates.send_failure(gate, SandboxError("init", str(error)))
 
 
 def _wait_for(script: int) -> Dict[str, object]:
@@ -75,30 +84,32 @@ def _wait_for(script: int) -> Dict[str, object]:
 
 
 def _become_script(
-    machine: Machine, spare: Spare, gate: socket.socket, stdout: int, stderr: int
-) -> NoReturn:
+    machine: Machine,
+    spare: Spare,
+    gate: socket.socket,
+    pipes: Tuple[int, int],
+    execute: Execute,
+) -> None:
     """The script's process: told what to run, contained, held, then executed."""
-    try:
-        if kernel.AVAILABLE and not machine.has("pid_namespace"):
-            kernel.die_with_parent(signal.SIGKILL)
-        os.dup2(stdout, 1)
-        _offer_to_oom_killer()
-        data = gates.receive_run(gate)
-        if data is not None:
-            run = unpack_run(data, machine, spare.root)
-            contain_script(run)
-            _execute(run, gate, stderr)
-    except SandboxError as error:
-        gates.send_failure(gate, error)
-    except OSError as error:
-        gates.send_failure(gate, SandboxError("exec", str(error)))
-    except BaseException:
-        sys.excepthook(*sys.exc_info())
-    finally:
-        os._exit(_EXEC_FAILED)
+    with ends_process(_EXEC_FAILED):
+        try:
+            if kernel.AVAILABLE and not machine.has("pid_namespace"):
+                kernel.die_with_parent(signal.SIGKILL)
+            stdout, stderr = pipes
+            os.dup2(stdout, 1)
+            _offer_to_oom_killer()
+            data = gates.receive_run(gate)
+            if data is not None:
+                run = unpack_run(data, machine, spare.root)
+                contain_script(run)
+                _execute(run, gate, stderr, execute)
+        except SandboxError as error:
+            gates.send_failure(gate, error)
+        except OSError as error:
+            gates.send_failure(gate, SandboxError("exec", str(error)))
 
 
-def _execute(run: Run, gate: socket.socket, stderr: int) -> None:
+def _execute(run: Run, gate: socket.socket, stderr: int, execute: Execute) -> None:
     program, workspace = run.spec.argv[0], run.workspace
     os.chdir(workspace)
     if not os.access(program, os.X_OK):
@@ -111,7 +122,7 @@ def _execute(run: Run, gate: socket.socket, stderr: int) -> None:
     gate.send(gates.READY)
     if gate.recv(1) == gates.GO:
         os.dup2(stderr, 2)
-        os.execve(program, run.spec.argv, environment)
+        execute(program, run.spec.argv, environment)
 
 
 def _close_others(keep: "set[int]") -> None:

@@ -9,7 +9,7 @@ from typing import Optional
 from . import gate as gates
 from . import tree
 from .errors import SandboxError
-from .init import run_init
+from .init import Execute, run_init
 from .layers import Spare, contain_supervisor
 from .machine import Machine
 
@@ -20,8 +20,9 @@ class RunProcesses:
     `gate`, `stdout` and `stderr` are this side's ends; the pipes do not block.
     """
 
-    def __init__(self, machine: Machine, root: str) -> None:
-        """@param root the folder on which the run's root is built"""
+    def __init__(self, machine: Machine, root: str, execute: Execute) -> None:
+        """@param root the folder on which the run's root is built
+        @param execute what the script's process does in the end"""
         self._machine = machine
         self.failure: Optional[SandboxError] = None
         spare = Spare(root)
@@ -36,7 +37,7 @@ class RunProcesses:
         if self.failure is None:
             self.init = os.fork()
             if self.init == 0:
-                run_init(machine, spare, far_gate, far_stdout, far_stderr)
+                run_init(machine, spare, far_gate, (far_stdout, far_stderr), execute)
         far_gate.close()
         for far, near in ((far_stdout, self.stdout), (far_stderr, self.stderr)):
             os.close(far)

@@ -16,6 +16,7 @@ from . import kernel
 from .channel import Channel
 from .errors import SandboxError
 from .frames import FAILED, LAYERS, PROBE, ProtocolError
+from .init import Execute
 from .layers import describe_layers
 from .machine import Machine
 from .processes import RunProcesses
@@ -27,9 +28,11 @@ class Post(NamedTuple):
     """Where a spare waits and what it belongs to."""
 
     listener: socket.socket
-    # Readable, at their ends, when no more runs are taken, and when the launcher is gone.
+    # Readable, at their ends, when no more runs are taken, and when the launcher is gone. Runs
+    # that outlive the launcher do not watch the latter.
     closing: int
     life: int
+    outlives: bool
     # Takes the spare's process number when its run is prepared: making the next spare before
     # that would compete with it for the processor.
     taken: int
@@ -38,15 +41,21 @@ class Post(NamedTuple):
     machine: Machine
     runs: str
     root: str
+    execute: Execute
 
 
 def serve_one_run(post: Post) -> None:
-    """The life of a supervisor process, from being a spare to the end of its run."""
+    """The life of a supervisor process, from being a spare to the end of its run.
+
+    @raises BecomeScript in the script's process, which is forked early on
+    """
     _contain_self(post.machine)
-    processes = RunProcesses(post.machine, post.root)
+    processes = RunProcesses(post.machine, post.root, post.execute)
     try:
         connection = _wait_for_connection(post)
         if connection is not None:
+            if post.outlives:
+                kernel.die_with_parent(0)
             _serve(post, Channel(connection), processes)
     finally:
         processes.kill()
@@ -99,7 +108,7 @@ def _serve(post: Post, channel: Channel, processes: RunProcesses) -> None:
             number = struct.pack("i", os.getpid())
             Supervisor(
                 channel,
-                post.life,
+                None if post.outlives else post.life,
                 spec,
                 post.machine,
                 processes,

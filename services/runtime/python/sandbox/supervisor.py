@@ -38,13 +38,13 @@ class Supervisor:
     def __init__(
         self,
         channel: Channel,
-        life: int,
+        life: Optional[int],
         spec: RunSpec,
         machine: Machine,
         processes: RunProcesses,
         on_ready: Callable[[], object],
     ) -> None:
-        """@param life readable (at its end) when the launcher is gone
+        """@param life readable (at its end) when the launcher is gone; None: the run outlives it
         @param on_ready called when the run is prepared"""
         self._channel = channel
         self._life = life
@@ -108,7 +108,8 @@ class Supervisor:
             raise SandboxError("supervisor", str(error)) from error
         self._on(processes.gate.fileno(), self._hear_gate)
         self._on(self._channel.fileno(), self._hear_channel)
-        self._on(self._life, self._finish)
+        if self._life is not None:
+            self._on(self._life, self._finish)
 
     def _place_data(self) -> str:
         """Where files below `data/` are copied to; `data` itself is a mount point, or a link

@@ -1,0 +1,96 @@
+"""The keeper: an interpreter of one script's environment that is forked for each of its runs.
+
+Started by the runtime as `{environment}/bin/python {workspace}/{entrypoint}` with `warm` on
+PYTHONPATH and ORCH_KEEPER, a JSON object: `socket` and `runs` as for the launcher, its `flags`,
+and `modules` of the standard library that the script imports. It does what a launcher does, and
+a script's process does not execute a program in the end: it becomes what an interpreter is that
+has just been started, and goes on as that (see warm/encodings). Nothing of the environment or of
+the script is read before, so that the keeper never executes code that is not the platform's.
+
+Descriptor 0 is /dev/null, 1 and 2 are pipes, as a run has them; 3 is the life line.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Dict, List
+
+from sandbox import kernel
+from sandbox.launching import Kind, launch
+from sandbox.leaving import BecomeScript
+
+_LIFE_LINE = 3
+_SPARES = 1
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_OWN = ("sandbox", "keeper")
+
+
+def keep() -> None:
+    """Returns in the process of a script only, when that is to be executed."""
+    config = json.loads(os.environ["ORCH_KEEPER"])
+    for name in config["modules"]:
+        _preload(name)
+    kind = Kind(config["socket"], config["runs"], _LIFE_LINE, _SPARES, True, _become_script)
+    try:
+        launch(kind, config["flags"])
+    except BecomeScript as script:
+        argv, environment = script.argv, script.environment
+    else:
+        os._exit(0)
+    _start_afresh(argv, environment)
+
+
+def _preload(name: str) -> None:
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        # This interpreter was built without it, or has it no more.
+        pass
+
+
+def _become_script(_program: bytes, argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
+    raise BecomeScript(argv, environment)
+
+
+def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
+    """Makes of this process what the interpreter would be if it had just been started."""
+    os.closerange(3, 4096)
+    if kernel.AVAILABLE:
+        # As after an execution: the script may read its own /proc.
+        kernel.set_dumpable(True)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    os.environ.clear()
+    os.environb.update(environment)
+    if b"TZ" in environment:
+        time.tzset()
+    words = [os.fsdecode(word) for word in argv]
+    sys.argv[:] = words[1:]
+    getattr(sys, "orig_argv", [])[:] = words
+    _renew_modules()
+    _forget_own_modules()
+    gc.enable()
+
+
+def _renew_modules() -> None:
+    """What modules noted when they were imported."""
+    logging = sys.modules.get("logging")
+    if logging is not None:
+        logging._startTime = time.time_ns() if sys.version_info >= (3, 13) else time.time()
+    threading.main_thread()._set_native_id()
+
+
+def _forget_own_modules() -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] in _OWN]:
+        del sys.modules[name]
+    sys.path.remove(_HERE)
+    for path in [path for path in sys.path_importer_cache if path.startswith(_HERE)]:
+        del sys.path_importer_cache[path]

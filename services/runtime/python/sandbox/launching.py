@@ -1,0 +1,189 @@
+"""Keeps a few spare supervisors, one for each coming run: the work of a launcher and of a keeper.
+
+Single-threaded. Forks them, reaps them, and sees that nothing outlives one that was killed.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import struct
+from typing import NamedTuple, Sequence, Set
+
+from . import kernel, tree
+from .folders import remove_leftover
+from .init import Execute
+from .leaving import ends_process
+from .machine import Machine
+from .probe import explore
+from .spare import Post, serve_one_run
+
+_BACKLOG = 4096
+ROOT = ".root"
+
+
+class Kind(NamedTuple):
+    """What distinguishes a launcher from a keeper."""
+
+    # The path to listen on, and the folder in which run folders are made.
+    path: str
+    runs: str
+    # At its end no more connections are taken.
+    life_line: int
+    spares: int
+    runs_outlive: bool
+    execute: Execute
+
+
+def launch(kind: Kind, flags: Sequence[str]) -> None:
+    """Says in one line of JSON that it listens, and returns when it is no longer needed.
+
+    @param flags `--without=LAYER` leaves a layer out, `--lenient` accepts runs where a layer is
+    missing that is required
+    @raises BecomeScript in the process of a script
+    """
+    for name in ("SIGINT", "SIGHUP"):
+        # Sent to a terminal's whole group; the runtime decides when the launcher ends.
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    os.umask(0o022)
+    if kernel.AVAILABLE:
+        kernel.set_dumpable(False)
+        kernel.become_subreaper()
+    root = os.path.join(kind.runs, ROOT)
+    os.makedirs(root, 0o755, exist_ok=True)
+    os.chmod(kind.runs, 0o700)
+    remove_leftovers(kind.runs)
+    prefix = "--without="
+    without = {flag[len(prefix) :] for flag in flags if flag.startswith(prefix)}
+    machine = explore(root, without, "--lenient" in flags)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(kind.path)
+    listener.listen(_BACKLOG)
+    listener.setblocking(False)
+    launcher = Launcher(listener, machine, kind)
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    os.write(1, json.dumps({"listening": kind.path}).encode() + b"\n")
+    launcher.serve()
+    _remove_socket(kind.path)
+
+
+def _remove_socket(path: str) -> None:
+    """The runtime may have been killed, so that it cannot."""
+    try:
+        os.unlink(path)
+        os.rmdir(os.path.dirname(path))
+    except OSError:
+        return
+
+
+class Launcher:
+    """Forks and reaps supervisors."""
+
+    def __init__(self, listener: socket.socket, machine: Machine, kind: Kind) -> None:
+        self._kind = kind
+        self._spares: Set[int] = set()
+        self._supervisors: Set[int] = set()
+        self._taken, taken = os.pipe()
+        closing, self._open = os.pipe()
+        life, self._alive = os.pipe()
+        self._wakeup, self._waking = os.pipe()
+        for end in (self._taken, self._wakeup, self._waking):
+            os.set_blocking(end, False)
+        self._post = Post(
+            listener=listener,
+            closing=closing,
+            life=life,
+            outlives=kind.runs_outlive,
+            taken=taken,
+            runtime=os.getppid(),
+            machine=machine,
+            runs=kind.runs,
+            root=os.path.join(kind.runs, ROOT),
+            execute=kind.execute,
+        )
+
+    def serve(self) -> None:
+        """Returns when the runtime is gone and every supervisor has ended.
+
+        @raises BecomeScript in the process of a script
+        """
+        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+        signal.set_wakeup_fd(self._waking)
+        poller = select.poll()
+        for fd in (self._wakeup, self._taken, self._kind.life_line):
+            poller.register(fd, select.POLLIN)
+        serving = True
+        while serving or self._supervisors or self._spares:
+            while serving and len(self._spares) < self._kind.spares:
+                self._add_spare()
+            ready = {fd for fd, _event in poller.poll()}
+            self._promote(_read_all(self._taken))
+            if self._wakeup in ready:
+                _read_all(self._wakeup)
+                self._reap()
+            if serving and self._kind.life_line in ready and not os.read(self._kind.life_line, 4096):
+                serving = False
+                poller.unregister(self._kind.life_line)
+                self._post.listener.close()
+                os.close(self._open)
+
+    def _add_spare(self) -> None:
+        pid = os.fork()
+        if pid == 0:
+            self._become_supervisor()
+        self._spares.add(pid)
+
+    def _become_supervisor(self) -> None:
+        with ends_process(1) as end:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for fd in (self._open, self._alive, self._taken, self._wakeup, self._waking):
+                os.close(fd)
+            serve_one_run(self._post)
+            end.status = 0
+
+    def _promote(self, numbers: bytes) -> None:
+        for (pid,) in struct.iter_unpack("i", numbers):
+            if pid in self._spares:
+                self._spares.remove(pid)
+                self._supervisors.add(pid)
+
+    def _reap(self) -> None:
+        killed = False
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                break
+            if pid == 0:
+                break
+            own = pid in self._supervisors or pid in self._spares
+            killed = killed or (own and os.WIFSIGNALED(status))
+            self._supervisors.discard(pid)
+            self._spares.discard(pid)
+        if killed:
+            # What the supervisor would have killed and removed.
+            tree.kill_descendants(os.getpid(), self._supervisors | self._spares)
+            remove_leftovers(self._kind.runs)
+
+
+def remove_leftovers(runs: str) -> None:
+    """Removes the run folders that no living supervisor holds."""
+    for name in os.listdir(runs):
+        if name != ROOT:
+            remove_leftover(runs, name)
+
+
+def _read_all(fd: int) -> bytes:
+    data = b""
+    try:
+        while True:
+            data += os.read(fd, 4096)
+    except BlockingIOError:
+        return data
