@@ -106,6 +106,7 @@ export function handlingOf(command: Command): Handling {
       return bind(groupAggregate, command);
     case 'PauseTriggers':
     case 'ResumeTriggers':
+    case 'ChangeRetention':
       return bind(systemAggregate, command);
     case 'RecordRefusal':
       return bind(refusalAggregate, command);

@@ -2,6 +2,7 @@
 import { auditProjection } from './audit/apply.ts';
 import { groupsProjection } from './groups/apply.ts';
 import type { Projection } from './projection.ts';
+import { retentionProjection } from './retention/apply.ts';
 import { runQueueProjection } from './run-queue/apply.ts';
 import { runsProjection } from './runs/apply.ts';
 import { scriptFilesProjection, scriptsProjection } from './scripts/apply.ts';
@@ -22,6 +23,7 @@ export const inlineProjections: readonly Projection[] = [
   runQueueProjection,
   triggerStateProjection,
   secretsProjection,
+  retentionProjection,
 ];
 
 /** Written behind the append by the projector. */

@@ -1,6 +1,7 @@
 /** Every read model's table, as the query builder knows it. */
 import type { AuditTable } from './audit/table.ts';
 import type { GroupsTable } from './groups/table.ts';
+import type { RetentionTable } from './retention/table.ts';
 import type { RunQueueTable } from './run-queue/table.ts';
 import type { RunsTable } from './runs/table.ts';
 import type { ScriptFilesTable, ScriptsTable } from './scripts/table.ts';
@@ -13,6 +14,7 @@ export interface Tables {
   readonly audit: AuditTable;
   readonly data_keys: DataKeysTable;
   readonly groups: GroupsTable;
+  readonly retention: RetentionTable;
   readonly run_queue: RunQueueTable;
   readonly runs: RunsTable;
   readonly script_files: ScriptFilesTable;

@@ -79,6 +79,12 @@ export const objectKey = {
   system: (path: string): ObjectKey => build('system', path),
 };
 
+/** What the keys of things that belong together start with.
+ *  @throws InvalidObjectKey when an id is none */
+export const objectPrefix = {
+  runArtifacts: (runId: string): string => `runs/${id(runId)}/artifacts/`,
+};
+
 /** The SHA-256 (hex) that the content of a blob must have; undefined for keys that are no blob. */
 export function contentHashOf(key: ObjectKey): string | undefined {
   const [root, , folder, name, ...rest] = key.split('/');

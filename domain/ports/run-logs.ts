@@ -74,3 +74,15 @@ export function leftOut(fromSeq: number, toSeq: number, time: string): LogItem {
   const text = count === 1 ? '… 1 line left out …' : `… ${count} lines left out …`;
   return { seq: fromSeq, time, stream: 'system', text, from_seq: fromSeq, to_seq: toSeq };
 }
+
+/** What removes the lines of a run that has ended. */
+export type RemovedBy = 'retention' | 'purge';
+
+/** The item that stands for the lines `fromSeq` … `toSeq`, which are kept no longer. */
+export function removedLines(fromSeq: number, toSeq: number, time: string, by: RemovedBy): LogItem {
+  const count = toSeq - fromSeq + 1;
+  const lines = count === 1 ? '1 line was' : `${count} lines were`;
+  const why = by === 'retention' ? 'by retention' : 'when the script was purged';
+  const text = `… ${lines} removed ${why} …`;
+  return { seq: fromSeq, time, stream: 'system', text, from_seq: fromSeq, to_seq: toSeq };
+}

@@ -1,3 +1,5 @@
+import type { Retention } from './retention.ts';
+
 /** Holds everything that would start by itself: schedules, webhooks, chains, retries and bots. What a
  *  person, a client or a producer asks for goes on. */
 export interface PauseTriggers {
@@ -9,4 +11,10 @@ export interface ResumeTriggers {
   readonly type: 'ResumeTriggers';
 }
 
-export type SystemCommand = PauseTriggers | ResumeTriggers;
+/** Sets how long things are kept; what is not named stays. */
+export interface ChangeRetention {
+  readonly type: 'ChangeRetention';
+  readonly changes: Partial<Retention>;
+}
+
+export type SystemCommand = PauseTriggers | ResumeTriggers | ChangeRetention;

@@ -1,16 +1,20 @@
 import type { SystemEvent } from './events.ts';
+import { keepEverything, type Retention } from './retention.ts';
 
 export interface SystemState {
   readonly paused: boolean;
+  readonly retention: Retention;
 }
 
-export const initialSystem: SystemState = { paused: false };
+export const initialSystem: SystemState = { paused: false, retention: keepEverything };
 
-export function evolveSystem(_state: SystemState, event: SystemEvent): SystemState {
+export function evolveSystem(state: SystemState, event: SystemEvent): SystemState {
   switch (event.type) {
     case 'TriggersPaused':
-      return { paused: true };
+      return { ...state, paused: true };
     case 'TriggersResumed':
-      return { paused: false };
+      return { ...state, paused: false };
+    case 'RetentionChanged':
+      return { ...state, retention: event.data };
   }
 }

@@ -274,9 +274,14 @@ export const refusalCommand: fc.Arbitrary<RefusalCommand> = fc
   })
   .map((changes) => recordRefusal(changes));
 
-export const systemCommand: fc.Arbitrary<SystemCommand> = fc.record({
-  type: fc.constantFrom('PauseTriggers', 'ResumeTriggers'),
-});
+const days = fc.constantFrom(null, 0, 1, 30);
+export const systemCommand: fc.Arbitrary<SystemCommand> = fc.oneof(
+  fc.record({ type: fc.constantFrom('PauseTriggers', 'ResumeTriggers') }),
+  fc.record({
+    type: fc.constant('ChangeRetention'),
+    changes: fc.record({ logsDays: days, payloadsDays: days }, { requiredKeys: [] }),
+  }),
+);
 
 export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 6, arbitrary: scriptCommand },

@@ -44,6 +44,7 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'GroupCreated':
       case 'TriggersPaused':
       case 'TriggersResumed':
+      case 'RetentionChanged':
       case 'RequestRefused':
         break;
     }

@@ -3,8 +3,19 @@ import { createHash } from 'node:crypto';
 import type { Queryable } from './database.ts';
 
 const statements = {
-  put: `INSERT INTO payloads (sha256, content) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+  // What was wanted within the hour is not written again: it is removed no sooner than after a day.
+  put: `INSERT INTO payloads (sha256, content) SELECT $1, $2
+    WHERE NOT EXISTS (SELECT FROM payloads
+      WHERE sha256 = $1 AND wanted_at > now() - interval '1 hour')
+    ON CONFLICT (sha256) DO UPDATE SET wanted_at = now()`,
   get: `SELECT content FROM payloads WHERE sha256 = $1`,
+  keep: `UPDATE payloads SET wanted_at = now() WHERE sha256 = $1`,
+  // Asked again of the row itself, which somebody may want at this very moment.
+  sweep: `DELETE FROM payloads WHERE wanted_at < $1 AND sha256 IN (
+    SELECT sha256 FROM payloads p WHERE wanted_at < $1 AND NOT EXISTS (
+      SELECT FROM runs r WHERE r.params_sha256 = p.sha256
+        AND (r.finished_at IS NULL OR r.finished_at >= $1))
+    ORDER BY wanted_at LIMIT $2)`,
 };
 
 /** Keeps `content`; the same content again is kept once. @returns its SHA-256 in lower-case hex */
@@ -14,8 +25,21 @@ export async function putPayload(db: Queryable, content: Uint8Array): Promise<st
   return sha256;
 }
 
-/** The content of a hash; `undefined` when it was never kept or has been purged. */
+/** The content of a hash; `undefined` when it was never kept or has been removed. */
 export async function getPayload(db: Queryable, sha256: string): Promise<Buffer | undefined> {
   const { rows } = await db.query<{ content: Buffer }>(statements.get, [sha256]);
   return rows[0]?.content;
+}
+
+/** Keeps what is there for at least another day. @returns false when it has been removed */
+export async function keepPayload(db: Queryable, sha256: string): Promise<boolean> {
+  return (await db.query(statements.keep, [sha256])).rowCount === 1;
+}
+
+/** Removes what no run needs that is active or ended at `before` or later, and what nobody wanted since;
+ *  at most `limit`.
+ *  @param before at least an hour ago
+ *  @returns how many */
+export async function sweepPayloads(db: Queryable, before: Date, limit: number): Promise<number> {
+  return (await db.query(statements.sweep, [before, limit])).rowCount ?? 0;
 }

@@ -31,6 +31,7 @@ const actions = {
   GroupCreated: 'group_created',
   TriggersPaused: 'triggers_paused',
   TriggersResumed: 'triggers_resumed',
+  RetentionChanged: 'retention_changed',
   RequestRefused: 'request_refused',
 } as const satisfies Record<EventType, string>;
 

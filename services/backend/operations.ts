@@ -8,6 +8,7 @@ import { authOperations } from './routes/auth.ts';
 import { fileOperations } from './routes/files.ts';
 import { groupOperations } from './routes/groups.ts';
 import { logOperations } from './routes/logs.ts';
+import { retentionOperations } from './routes/retention.ts';
 import { runHistoryOperations } from './routes/run-history.ts';
 import { runOperations } from './routes/runs.ts';
 import { sampleOperations } from './routes/samples.ts';
@@ -58,6 +59,7 @@ export const operations: readonly Operation[] = [
   ...auditOperations,
   ...systemOperations,
   ...triggerOperations,
+  ...retentionOperations,
   openapi,
 ];
 

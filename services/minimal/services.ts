@@ -51,7 +51,7 @@ export const services: readonly ServiceDefinition[] = [
     name: 'scheduler',
     entry: entry('scheduler'),
     ports: ['schedulerHealthPort'],
-    secrets: ['ORCH_DATABASE_URL'],
+    secrets: ['ORCH_DATABASE_URL', 'ORCH_S3_SECRET_ACCESS_KEY'],
     page: '/health',
     maxHeapMb: 128,
   },

@@ -120,11 +120,7 @@ async function openPreparation(
       runBuild: sandboxedBuilds({ sandbox, python, hidden: [config.dataDir], leaseMs }),
       onProblem: (error) => logger.warn({ error }, 'an environment could not be tidied'),
     }),
-    parameters: async (sha256) => {
-      const content = await getPayload(pool, sha256);
-      if (content === undefined) throw new Error(`the parameters ${sha256} are gone`);
-      return content.toString('utf8');
-    },
+    parameters: async (sha256) => (await getPayload(pool, sha256))?.toString('utf8'),
     dataFolder: folder('data'),
     projectsFolder: folder('projects'),
     hidden: [config.dataDir],

@@ -13,13 +13,14 @@ import type { RunFile, RunSpec } from './sandbox/sandbox.ts';
 import type { Snapshots } from './snapshots.ts';
 
 const noParameters = '{}';
+const paramsRemoved = 'The parameters of the run are no longer kept.';
 
 export interface PreparationParts {
   readonly interpreters: Interpreters;
   readonly snapshots: Snapshots;
   readonly environments: Environments;
-  /** JSON text of parameters by their hash. @throws when they are gone */
-  readonly parameters: (sha256: string) => Promise<string>;
+  /** JSON text of parameters by their hash; `undefined` when they are no longer kept. */
+  readonly parameters: (sha256: string) => Promise<string | undefined>;
   /** Folder of what scripts keep between runs, one folder each. */
   readonly dataFolder: string;
   /** Copies of scripts that an environment is being built from. */
@@ -45,6 +46,9 @@ export async function prepareRun(
     parts.snapshots.of(run.scriptId, run.scriptVersion),
     run.paramsSha256 === null ? noParameters : parts.parameters(run.paramsSha256),
   ]);
+  if (params === undefined) {
+    return { kind: 'failed', failure: 'sandbox_error', detail: paramsRemoved };
+  }
   const environment = await withProject(parts, run, files, async (requirements, project) =>
     parts.environments.ensure({
       scriptId: run.scriptId,

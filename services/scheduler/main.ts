@@ -1,5 +1,7 @@
 /** The scheduler: whatever has to happen without anybody asking for it at that moment. */
+import type { ObjectStore } from '#domain/ports/objects.ts';
 import { reactions } from '#domain/reactions/registry.ts';
+import { openObjectStore } from '#infra/objects/open.ts';
 import { forgetAnswers } from '#infra/postgres/command-answers.ts';
 import { Projector } from '#infra/postgres/projector.ts';
 import { Reactor } from '#infra/postgres/reactor.ts';
@@ -7,12 +9,13 @@ import { destroyUnusedDataKeys } from '#infra/secrets/data-keys.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
 import { reactionReads } from '#projections/reaction-reads.ts';
 import { asyncProjections } from '#projections/registry.ts';
-import { readConfig } from '#services/shared/config.ts';
+import { objectStoreSettings, readConfig } from '#services/shared/config.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { startLoop } from '#services/shared/loop.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
+import { removeOutdated } from './housekeeping/retention.ts';
 import { keepBotsAlive } from './keep-alive.ts';
 import { endLostRuns } from './lost-runs.ts';
 import { lagMetrics, lagProblem } from './reader-lag.ts';
@@ -26,14 +29,14 @@ const dataKeysAtOnce = 1_000;
 const answersKeptMs = 24 * 60 * 60_000;
 
 await runProcess('scheduler', async (_signal, logger) => {
-  const config = readConfig(['databaseUrl', 'bind', 'schedulerHealthPort']);
+  const config = readConfig(['databaseUrl', 'bind', 'schedulerHealthPort', ...objectStoreSettings]);
   const platform = await openPlatform({
     databaseUrl: config.databaseUrl,
     name: 'scheduler',
     connections: 4,
     logger,
   });
-  const duties = startDuties(platform, logger);
+  const duties = startDuties(platform, await openObjectStore(config), logger);
   const { pool } = platform.database;
   const health = await startHealthServer({
     host: config.bind,
@@ -51,7 +54,7 @@ await runProcess('scheduler', async (_signal, logger) => {
   };
 });
 
-function startDuties(platform: Platform, logger: Logger) {
+function startDuties(platform: Platform, objects: ObjectStore, logger: Logger) {
   const { database, reads, bus, commands, ids, clock } = platform;
   const { pool } = database;
   const queue = new PostgresRunQueue(pool);
@@ -94,6 +97,9 @@ function startDuties(platform: Platform, logger: Logger) {
     duty('expired runs', pollMs, () => endExpiredRuns(waiting)),
     duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, logger })),
     duty('unused data keys', housekeepingMs, () => destroyUnusedDataKeys(pool, dataKeysAtOnce)),
+    duty('retention', housekeepingMs, (signal) =>
+      removeOutdated({ database: pool, reads, objects, clock }, signal),
+    ),
     duty('housekeeping', housekeepingMs, () =>
       forgetAnswers(pool, new Date(clock.now().getTime() - answersKeptMs)),
     ),

@@ -10,6 +10,7 @@ type EdgeCode =
   | 'invalid_cursor'
   | 'invalid_parameter'
   | 'malformed_json'
+  | 'params_removed'
   | 'rate_limited'
   | 'storage_full'
   | 'unauthenticated'
@@ -39,6 +40,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   last_file: { status: 409, title: 'The last file stays' },
   malformed_json: { status: 400, title: 'The body is not JSON' },
   not_found: { status: 404, title: 'Not found' },
+  params_removed: { status: 409, title: 'The parameters are no longer kept' },
   payload_too_large: { status: 413, title: 'The body is too large' },
   rate_limited: { status: 429, title: 'Too many requests' },
   run_fenced: { status: 409, title: 'The run belongs to another runtime' },

@@ -2,9 +2,10 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseRunId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
+import { keepPayload } from '#infra/postgres/payloads.ts';
 import { planOf } from '#projections/runs/queries.ts';
 import type { Static } from 'typebox';
-import { isProblem, notFound, type Problem } from '../http/problem.ts';
+import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import type { RerunRequest } from '../schemas/run.ts';
 import type { Services } from '../services.ts';
 import { accepted } from './outcome.ts';
@@ -18,11 +19,18 @@ export interface RerunCall {
   readonly body: Static<typeof RerunRequest>;
 }
 
+const paramsRemoved = problem(
+  'params_removed',
+  'The parameters of the run are no longer kept: start a new run with others.',
+);
+
 export async function rerunRun(call: RerunCall, services: Services): Promise<Queued | Problem> {
   const { body, context, parameters, principal } = call;
   const { commands, ids, readModels } = services;
   const repeated = await visibleRun(principal, parameters.run_id, readModels);
   if (repeated === undefined) return notFound;
+  const { params_sha256: sha256 } = repeated;
+  if (sha256 !== null && !(await keepPayload(services.database, sha256))) return paramsRemoved;
   const outcome = accepted(
     await commands.execute(
       {

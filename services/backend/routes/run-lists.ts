@@ -9,6 +9,7 @@ import { isProblem } from '../http/problem.ts';
 import type { Answer } from '../http/reply.ts';
 import type { Services } from '../services.ts';
 import { readParams } from '../stores/params.ts';
+import { readRemoved } from '../stores/removed.ts';
 import { runJson } from './views.ts';
 import { visibleGroups } from './visible.ts';
 
@@ -32,11 +33,19 @@ export interface RunListCall {
 
 /** Runs as they are shown. */
 export async function runsJson(rows: readonly RunsTable[], { database }: Services) {
-  const params = await readParams(
-    database,
-    rows.map((row) => row.params_sha256),
-  );
-  return rows.map((row) => runJson(row, params.get(row.params_sha256)));
+  const [params, removed] = await Promise.all([
+    readParams(
+      database,
+      rows.map((row) => row.params_sha256),
+    ),
+    readRemoved(database, rows),
+  ]);
+  return rows.map((row) => {
+    const { params_sha256: sha256 } = row;
+    const isGone = sha256 !== null && !params.has(sha256);
+    const gone = [...removed(row), ...(isGone ? (['payloads'] as const) : [])];
+    return runJson(row, params.get(sha256), gone);
+  });
 }
 
 /** One page of a list.

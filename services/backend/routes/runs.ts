@@ -88,7 +88,7 @@ const rerun = operation({
   responses: {
     202: { description: 'Queued.', schema: Run, headers: ['Location', 'Orch-Position'] },
   },
-  refusals: ['script_disabled', 'concurrency_limit_reached'],
+  refusals: ['script_disabled', 'concurrency_limit_reached', 'params_removed'],
   handle: async (call, services) => {
     const queued = await rerunRun(call, services);
     if (isProblem(queued)) return queued;

@@ -1,5 +1,6 @@
 /** Rows as they are shown: contract §3. */
 import { defaultLimits } from '#domain/script/settings.ts';
+import type { RemovableKind } from '#domain/system/retention.ts';
 import type { AuditTable } from '#projections/audit/table.ts';
 import type { GroupsTable } from '#projections/groups/table.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
@@ -43,8 +44,9 @@ export function fileJson(file: ScriptFileView) {
   };
 }
 
-/** @param params what the run was given, where it was given anything and that is kept still */
-export function runJson(run: RunsTable, params: unknown) {
+/** @param params what the run was given, where it was given anything and that is kept still
+ *  @param removed what is no longer kept of it */
+export function runJson(run: RunsTable, params: unknown, removed: readonly RemovableKind[]) {
   return {
     run_id: run.run_id,
     id: run.run_id,
@@ -73,6 +75,7 @@ export function runJson(run: RunsTable, params: unknown) {
     log_lines: run.log_lines,
     log_bytes: run.log_bytes,
     log_truncated: run.log_truncated,
+    removed,
   };
 }
 

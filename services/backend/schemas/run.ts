@@ -1,5 +1,6 @@
 /** Runs and their logs on the wire (contract §3, "Run" and "Run log"). */
 import { busyChoices, failures, runStatuses, triggerTypes } from '#domain/run/run.ts';
+import { removableKinds } from '#domain/system/retention.ts';
 import Type from 'typebox';
 import { examples, Nullable, Page, Time, Uuid } from './common.ts';
 
@@ -34,6 +35,7 @@ export const runExample = {
   log_lines: 12,
   log_bytes: 640,
   log_truncated: false,
+  removed: [],
 };
 
 const natural = Type.Integer({ minimum: 0 });
@@ -87,6 +89,10 @@ export const Run = Type.Object(
     log_lines: natural,
     log_bytes: natural,
     log_truncated: Type.Boolean(),
+    removed: Type.Array(Type.Enum(removableKinds, { title: 'RemovableKind' }), {
+      description:
+        'What is no longer kept of the run: its time is over (`/system/retention`). Such lists are empty, `params` is null, and one `system` line stands for the log.',
+    }),
   },
   { title: 'Run', additionalProperties: false, examples: [runExample] },
 );

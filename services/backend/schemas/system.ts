@@ -1,4 +1,5 @@
 /** The platform about itself. */
+import { maxRetentionDays } from '#domain/system/retention.ts';
 import Type from 'typebox';
 import { examples, Nullable, Time } from './common.ts';
 
@@ -100,6 +101,46 @@ export const SystemInfo = Type.Object(
         projections: [{ name: 'audit', version: 1, position: 1204, lag: 0 }],
       },
     ],
+  },
+);
+
+const days = (what: string) =>
+  Nullable(Type.Integer({ minimum: 1, maximum: maxRetentionDays, description: what }));
+
+const daySchemas = {
+  logs_days: days('Logs of runs.'),
+  samples_days: days('What runs used while they ran.'),
+  artifacts_days: days('What runs gave to keep.'),
+  payloads_days: days('Parameters of runs, and bodies that webhooks brought.'),
+};
+const daysExample = { logs_days: 90, samples_days: 30, artifacts_days: null, payloads_days: 30 };
+
+export const Retention = Type.Object(
+  {
+    ...daySchemas,
+    changed_at: Nullable(Time()),
+    changed_by: Nullable(Type.String()),
+  },
+  {
+    title: 'Retention',
+    description: 'Days from the end of a run; `null` keeps them for ever.',
+    additionalProperties: false,
+    examples: [{ ...daysExample, changed_at: examples.time, changed_by: 'ada@example.com' }],
+  },
+);
+
+export const RetentionChanges = Type.Object(
+  {
+    logs_days: Type.Optional(daySchemas.logs_days),
+    samples_days: Type.Optional(daySchemas.samples_days),
+    artifacts_days: Type.Optional(daySchemas.artifacts_days),
+    payloads_days: Type.Optional(daySchemas.payloads_days),
+  },
+  {
+    title: 'RetentionChanges',
+    description: 'What is not named stays; `null` keeps things for ever.',
+    additionalProperties: false,
+    examples: [daysExample],
   },
 );
 

@@ -994,6 +994,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/system/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How long the logs, samples, artifacts and parameters of runs are kept
+         * @description Needs the right `system.manage`.
+         */
+        get: operations["getRetention"];
+        /**
+         * Set how long things are kept
+         * @description Counted from the end of a run; what is older goes within the next minutes, for good. A run says in `removed` what is no longer kept of it. Events are kept for ever.
+         *
+         *     Needs the right `system.manage`.
+         */
+        put: operations["changeRetention"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -1557,6 +1583,11 @@ export interface components {
             max_threads: number | null;
         };
         /**
+         * RemovableKind
+         * @enum {unknown}
+         */
+        RemovableKind: "logs" | "samples" | "artifacts" | "payloads";
+        /**
          * Run
          * @example {
          *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
@@ -1593,7 +1624,8 @@ export interface components {
          *       },
          *       "log_lines": 12,
          *       "log_bytes": 640,
-         *       "log_truncated": false
+         *       "log_truncated": false,
+         *       "removed": []
          *     }
          */
         Run: {
@@ -1645,6 +1677,8 @@ export interface components {
             log_lines: number;
             log_bytes: number;
             log_truncated: boolean;
+            /** @description What is no longer kept of the run: its time is over (`/system/retention`). Such lists are empty, `params` is null, and one `system` line stands for the log. */
+            removed: components["schemas"]["RemovableKind"][];
         };
         /** RerunRequest */
         RerunRequest: {
@@ -1979,6 +2013,42 @@ export interface components {
             checks?: {
                 [key: string]: "ok" | "unavailable";
             };
+        };
+        /**
+         * Retention
+         * @description Days from the end of a run; `null` keeps them for ever.
+         * @example {
+         *       "logs_days": 90,
+         *       "samples_days": 30,
+         *       "artifacts_days": null,
+         *       "payloads_days": 30,
+         *       "changed_at": "2026-11-21T02:31:00.000Z",
+         *       "changed_by": "ada@example.com"
+         *     }
+         */
+        Retention: {
+            logs_days: number | null;
+            samples_days: number | null;
+            artifacts_days: number | null;
+            payloads_days: number | null;
+            changed_at: string | null;
+            changed_by: string | null;
+        };
+        /**
+         * RetentionChanges
+         * @description What is not named stays; `null` keeps things for ever.
+         * @example {
+         *       "logs_days": 90,
+         *       "samples_days": 30,
+         *       "artifacts_days": null,
+         *       "payloads_days": 30
+         *     }
+         */
+        RetentionChanges: {
+            logs_days?: number | null;
+            samples_days?: number | null;
+            artifacts_days?: number | null;
+            payloads_days?: number | null;
         };
         /**
          * FeedFrame
@@ -5442,7 +5512,8 @@ export interface operations {
                      *       },
                      *       "log_lines": 12,
                      *       "log_bytes": 640,
-                     *       "log_truncated": false
+                     *       "log_truncated": false,
+                     *       "removed": []
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -5494,7 +5565,8 @@ export interface operations {
                      *       },
                      *       "log_lines": 12,
                      *       "log_bytes": 640,
-                     *       "log_truncated": false
+                     *       "log_truncated": false,
+                     *       "removed": []
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -5662,7 +5734,8 @@ export interface operations {
                      *       },
                      *       "log_lines": 12,
                      *       "log_bytes": 640,
-                     *       "log_truncated": false
+                     *       "log_truncated": false,
+                     *       "removed": []
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -5714,7 +5787,8 @@ export interface operations {
                      *       },
                      *       "log_lines": 12,
                      *       "log_bytes": 640,
-                     *       "log_truncated": false
+                     *       "log_truncated": false,
+                     *       "removed": []
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -5876,7 +5950,8 @@ export interface operations {
                      *       },
                      *       "log_lines": 12,
                      *       "log_bytes": 640,
-                     *       "log_truncated": false
+                     *       "log_truncated": false,
+                     *       "removed": []
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -5918,7 +5993,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `script_disabled`, `concurrency_limit_reached` */
+            /** @description `script_disabled`, `concurrency_limit_reached`, `params_removed` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6031,7 +6106,8 @@ export interface operations {
                      *           },
                      *           "log_lines": 12,
                      *           "log_bytes": 640,
-                     *           "log_truncated": false
+                     *           "log_truncated": false,
+                     *           "removed": []
                      *         }
                      *       ]
                      *     }
@@ -6188,7 +6264,8 @@ export interface operations {
                      *           },
                      *           "log_lines": 12,
                      *           "log_bytes": 640,
-                     *           "log_truncated": false
+                     *           "log_truncated": false,
+                     *           "removed": []
                      *         }
                      *       ]
                      *     }
@@ -6345,7 +6422,8 @@ export interface operations {
                      *           },
                      *           "log_lines": 12,
                      *           "log_bytes": 640,
-                     *           "log_truncated": false
+                     *           "log_truncated": false,
+                     *           "removed": []
                      *         }
                      *       ]
                      *     }
@@ -6508,7 +6586,8 @@ export interface operations {
                      *           },
                      *           "log_lines": 12,
                      *           "log_bytes": 640,
-                     *           "log_truncated": false
+                     *           "log_truncated": false,
+                     *           "removed": []
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -6631,7 +6710,8 @@ export interface operations {
                      *           },
                      *           "log_lines": 12,
                      *           "log_bytes": 640,
-                     *           "log_truncated": false
+                     *           "log_truncated": false,
+                     *           "removed": []
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -6763,7 +6843,8 @@ export interface operations {
                      *           },
                      *           "log_lines": 12,
                      *           "log_bytes": 640,
-                     *           "log_truncated": false
+                     *           "log_truncated": false,
+                     *           "removed": []
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -6879,7 +6960,8 @@ export interface operations {
                      *       },
                      *       "log_lines": 12,
                      *       "log_bytes": 640,
-                     *       "log_truncated": false
+                     *       "log_truncated": false,
+                     *       "removed": []
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -8030,6 +8112,180 @@ export interface operations {
             };
             /** @description `forbidden` */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRetention: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The setting. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "logs_days": 90,
+                     *       "samples_days": 30,
+                     *       "artifacts_days": null,
+                     *       "payloads_days": 30,
+                     *       "changed_at": "2026-11-21T02:31:00.000Z",
+                     *       "changed_by": "ada@example.com"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "logs_days": 90,
+                 *       "samples_days": 30
+                 *     }
+                 */
+                "application/json": components["schemas"]["RetentionChanges"];
+            };
+        };
+        responses: {
+            /** @description The setting. */
+            200: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "logs_days": 90,
+                     *       "samples_days": 30,
+                     *       "artifacts_days": null,
+                     *       "payloads_days": 30,
+                     *       "changed_at": "2026-11-21T02:31:00.000Z",
+                     *       "changed_by": "ada@example.com"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,14 @@
+import type { ObjectStore } from '#domain/ports/objects.ts';
+
+/** Removes every object whose key starts with `prefix`.
+ *  @throws the reason of `signal`, which leaves something for the next time */
+export async function removeObjects(
+  objects: ObjectStore,
+  prefix: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const { key } of objects.list(prefix)) {
+    signal.throwIfAborted();
+    await objects.delete(key);
+  }
+}

@@ -1,0 +1,227 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RunId } from '#domain/kernel/ids.ts';
+import { objectKey, objectPrefix } from '#domain/ports/object-keys.ts';
+import type { ObjectStore } from '#domain/ports/objects.ts';
+import type { Retention } from '#domain/system/retention.ts';
+import { runId } from '#domain/testing/ids.ts';
+import { createGroup, createScript, finishRun, runScript } from '#domain/testing/samples.ts';
+import { defaultSettings } from '#domain/script/settings.ts';
+import { openFolderStore } from '#infra/objects/folder.ts';
+import { getPayload, keepPayload, putPayload } from '#infra/postgres/payloads.ts';
+import { readProgress } from '#infra/postgres/removals.ts';
+import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
+import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
+import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { removeOutdated, type RetentionParts } from './retention.ts';
+import { untilDone } from './testing/dying.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+const going = new AbortController().signal;
+const lines = 3;
+
+let platform: TestPlatform;
+let folder: string;
+let objects: ObjectStore;
+beforeEach(async () => {
+  platform = await openTestPlatform();
+  folder = await mkdtemp(join(tmpdir(), 'orch-retention-'));
+  objects = await openFolderStore({ folder });
+  await platform.accepted(createGroup());
+  await platform.accepted(
+    createScript({ settings: { ...defaultSettings, maxConcurrentRuns: 1000 } }),
+  );
+});
+afterEach(async () => {
+  await platform.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The duty as it is so many days after the test's events, which all belong to one day. */
+function partsAfter(days: number, changes: Partial<RetentionParts> = {}): RetentionParts {
+  const now = new Date(Date.UTC(2026, 0, 1) + days * dayMs);
+  const { pool: database, reads } = platform;
+  return { database, reads, objects, clock: { now: () => now }, ...changes };
+}
+
+async function keep(changes: Partial<Retention>): Promise<void> {
+  await platform.accepted({ type: 'ChangeRetention', changes });
+}
+
+/** A run with a log of several chunks, samples, two artifacts and parameters of its own. */
+async function givenRun(number: number, params = `{"n":${number}}`): Promise<RunId> {
+  const id = runId(number);
+  const paramsSha256 = await putPayload(platform.pool, Buffer.from(params));
+  // Wanted when it was made, by the clock of the test.
+  await platform.pool.query('UPDATE payloads SET wanted_at = $1', [new Date(Date.UTC(2026, 0, 1))]);
+  await platform.accepted(runScript({ runId: id, paramsSha256 }));
+  await new PostgresRunLogs(platform.pool).append(
+    Array.from({ length: lines }, (_, index) => ({
+      runId: id,
+      firstSeq: index + 1,
+      lastSeq: index + 1,
+      bytes: 5,
+      itemsJson: JSON.stringify([
+        { seq: index + 1, time: '2026-01-01T00:00:00.000Z', stream: 'stdout', text: 'line' },
+      ]),
+    })),
+  );
+  const point = { timeMs: 1, cpuSeconds: 1, memoryBytes: 1, threads: 1, processes: 1 };
+  await new PostgresRunSamples(platform.pool).save([{ runId: id, place: 0, points: [point] }]);
+  for (const path of ['report.pdf', 'more/table.csv']) {
+    await objects.put(objectKey.runArtifact(id, path), Buffer.from('kept'));
+  }
+  return id;
+}
+
+async function finish(id: RunId): Promise<void> {
+  await platform.accepted({ type: 'StartRun', runId: id, runtimeId: 'a', layers: [] });
+  await platform.accepted(finishRun({ runId: id }));
+}
+
+/** How much there is of a run. */
+async function remains(id: RunId) {
+  const { items } = await new PostgresRunLogs(platform.pool).read(id, { fromSeq: 1, limit: 10 });
+  const keys = await Array.fromAsync(objects.list(objectPrefix.runArtifacts(id)));
+  const { rows } = await platform.pool.query<{ params_sha256: string }>(
+    'SELECT params_sha256 FROM runs WHERE run_id = $1',
+    [id],
+  );
+  return {
+    lines: items.filter((item) => item.stream === 'stdout').length,
+    samples: (await new PostgresRunSamples(platform.pool).read(id)).length,
+    artifacts: keys.length,
+    params: (await getPayload(platform.pool, rows[0]?.params_sha256 ?? '')) !== undefined,
+  };
+}
+
+const everything = { lines, samples: 1, artifacts: 2, params: true };
+const nothing = { lines: 0, samples: 0, artifacts: 0, params: false };
+const oneDay = { logsDays: 1, samplesDays: 1, artifactsDays: 1, payloadsDays: 1 };
+
+describe('given a run that has ended', () => {
+  test('when nothing was ever set, then all is kept', async () => {
+    const id = await givenRun(1);
+    await finish(id);
+    expect(await removeOutdated(partsAfter(10_000), going)).toBe(false);
+    expect(await remains(id)).toEqual(everything);
+  });
+
+  test('when its time is not over, then all is kept', async () => {
+    const id = await givenRun(1);
+    await finish(id);
+    await keep(oneDay);
+    await removeOutdated(partsAfter(1), going);
+    expect(await remains(id)).toEqual(everything);
+  });
+
+  test.each([
+    [{ logsDays: 7 }, { ...everything, lines: 0 }],
+    [{ samplesDays: 7 }, { ...everything, samples: 0 }],
+    [{ artifactsDays: 7 }, { ...everything, artifacts: 0 }],
+    [{ payloadsDays: 7 }, { ...everything, params: false }],
+  ])('when the time of %j is over, then that goes and the rest stays', async (setting, rest) => {
+    const id = await givenRun(1);
+    await finish(id);
+    await keep(setting);
+    await removeOutdated(partsAfter(8), going);
+    expect(await remains(id)).toEqual(rest);
+  });
+
+  test('when its log has gone, then one line says so, from both ends', async () => {
+    const id = await givenRun(1);
+    await finish(id);
+    await keep({ logsDays: 7 });
+    await removeOutdated(partsAfter(8), going);
+    const logs = new PostgresRunLogs(platform.pool);
+    const [item, ...others] = (await logs.read(id, { fromSeq: 1, limit: 10 })).items;
+    expect(item).toMatchObject({ seq: 1, stream: 'system', from_seq: 1, to_seq: lines });
+    expect(item?.text).toBe('… 3 lines were removed by retention …');
+    expect(others).toEqual([]);
+    const last = await logs.read(id, { fromSeq: 1, limit: 10, fromEnd: true });
+    expect(last.items).toEqual([item]);
+  });
+});
+
+describe('given a run that goes on', () => {
+  test('when years have passed, then all is kept until it has ended', async () => {
+    const id = await givenRun(1);
+    await keep(oneDay);
+    await removeOutdated(partsAfter(1000), going);
+    expect(await remains(id)).toEqual(everything);
+    await finish(id);
+    await removeOutdated(partsAfter(1000), going);
+    expect(await remains(id)).toEqual(nothing);
+  });
+
+  test('when an ended one had the same parameters, then they are kept for it', async () => {
+    const [ended, active] = [await givenRun(1, '{}'), await givenRun(2, '{}')];
+    await finish(ended);
+    await keep(oneDay);
+    await removeOutdated(partsAfter(1000), going);
+    expect([(await remains(ended)).params, (await remains(active)).params]).toEqual([true, true]);
+  });
+});
+
+test('given parameters that somebody asks for again, then they stay for the run to come', async () => {
+  const id = await givenRun(1);
+  await finish(id);
+  await keep(oneDay);
+  const sha256 = await putPayload(platform.pool, Buffer.from('{"n":1}'));
+  expect(await keepPayload(platform.pool, sha256)).toBe(true);
+  await removeOutdated(partsAfter(100), going);
+  expect(await remains(id)).toMatchObject({ params: true, lines: 0 });
+});
+
+test('given more runs than one round takes, then rounds go on until all are done', async () => {
+  const ids = [];
+  for (let number = 1; number <= 130; number += 1) ids.push(runId(number));
+  for (const id of ids) {
+    await platform.accepted(runScript({ runId: id }));
+    await finish(id);
+  }
+  const [first, last] = [ids[0]!, ids.at(-1)!];
+  await objects.put(objectKey.runArtifact(first, 'a'), Buffer.from('kept'));
+  await objects.put(objectKey.runArtifact(last, 'a'), Buffer.from('kept'));
+  await keep({ artifactsDays: 1 });
+  expect(await removeOutdated(partsAfter(2), going)).toBe(true);
+  expect([(await remains(first)).artifacts, (await remains(last)).artifacts]).toEqual([0, 1]);
+  expect(await removeOutdated(partsAfter(2), going)).toBe(false);
+  expect((await remains(last)).artifacts).toBe(0);
+});
+
+test('given a setting that keeps things longer than before, then what has gone is still known', async () => {
+  const id = await givenRun(1);
+  await finish(id);
+  await keep({ logsDays: 1 });
+  await removeOutdated(partsAfter(2), going);
+  await keep({ logsDays: 1000 });
+  await removeOutdated(partsAfter(3), going);
+  const known = { kind: 'logs', run_id: id, later: [] };
+  expect(await readProgress(platform.pool, [id])).toEqual([known]);
+});
+
+test('when it dies at any of its steps, then the next attempt ends the same', async () => {
+  const ids = [await givenRun(1), await givenRun(2)];
+  for (const id of ids) await finish(id);
+  await keep(oneDay);
+  const deaths = await untilDone(partsAfter(2), (parts) => removeOutdated(parts, going));
+  expect(deaths).toBeGreaterThan(5);
+  for (const id of ids) expect(await remains(id)).toEqual(nothing);
+  const log = await new PostgresRunLogs(platform.pool).read(ids[0]!, { fromSeq: 1, limit: 10 });
+  expect(log.items).toMatchObject([{ from_seq: 1, to_seq: lines }]);
+});
+
+test('when two do it at once, then both end, and all is gone', async () => {
+  const id = await givenRun(1);
+  await finish(id);
+  await keep(oneDay);
+  await Promise.all([
+    removeOutdated(partsAfter(2), going),
+    removeOutdated(partsAfter(2), going),
+    removeOutdated(partsAfter(2), going),
+  ]);
+  expect(await remains(id)).toEqual(nothing);
+});

@@ -1,0 +1,51 @@
+/** A duty that dies: after its first step, its second, and so on, until it gets to its end. */
+import type { ObjectStore } from '#domain/ports/objects.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+
+interface Parts {
+  readonly database: Queryable;
+  readonly objects: ObjectStore;
+}
+
+/** Carries out `duty` again and again; each time it dies one step later, a step being a statement or the
+ *  removal of an object. @returns how often it died */
+export async function untilDone<P extends Parts>(
+  parts: P,
+  duty: (parts: P) => Promise<unknown>,
+): Promise<number> {
+  for (let steps = 1; ; steps += 1) {
+    try {
+      await duty(mortal(parts, steps));
+      return steps - 1;
+    } catch (error) {
+      if (!(error instanceof Death)) throw error;
+    }
+  }
+}
+
+class Death extends Error {}
+
+function mortal<P extends Parts>(parts: P, steps: number): P {
+  let left = steps;
+  // What was asked for is carried out; the answer is never seen.
+  const step = async <Result>(work: Promise<Result>): Promise<Result> => {
+    const result = await work;
+    left -= 1;
+    if (left <= 0) throw new Death();
+    return result;
+  };
+  const { database, objects } = parts;
+  return {
+    ...parts,
+    database: { query: (text, values) => step(database.query(text, values)) },
+    objects: {
+      put: (key, bytes) => objects.put(key, bytes),
+      putStream: (key, chunks) => objects.putStream(key, chunks),
+      get: (key) => objects.get(key),
+      getStream: (key) => objects.getStream(key),
+      head: (key) => objects.head(key),
+      list: (prefix, options) => objects.list(prefix, options),
+      delete: (key) => step(objects.delete(key)),
+    },
+  } satisfies P;
+}
