@@ -34,6 +34,8 @@ export interface TestBackend {
   readonly backend: Backend;
   readonly services: Services;
   readonly pool: pg.Pool;
+  /** The address of the schema's owner. */
+  readonly adminUrl: string;
   readonly bus: MemoryBus;
   /** What was logged. */
   readonly logged: LogLines;
@@ -92,6 +94,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     backend,
     services: backend.services,
     pool,
+    adminUrl: db.adminUrl,
     bus,
     logged,
     anonymous,
