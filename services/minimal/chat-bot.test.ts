@@ -1,6 +1,7 @@
 /** The chat bot of the templates, kept alive through everything that may end it. Its messenger is a
  *  server of the test; everything else is what `make run` starts. */
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,23 +18,27 @@ class Messenger {
   readonly #answers: string[] = [];
 
   constructor() {
-    this.#server = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const sent = JSON.parse(Buffer.concat(chunks).toString()) as { text?: string };
-      if (this.#isBroken) {
-        this.#isBroken = false;
-        response.writeHead(500).end();
-        return;
-      }
-      if (request.url?.endsWith('/sendMessage') === true) this.#answers.push(sent.text ?? '');
-      const updates = this.#asked.map((text) => ({
-        update_id: (this.#updates += 1),
-        message: { text, chat: { id: 1 } },
-      }));
-      if (request.url?.endsWith('/getUpdates') === true) this.#asked = [];
-      response.end(JSON.stringify({ result: updates }));
+    this.#server = createServer((request, response) => {
+      json(request).then(
+        (sent) => this.#serve(request.url ?? '', sent as { text?: string }, response),
+        () => response.destroy(),
+      );
     });
+  }
+
+  #serve(url: string, sent: { text?: string }, response: ServerResponse): void {
+    if (this.#isBroken) {
+      this.#isBroken = false;
+      response.writeHead(500).end();
+      return;
+    }
+    if (url.endsWith('/sendMessage')) this.#answers.push(sent.text ?? '');
+    const updates = this.#asked.map((text) => ({
+      update_id: (this.#updates += 1),
+      message: { text, chat: { id: 1 } },
+    }));
+    if (url.endsWith('/getUpdates')) this.#asked = [];
+    response.end(JSON.stringify({ result: updates }));
   }
 
   async listen(): Promise<string> {
