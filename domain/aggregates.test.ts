@@ -5,6 +5,7 @@ import { groupAggregate } from './group/decide.ts';
 import type { Aggregate } from './kernel/aggregate.ts';
 import type { Decision } from './kernel/decision.ts';
 import type { DomainEvent } from './kernel/event.ts';
+import { packed } from './kernel/json.ts';
 import { refusalAggregate } from './refusal/decide.ts';
 import { runAggregate } from './run/decide.ts';
 import { scriptAggregate } from './script/decide.ts';
@@ -23,9 +24,13 @@ import {
   systemCommand,
   userCommand,
 } from './testing/arbitraries.ts';
+import { stateAfter } from './snapshots.ts';
 import { systemAggregate } from './system/decide.ts';
+import { recorded } from './testing/recorded.ts';
 import { scriptFacts } from './testing/samples.ts';
-import { steps } from './testing/steps.ts';
+import { expectRecordedShape, shapeOf } from './testing/state-shapes.ts';
+import { ends, steps } from './testing/steps.ts';
+import { stored } from './testing/stored.ts';
 import { userAggregate } from './user/decide.ts';
 
 const noFacts = fc.constant(undefined);
@@ -66,6 +71,27 @@ function every<State, Command extends { readonly type: string }, Event extends D
       property((taken) => {
         for (const { streamId } of taken) expect(streamId).toMatch(`${aggregate.streamType}-`);
       });
+    });
+
+    test('folds the same from any state of it that was kept', () => {
+      property((taken) => {
+        for (const { history, after } of ends(taken)) {
+          const events = history.map((event, index) => recorded(event, index + 1));
+          for (const [index, last] of events.entries()) {
+            const state = stateAfter(aggregate, { events: events.slice(0, index + 1) });
+            const kept = { format: '', last, state: stored(packed(state)), size: 0 };
+            const rest = events.slice(index + 1);
+            expect(stateAfter(aggregate, { from: kept, events: rest })).toStrictEqual(after);
+          }
+        }
+      });
+    });
+
+    test('has states of the shape that goes with their number', () => {
+      const histories = fc.sample(asked, { seed: 1, numRuns: 300 });
+      const taken = histories.flatMap((all) => steps(aggregate, all));
+      const states = taken.map(({ after }) => stored(packed(after)));
+      expectRecordedShape(name, aggregate.stateVersion, shapeOf(states));
     });
 
     test('gains nothing from a command that is repeated', () => {

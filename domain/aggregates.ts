@@ -2,6 +2,7 @@
 import type { Aggregate, World } from './kernel/aggregate.ts';
 import type { Decision } from './kernel/decision.ts';
 import type { RecordedEvent, StreamId } from './kernel/event.ts';
+import { formatOf, snapshotsAlong, stateAfter, type History, type Snapshot } from './snapshots.ts';
 import type { GroupCommand } from './group/commands.ts';
 import { groupAggregate } from './group/decide.ts';
 import type { GroupEvent } from './group/events.ts';
@@ -64,11 +65,12 @@ export interface Handling {
   readonly streamId: StreamId;
   readonly streamType: string;
   readonly guards: readonly StreamId[];
+  /** What snapshots of the stream must be of to be used. */
+  readonly format: string;
   /** Folds the stream so far, gathers facts and decides. */
-  readonly decide: (
-    history: readonly RecordedEvent[],
-    world: World,
-  ) => Promise<Decision<PlatformEvent>>;
+  readonly decide: (history: History, world: World) => Promise<Decision<PlatformEvent>>;
+  /** The snapshots that are due on the way through the stream. */
+  readonly snapshots: (history: History) => readonly Snapshot[];
 }
 
 /** Finds the aggregate of a command. */
@@ -121,13 +123,11 @@ function bind<State, C extends { readonly type: string }, Event extends Platform
     streamId: aggregate.streamOf(command),
     streamType: aggregate.streamType,
     guards: aggregate.guards(command),
+    format: formatOf(aggregate),
     decide: async (history, world) => {
-      const state = history.reduce(
-        // The stream's prefix says whose events these are.
-        (folded, event) => aggregate.evolve(folded, event as unknown as Event, event.version),
-        aggregate.initial,
-      );
-      return aggregate.decide(state, command, await aggregate.gather(command, world));
+      const facts = await aggregate.gather(command, world);
+      return aggregate.decide(stateAfter(aggregate, history), command, facts);
     },
+    snapshots: (history) => snapshotsAlong(aggregate, history),
   };
 }

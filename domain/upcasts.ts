@@ -12,6 +12,8 @@ export type Upcasts = Readonly<Record<string, readonly Upcast[]>>;
 export interface Upcaster {
   /** The schema version in which events of this type are written now, from 1. */
   readonly schemaVersionOf: (type: string) => number;
+  /** Every type that has changed its shape, with its version of now, such as `FileSaved:2`. */
+  readonly upcastsOfToday: readonly string[];
   /** The event as it would be written now; itself where it is of today's version.
    *  @throws Error when a newer version of the program wrote it: guessing would fold it wrongly */
   readonly upcast: (event: RecordedEvent) => RecordedEvent;
@@ -22,6 +24,7 @@ export function upcasterOf(upcasts: Upcasts): Upcaster {
   const schemaVersionOf = (type: string) => (steps.get(type)?.length ?? 0) + 1;
   return {
     schemaVersionOf,
+    upcastsOfToday: [...steps.keys()].toSorted().map((type) => `${type}:${schemaVersionOf(type)}`),
     upcast: (event) => {
       const newest = schemaVersionOf(event.type);
       if (event.schemaVersion === newest) return event;
@@ -41,4 +44,4 @@ export function upcasterOf(upcasts: Upcasts): Upcaster {
 /** The list that the steps of an aggregate join. Every event is still in its first shape. */
 const upcasts: Upcasts = {};
 
-export const { upcast, schemaVersionOf } = upcasterOf(upcasts);
+export const { upcast, schemaVersionOf, upcastsOfToday } = upcasterOf(upcasts);

@@ -18,6 +18,7 @@ export const groupAggregate: Aggregate<GroupState, GroupCommand, GroupEvent> = {
   streamType: 'group',
   initial: initialGroup,
   evolve: evolveGroup,
+  stateVersion: 1,
   decide: decideGroup,
   streamOf: (command) => `group-${command.groupId}`,
   guards: () => [],

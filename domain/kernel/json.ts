@@ -18,3 +18,34 @@ export function isStorable(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return Object.entries(value).every(([key, part]) => isStorable(key) && isStorable(part));
 }
+
+/** The JSON of a value that may hold maps, with text as keys: each is an object with the one key `$map`.
+ *  Names of fields that begin with `$` are given another one. */
+export function packed(value: unknown): unknown {
+  if (value instanceof Map) {
+    return {
+      $map: [...(value as ReadonlyMap<string, unknown>)].map(([key, one]) => [key, packed(one)]),
+    };
+  }
+  if (Array.isArray(value)) return value.map(packed);
+  if (typeof value !== 'object' || value === null) return value;
+  return renamed(value, (key) => (key.startsWith('$') ? `$${key}` : key), packed);
+}
+
+/** The value that `packed` made this of. */
+export function unpacked(json: unknown): unknown {
+  if (Array.isArray(json)) return json.map(unpacked);
+  if (typeof json !== 'object' || json === null) return json;
+  if ('$map' in json) {
+    return new Map((json.$map as [string, unknown][]).map(([key, one]) => [key, unpacked(one)]));
+  }
+  return renamed(json, (key) => (key.startsWith('$') ? key.slice(1) : key), unpacked);
+}
+
+function renamed(
+  fields: object,
+  name: (key: string) => string,
+  change: (value: unknown) => unknown,
+): object {
+  return Object.fromEntries(Object.entries(fields).map(([key, one]) => [name(key), change(one)]));
+}

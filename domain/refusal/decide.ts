@@ -21,6 +21,7 @@ export const refusalAggregate: Aggregate<RefusalState, RefusalCommand, RefusalEv
   streamType: 'refusal',
   initial: initialRefusal,
   evolve: evolveRefusal,
+  stateVersion: 1,
   decide: decideRefusal,
   streamOf: (command) => `refusal-${command.refusalId}`,
   guards: () => [],

@@ -191,6 +191,7 @@ export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecision
   streamType: 'run',
   initial: initialRun,
   evolve: evolveRun,
+  stateVersion: 1,
   decide: decideRun,
   streamOf: (command) => `run-${command.runId}`,
   guards: (command) =>

@@ -115,6 +115,7 @@ export const scriptAggregate: Aggregate<
   streamType: 'script',
   initial: initialScript,
   evolve: evolveScript,
+  stateVersion: 1,
   decide: decideScript,
   streamOf: (command) => `script-${command.scriptId}`,
   guards: (command) =>

@@ -38,6 +38,7 @@ export const sessionAggregate: Aggregate<SessionState, SessionCommand, SessionEv
   streamType: 'session',
   initial: initialSession,
   evolve: evolveSession,
+  stateVersion: 1,
   decide: decideSession,
   streamOf: (command) => `session-${command.sessionId}`,
   guards: () => [],

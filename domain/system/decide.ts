@@ -36,6 +36,7 @@ export const systemAggregate: Aggregate<SystemState, SystemCommand, SystemEvent>
   streamType: 'system',
   initial: initialSystem,
   evolve: evolveSystem,
+  stateVersion: 1,
   decide: decideSystem,
   streamOf: (command) =>
     command.type === 'ChangeRetention' ? 'system-retention' : 'system-triggers',

@@ -1,8 +1,8 @@
 /** Histories of the whole platform, made by the deciders from commands, without a store. */
-import { handlingOf, type Command, type PlatformEvent, type Recorded } from '#domain/aggregates.ts';
+import { handlingOf, type Command, type Recorded } from '#domain/aggregates.ts';
 import type { Actor } from '#domain/kernel/actor.ts';
 import type { ScriptFacts, World } from '#domain/kernel/aggregate.ts';
-import type { RecordedEvent, StreamId } from '#domain/kernel/event.ts';
+import type { DomainEvent, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import { scriptAggregate } from '#domain/script/decide.ts';
 import type { ScriptEvent } from '#domain/script/events.ts';
 import { schemaVersionOf } from '#domain/upcasts.ts';
@@ -30,11 +30,11 @@ export async function recordAll(commands: readonly Command[]): Promise<readonly 
   for (const [turn, command] of commands.entries()) {
     const { streamId, decide } = handlingOf(command);
     const history = log.filter((event) => event.streamId === streamId);
-    const decision = await decide(history, worldOf(log));
+    const decision = await decide({ events: history }, worldOf(log));
     if (decision.kind === 'refused') continue;
     for (const event of decision.events) {
       const version = log.filter((other) => other.streamId === streamId).length + 1;
-      log.push(recorded(event, streamId, version, log.length + 1, turn));
+      log.push(recorded(event, version, { streamId, place: log.length + 1, turn }) as Recorded);
     }
   }
   return log;
@@ -45,13 +45,12 @@ export function at(place: number): Date {
   return new Date(Date.UTC(2026, 0, 1, 0, 0, place));
 }
 
-function recorded(
-  event: PlatformEvent,
-  streamId: StreamId,
+/** An event as it comes back from the store: of some stream, at some place of it. */
+export function recorded(
+  event: DomainEvent,
   version: number,
-  place: number,
-  turn: number,
-): Recorded {
+  { streamId, place, turn }: Where = { streamId: 'test-1', place: version, turn: 0 },
+): RecordedEvent {
   const envelope: Omit<RecordedEvent, 'type' | 'data'> = {
     position: { transactionId: BigInt(place), globalPosition: place },
     streamId,
@@ -67,7 +66,13 @@ function recorded(
     },
     recordedAt: at(place),
   };
-  return { ...envelope, ...stored(event) } as Recorded;
+  return { ...envelope, ...stored(event) };
+}
+
+interface Where {
+  readonly streamId: StreamId;
+  readonly place: number;
+  readonly turn: number;
 }
 
 function worldOf(log: readonly Recorded[]): World {

@@ -27,6 +27,7 @@ export const userAggregate: Aggregate<UserState, UserCommand, UserEvent, UserDec
   streamType: 'user',
   initial: initialUser,
   evolve: evolveUser,
+  stateVersion: 1,
   decide: decideUser,
   streamOf: (command) => `user-${command.userId}`,
   guards: () => [],

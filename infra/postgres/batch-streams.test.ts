@@ -14,7 +14,7 @@ const released: PlatformEvent = {
 
 /** The script as the next command of a batch sees it, when one run is active and one waits. */
 async function seenAfter(...events: readonly PlatformEvent[]) {
-  const streams = new BatchStreams(new Map());
+  const streams = new BatchStreams(new Map(), new Map());
   streams.add(`run-${runId()}`, events, somebody(), systemIds);
   let questions = 0;
   const world: World = {

@@ -1,13 +1,9 @@
 /** The streams that a batch of commands writes: as they were, and as the batch leaves them. */
-import type { PlatformEvent, Recorded } from '#domain/aggregates.ts';
+import type { Handling, PlatformEvent, Recorded } from '#domain/aggregates.ts';
+import { lastOf, noHistory, versionOf, type History, type Snapshot } from '#domain/snapshots.ts';
 import { schemaVersionOf } from '#domain/upcasts.ts';
 import type { World } from '#domain/kernel/aggregate.ts';
-import {
-  startOfStore,
-  type NewEvent,
-  type RecordedEvent,
-  type StreamId,
-} from '#domain/kernel/event.ts';
+import { startOfStore, type NewEvent, type StreamId } from '#domain/kernel/event.ts';
 import { known, parseEventId } from '#domain/kernel/ids.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { StreamAppend } from '#domain/ports/event-store.ts';
@@ -24,32 +20,50 @@ export interface Place {
 const scriptStream = 'script-';
 
 export class BatchStreams {
-  readonly #histories: ReadonlyMap<string, readonly RecordedEvent[]>;
+  readonly #histories: ReadonlyMap<string, History>;
+  readonly #handlings: ReadonlyMap<string, Pick<Handling, 'snapshots'>>;
   readonly #added = new Map<StreamId, NewEvent[]>();
   /** What the batch itself has done to the runs of each script. */
   readonly #runs = new Map<string, AddedRuns>();
 
-  constructor(histories: ReadonlyMap<string, readonly RecordedEvent[]>) {
+  /** @param handlings of the commands, by the streams that they write */
+  constructor(
+    histories: ReadonlyMap<string, History>,
+    handlings: ReadonlyMap<string, Pick<Handling, 'snapshots'>>,
+  ) {
     this.#histories = histories;
+    this.#handlings = handlings;
   }
 
-  /** The events of a stream, those included that the batch has added so far. */
-  historyOf(streamId: StreamId): readonly RecordedEvent[] {
-    const before = this.#histories.get(streamId) ?? [];
+  /** A stream, with the events that the batch has added so far. */
+  historyOf(streamId: StreamId): History {
+    const before = this.#before(streamId);
     const added = this.#added.get(streamId) ?? [];
-    return added.length === 0
-      ? before
-      : [
-          ...before,
-          ...added.map((event, index) => ({
-            ...event,
-            streamId,
-            version: before.length + index + 1,
-            // Where and when it is recorded shows only once it is; no decision asks for it.
-            position: startOfStore,
-            recordedAt: new Date(0),
-          })),
-        ];
+    if (added.length === 0) return before;
+    const version = versionOf(before);
+    const events = added.map((event, index) => ({
+      ...event,
+      streamId,
+      version: version + index + 1,
+      // Where and when it is recorded shows only once it is; no decision asks for it.
+      position: startOfStore,
+      recordedAt: new Date(0),
+    }));
+    return { ...before, events: [...before.events, ...events] };
+  }
+
+  /** The snapshots that are due, once everything is recorded. */
+  snapshotsDue(recorded: readonly Recorded[]): readonly Snapshot[] {
+    const streams = Map.groupBy(recorded, (event) => event.streamId);
+    return [...streams].flatMap(([streamId, added]) => {
+      const before = this.#before(streamId);
+      const history = { ...before, events: [...before.events, ...added] };
+      return this.#handlings.get(streamId)?.snapshots(history) ?? [];
+    });
+  }
+
+  #before(streamId: StreamId): History {
+    return this.#histories.get(streamId) ?? noHistory;
   }
 
   /** Adds what was decided for one command. */
@@ -61,7 +75,7 @@ export class BatchStreams {
   ): Place {
     const { commandId, actor, ip, correlationId, causationId } = context;
     const added = this.#added.get(streamId) ?? [];
-    const after = (this.#histories.get(streamId)?.length ?? 0) + added.length;
+    const after = versionOf(this.#before(streamId)) + added.length;
     for (const { type, data } of events) {
       added.push({
         eventId: known(parseEventId, ids.next()),
@@ -80,7 +94,7 @@ export class BatchStreams {
   appends(): readonly StreamAppend[] {
     return [...this.#added].map(([streamId, events]) => ({
       streamId,
-      expectedVersion: this.#histories.get(streamId)?.length ?? 0,
+      expectedVersion: versionOf(this.#before(streamId)),
       events,
     }));
   }
@@ -92,7 +106,7 @@ export class BatchStreams {
       (event) =>
         event.streamId === streamId && event.version > after && event.version <= after + count,
     );
-    const last = events.at(-1) ?? this.#histories.get(streamId)?.at(-1);
+    const last = events.at(-1) ?? lastOf(this.#before(streamId));
     return {
       kind: 'accepted',
       events,

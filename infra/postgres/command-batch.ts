@@ -10,12 +10,14 @@ import { isStorable } from '#domain/kernel/json.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
+import { noHistory } from '#domain/snapshots.ts';
 import { applyAll, together, type Projection, type ReadModels } from '#projections/projection.ts';
 import type pg from 'pg';
 import { BatchStreams, type Place } from './batch-streams.ts';
 import { findAnswers, storeAnswers } from './command-answers.ts';
 import { queryBuilderOn, type Queryable } from './database.ts';
-import { appendEvents, readStreams } from './event-store.ts';
+import { appendEvents } from './event-store.ts';
+import { readHistories, storeSnapshots } from './stream-histories.ts';
 
 /** Locks streams until the transaction ends, in one order for everybody. */
 export const lockStreams = `SELECT pg_advisory_xact_lock(key) FROM (
@@ -56,7 +58,7 @@ export async function carryOut(
   parts: BatchParts,
 ): Promise<readonly Outcome[]> {
   const handlings = requests.map(({ command }) => handlingOf(command));
-  const written = [...new Set(handlings.map(({ streamId }) => streamId))];
+  const written = new Map(handlings.map((handling) => [handling.streamId, handling]));
   const guards = handlings.flatMap((handling) => handling.guards);
   // Twins of a command may write different streams: the second is to find the answer of the first.
   const twins = requests.flatMap(({ context }) =>
@@ -64,15 +66,15 @@ export async function carryOut(
   );
   // Sent at once, carried out one after the other: the reads see what was committed before the locks.
   const [, answers, histories] = await together([
-    client.query(lockStreams, [[...written, ...guards, ...twins]]),
+    client.query(lockStreams, [[...written.keys(), ...guards, ...twins]]),
     findAnswers(
       client,
       requests.map(({ context }) => context),
     ),
-    readStreams(client, written),
+    readHistories(client, [...written.values()]),
   ]);
   const db = readModelsOn(client);
-  const streams = new BatchStreams(histories);
+  const streams = new BatchStreams(histories, written);
   const world = streams.seenFrom(parts.worldOf(db), guards);
   const verdicts: Verdict[] = [];
   for (const [index, { command, context }] of requests.entries()) {
@@ -120,6 +122,7 @@ async function record(
   await together([
     applyAll(parts.projections, db, events),
     storeAnswers(client, answered, recordedAt),
+    storeSnapshots(client, streams.snapshotsDue(events)),
   ]);
   return outcomes;
 }
@@ -136,9 +139,9 @@ export async function refusalOf(
   parts: BatchParts,
 ): Promise<Refusal | undefined> {
   if (!isStorable(command)) return unstorable.refusal;
-  const { streamId, decide } = handlingOf(command);
-  const histories = await readStreams(client, [streamId]);
+  const handling = handlingOf(command);
+  const histories = await readHistories(client, [handling]);
   const world = parts.worldOf(readModelsOn(client));
-  const decision = await decide(histories.get(streamId) ?? [], world);
+  const decision = await handling.decide(histories.get(handling.streamId) ?? noHistory, world);
   return decision.kind === 'refused' ? decision.refusal : undefined;
 }

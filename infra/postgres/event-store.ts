@@ -19,7 +19,6 @@ const statements = {
     $1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::uuid[],
     $8::text[], $9::integer[], $10::text[]::jsonb[], $11::text[]::jsonb[], $12)`,
   readStream: `SELECT * FROM events WHERE stream_id = $1 AND version >= $2 ORDER BY version`,
-  readStreams: `SELECT * FROM events WHERE stream_id = ANY($1) ORDER BY stream_id, version`,
   // The row comparison alone decides the order; the bound on transactions keeps out whatever an
   // earlier, still open transaction could put before it.
   readAll: `SELECT * FROM events
@@ -147,15 +146,6 @@ export async function readStream(
 ): Promise<readonly RecordedEvent[]> {
   const { rows } = await db.query<EventRow>(statements.readStream, [streamId, fromVersion]);
   return rows.map(recorded);
-}
-
-/** Several streams, each from its beginning; one that does not exist is not in the answer. */
-export async function readStreams(
-  db: Queryable,
-  streamIds: readonly StreamId[],
-): Promise<ReadonlyMap<string, readonly RecordedEvent[]>> {
-  const { rows } = await db.query<EventRow>(statements.readStreams, [streamIds]);
-  return Map.groupBy(rows.map(recorded), (event) => event.streamId);
 }
 
 /** `EventStore.readAll` on any connection. */

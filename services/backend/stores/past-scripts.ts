@@ -3,15 +3,16 @@ import type { Recorded } from '#domain/aggregates.ts';
 import type { GroupEvent } from '#domain/group/events.ts';
 import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
 import { scriptAggregate } from '#domain/script/decide.ts';
-import type { ScriptEvent } from '#domain/script/events.ts';
 import {
   storageUsedBytes,
   type PresentFile,
   type PresentScript,
   type ScriptState,
 } from '#domain/script/state.ts';
+import { formatOf, noHistory, stateAfter } from '#domain/snapshots.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { readStream } from '#infra/postgres/event-store.ts';
+import { readHistories } from '#infra/postgres/stream-histories.ts';
 import { readVersions, versionAt, type Moment } from '#infra/postgres/stream-past.ts';
 import { actorName } from '#projections/actors.ts';
 import { settingColumns } from '#projections/scripts/apply.ts';
@@ -36,9 +37,10 @@ export async function readPastScript(
 ): Promise<PastScript> {
   const streamId = `script-${scriptId}` as const;
   const streamVersion = await versionAt(db, streamId, moment);
-  const events = (await readStream(db, streamId, 1)) as readonly Recorded<ScriptEvent>[];
-  const now = fold(events);
-  const then = fold(events.slice(0, streamVersion));
+  const [now, then] = await Promise.all([
+    stateAt(db, scriptId),
+    stateAt(db, scriptId, streamVersion),
+  ]);
   return {
     scriptId,
     moment,
@@ -48,11 +50,11 @@ export async function readPastScript(
   };
 }
 
-function fold(events: readonly Recorded<ScriptEvent>[]): ScriptState {
-  return events.reduce<ScriptState>(
-    (state, event) => scriptAggregate.evolve(state, event, event.version),
-    scriptAggregate.initial,
-  );
+async function stateAt(db: Queryable, scriptId: ScriptId, until?: number): Promise<ScriptState> {
+  const streamId = `script-${scriptId}` as const;
+  const wanted = { streamId, format: formatOf(scriptAggregate) };
+  const histories = await readHistories(db, [wanted], until);
+  return stateAfter(scriptAggregate, histories.get(streamId) ?? noHistory);
 }
 
 /** The script as lists show it. Of its runs its stream knows nothing: there is no last one. */

@@ -1,0 +1,106 @@
+import { scriptAggregate } from '#domain/script/decide.ts';
+import { formatOf, noHistory, snapshotEvery, stateAfter, versionOf } from '#domain/snapshots.ts';
+import { scriptId } from '#domain/testing/ids.ts';
+import { createGroup, createScript, file } from '#domain/testing/samples.ts';
+import {
+  openTestPlatform,
+  recordedBy,
+  somebody,
+  type TestPlatform,
+} from '#infra/testing/platform.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readStream } from './event-store.ts';
+import { readHistories } from './stream-histories.ts';
+
+const streamId = `script-${scriptId()}` as const;
+const wanted = { streamId, format: formatOf(scriptAggregate) };
+const length = 2 * snapshotEvery + 10;
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await openTestPlatform();
+  await platform.accepted(createGroup());
+  await platform.accepted(createScript());
+  await Promise.all(Array.from({ length: length - 1 }, (_, index) => save('ba'[index % 2])));
+});
+afterAll(() => platform.close());
+
+function save(letter: string | undefined) {
+  const command = { type: 'SaveFile', scriptId: scriptId(), ...file('main.py', letter) } as const;
+  return platform.commands.execute(command, somebody());
+}
+
+const history = async (until?: number) =>
+  (await readHistories(platform.pool, [wanted], until)).get(streamId) ?? noHistory;
+
+const stored = async () => {
+  const { rows } = await platform.pool.query<{ version: number; format: string }>(
+    'SELECT version, format FROM snapshots ORDER BY version',
+  );
+  return rows;
+};
+
+async function folded(until: number) {
+  const events = await readStream(platform.pool, streamId, 1);
+  return stateAfter(scriptAggregate, { events: events.slice(0, until) });
+}
+
+describe('given a long stream', () => {
+  let versions: readonly number[];
+  beforeEach(async () => {
+    versions = (await stored()).map(({ version }) => version);
+  });
+
+  test('then there is a snapshot for every so many events, and none of short streams', () => {
+    expect(versions).toEqual([snapshotEvery, 2 * snapshotEvery]);
+  });
+
+  test('when it is read, then it begins at the last snapshot before its end', async () => {
+    for (const [until, from] of [
+      [undefined, 2 * snapshotEvery],
+      [2 * snapshotEvery, 2 * snapshotEvery],
+      [2 * snapshotEvery - 1, snapshotEvery],
+      [snapshotEvery - 1, undefined],
+      [0, undefined],
+    ] as const) {
+      const read = await history(until);
+      expect(read.from?.last.version).toBe(from);
+      expect(versionOf(read)).toBe(until ?? length);
+      expect(stateAfter(scriptAggregate, read)).toEqual(await folded(until ?? length));
+    }
+  });
+
+  test('when a command has nothing to do right at a snapshot, then its place is that', async () => {
+    await platform.pool.query('DELETE FROM snapshots WHERE version > $1', [snapshotEvery]);
+    const command = { type: 'EnableScript', scriptId: scriptId() } as const;
+    const before = await platform.commands.execute(command, somebody());
+    await platform.pool.query(
+      `INSERT INTO snapshots (stream_id, format, version, event_id, state, size)
+      SELECT s.stream_id, s.format, e.version, e.event_id, s.state, s.size FROM snapshots s
+      JOIN events e USING (stream_id) WHERE e.version = $1`,
+      [length],
+    );
+    expect((await history()).events).toEqual([]);
+    expect(await platform.commands.execute(command, somebody())).toEqual(before);
+  });
+});
+
+describe.each([
+  ['are lost', 'DELETE FROM snapshots'],
+  ['are of another format', `UPDATE snapshots SET format = 'of old'`],
+  ['are of another history', 'UPDATE snapshots SET event_id = gen_random_uuid()'],
+])('given snapshots that %s', (_, spoil) => {
+  test('then commands are decided as before, and the next one makes them anew', async () => {
+    await platform.pool.query(spoil);
+    const whole = await history();
+    expect([whole.from, versionOf(whole)]).toEqual([undefined, whole.events.length]);
+    const letter = 'cd'[whole.events.length % 2];
+    const [event] = recordedBy(await save(letter));
+    expect(event?.version).toBe(whole.events.length + 1);
+    expect(await stored()).toEqual(
+      [1, 2].map((turn) => ({ version: turn * snapshotEvery, format: wanted.format })),
+    );
+    const state = stateAfter(scriptAggregate, await history());
+    expect(state).toEqual(await folded(whole.events.length + 1));
+  });
+});
