@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openObjectStore } from '#infra/objects/open.ts';
 import { getPayload } from '#infra/postgres/payloads.ts';
+import { Vault } from '#infra/secrets/vault.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
 import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
@@ -23,6 +24,7 @@ import { runtimeMetrics } from './metrics.ts';
 import { prepareRun, type PreparationParts } from './preparation.ts';
 import { SampleRecorder } from './samples/sample-recorder.ts';
 import { sandboxedBuilds } from './sandboxed-builds.ts';
+import { RunSecrets } from './secrets/run-secrets.ts';
 import { startLocalSandbox, type LocalSandbox } from './sandbox/local-sandbox.ts';
 import { findPython, type Python } from './sandbox/python.ts';
 import type { SandboxLayers } from './sandbox/sandbox.ts';
@@ -39,6 +41,7 @@ const stopDeadlineMs = stopGraceMs + 10_000;
 const readSettings = () =>
   readConfig([
     'databaseUrl',
+    'secretMasterKey',
     'bind',
     'dataDir',
     ...objectStoreSettings,
@@ -108,6 +111,8 @@ async function openPreparation(
   logger: Logger,
 ): Promise<PreparationParts> {
   const { pool } = platform.database;
+  const { reads, commands, ids } = platform;
+  const vault = new Vault(pool, config.secretMasterKey, ids);
   const folder = (name: string) => join(config.workDir, name);
   const leaseMs = config.leaseSeconds * 1000;
   await mkdir(folder('data'), { recursive: true });
@@ -115,6 +120,7 @@ async function openPreparation(
   return {
     interpreters: new Interpreters(python, process.env['PATH'] ?? ''),
     snapshots: await Snapshots.open(folder('files'), objects, platform.reads),
+    secrets: new RunSecrets({ reads, vault, commands, ids }),
     environments: await openEnvironments({
       folder: folder('environments'),
       runBuild: sandboxedBuilds({ sandbox, python, hidden: [config.dataDir], leaseMs }),

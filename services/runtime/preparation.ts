@@ -2,12 +2,14 @@
 import { copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
+import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import type { Environments } from './environments/environments.ts';
 import { readRequirements } from './environments/requirements.ts';
 import type { Preparation } from './execution.ts';
 import type { Interpreters } from './interpreters.ts';
 import type { RunLog } from './logs/run-log.ts';
 import { runVariables, workspaceVariables } from './run-variables.ts';
+import type { RunSecrets } from './secrets/run-secrets.ts';
 import type { Python } from './sandbox/python.ts';
 import type { RunFile, RunSpec } from './sandbox/sandbox.ts';
 import type { Snapshots } from './snapshots.ts';
@@ -19,6 +21,7 @@ export interface PreparationParts {
   readonly interpreters: Interpreters;
   readonly snapshots: Snapshots;
   readonly environments: Environments;
+  readonly secrets: Pick<RunSecrets, 'environmentOf'>;
   /** JSON text of parameters by their hash; `undefined` when they are no longer kept. */
   readonly parameters: (sha256: string) => Promise<string | undefined>;
   /** Folder of what scripts keep between runs, one folder each. */
@@ -63,12 +66,23 @@ export async function prepareRun(
   if (environment.status === 'failed') {
     return { kind: 'failed', failure: 'environment_error', detail: environment.detail };
   }
-  signal.throwIfAborted();
-  return {
-    kind: 'ready',
-    spec: specOf(parts, run, files, { python, folder: environment.environmentDir }, params),
-    release: environment.release,
-  };
+  try {
+    signal.throwIfAborted();
+    // Last, so that what was set while the environment was built counts.
+    const secrets = await parts.secrets.environmentOf(run);
+    log.mask(Object.values(secrets));
+    const variables = runVariables(run, environment.environmentDir, params, secrets);
+    const made = { python, folder: environment.environmentDir };
+    return {
+      kind: 'ready',
+      spec: specOf(parts, run, files, made, variables),
+      release: environment.release,
+    };
+  } catch (error) {
+    environment.release();
+    if (!(error instanceof UnreadableSecret)) throw error;
+    return { kind: 'failed', failure: 'sandbox_error', detail: error.message };
+  }
 }
 
 interface Project {
@@ -104,14 +118,14 @@ function specOf(
   run: ClaimedRun,
   files: readonly RunFile[],
   { python, folder }: { readonly python: Python; readonly folder: string },
-  params: string,
+  env: RunSpec['env'],
 ): RunSpec {
   const { limits } = run;
   return {
     runId: run.runId,
     scriptId: run.scriptId,
     argv: [join(folder, 'bin', 'python'), run.entrypoint],
-    env: runVariables(run, folder, params),
+    env,
     workspaceEnv: workspaceVariables,
     files,
     dataFolder: join(parts.dataFolder, run.scriptId),

@@ -20,12 +20,23 @@ const run: ClaimedRun = {
 };
 
 test('a run has the variables of its author, but never those of the platform', () => {
-  const plain = runVariables(run, '/environment', '{}');
+  const plain = runVariables(run, '/environment', '{}', {});
   const reserved = { PATH: '/tmp', PYTHONPATH: '/tmp', LD_PRELOAD: 'x', ORCH_RUN_ID: 'x' };
   const environment = { TZ: 'UTC', LANG: 'de_DE.UTF-8', ...reserved };
-  expect(runVariables({ ...run, environment }, '/environment', '{}')).toEqual({
+  expect(runVariables({ ...run, environment }, '/environment', '{}', {})).toEqual({
     ...plain,
     TZ: 'UTC',
     LANG: 'de_DE.UTF-8',
+  });
+});
+
+test('a secret comes before a variable of its name, but never before those of the platform', () => {
+  const environment = { TOKEN: 'shown', TZ: 'UTC' };
+  const secrets = { TOKEN: 'secret', PATH: '/tmp', ORCH_RUN_ID: 'x' };
+  const variables = runVariables({ ...run, environment }, '/environment', '{}', secrets);
+  expect(variables).toEqual({
+    ...runVariables(run, '/environment', '{}', {}),
+    TOKEN: 'secret',
+    TZ: 'UTC',
   });
 });

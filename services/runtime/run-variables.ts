@@ -5,13 +5,17 @@ import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** The complete environment of a run (contract §5): nothing of the platform's own is inherited.
- *  @param params JSON text of the run's parameters */
+ *  @param params JSON text of the run's parameters
+ *  @param secrets those that are variables, by name; they come before the author's variables */
 export function runVariables(
   run: ClaimedRun,
   environmentFolder: string,
   params: string,
+  secrets: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
-  const own = Object.entries(run.environment).filter(([name]) => !isReservedVariable(name));
+  const own = Object.entries({ ...run.environment, ...secrets }).filter(
+    ([name]) => !isReservedVariable(name),
+  );
   return {
     LANG: 'C.UTF-8',
     ...Object.fromEntries(own),

@@ -1,6 +1,7 @@
 /** The log of one run, from the bytes of its process to the store. */
 import { createLineSplitter } from './line-splitter.ts';
 import type { LogTotals, LogWriter } from './log-writer.ts';
+import { Masker } from './masker.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
 // Long enough for the rest of a line that was cut by the pipe, short enough for a prompt.
@@ -11,6 +12,10 @@ export interface RunLog {
   write(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void>;
   /** Adds lines of the platform's own, such as those of a build. Text may hold several lines. */
   system(text: string): Promise<void>;
+  /** Shows `***` in place of these secrets from now on: call it before the process has them. */
+  mask(values: readonly string[]): void;
+  /** The text as the log would show it. */
+  masked(text: string): string;
   /** Stores everything and ends the log.
    *  @throws what `LogWriter.close` throws */
   close(): Promise<LogTotals>;
@@ -18,6 +23,8 @@ export interface RunLog {
 
 export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): RunLog {
   const splitter = createLineSplitter();
+  const masker = new Masker();
+  const streams = { stdout: masker.stream(), stderr: masker.stream() };
   let cancelWait: (() => void) | undefined;
 
   const stopWaiting = () => {
@@ -37,7 +44,7 @@ export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): 
 
   return {
     async write(stream, bytes) {
-      const lines = splitter.push(stream, bytes);
+      const lines = splitter.push(stream, streams[stream].push(bytes));
       // What is partial now has just begun; without a new line the older wait goes on.
       if (lines.length > 0) stopWaiting();
       await writer.write(lines);
@@ -46,12 +53,17 @@ export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): 
     },
     system(text) {
       const own = createLineSplitter();
-      const lines = [...own.push('stdout', Buffer.from(text)), ...own.flush(true)];
+      const lines = [...own.push('stdout', Buffer.from(masker.text(text))), ...own.flush(true)];
       return writer.write(lines.map((line) => ({ stream: 'system', text: line.text })));
     },
+    mask: (values) => masker.add(values),
+    masked: (text) => masker.text(text),
     async close() {
       stopWaiting();
-      await writer.write(splitter.flush(true));
+      const rest = (['stdout', 'stderr'] as const).flatMap((stream) =>
+        splitter.push(stream, streams[stream].end()),
+      );
+      await writer.write([...rest, ...splitter.flush(true)]);
       return writer.close();
     },
   };

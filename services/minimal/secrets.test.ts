@@ -1,0 +1,151 @@
+/** Secrets in real runs: they arrive, and are nowhere else. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { withClient } from '#infra/testing/client.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isAlive, Product } from './testing/product.ts';
+
+const canary = 'canary/4f1d+9be07c%2a66';
+const forms = [
+  canary,
+  Buffer.from(canary).toString('base64'),
+  Buffer.from(canary).toString('base64url'),
+  encodeURIComponent(canary),
+];
+
+let product: Product;
+beforeAll(async () => {
+  product = await Product.start();
+}, 120_000);
+afterAll(async () => {
+  const left = await product.stop();
+  await product.remove();
+  expect(left.filter(isAlive)).toEqual([]);
+});
+
+const tells = `import base64, os, sys, time, urllib.parse
+value = os.environ["CANARY"]
+print("plain", value, "end")
+print("base64", base64.b64encode(value.encode()).decode())
+print("basic", base64.b64encode(b"user:" + value.encode()).decode())
+print("url", urllib.parse.quote(value, safe=""), urllib.parse.quote_plus(value))
+for stream in (sys.stdout, sys.stderr):
+    for letter in value:
+        stream.write(letter)
+        stream.flush()
+    stream.write("\\n")
+sys.stdout.write(value[:8])
+sys.stdout.flush()
+time.sleep(0.3)
+print(value[8:])
+print(len(value), os.environ.get("HIDDEN"))
+raise RuntimeError(value)
+`;
+
+describe('given a script with secrets', { timeout: 120_000 }, () => {
+  let id: string;
+  beforeAll(async () => {
+    id = await product.script('Secretive', { 'main.py': tells });
+    const path = `/scripts/${id}/secrets`;
+    await product.call('PUT', `${path}/CANARY`, { value: canary, as_environment: true });
+    await product.call('PUT', `${path}/HIDDEN`, { value: 'not a variable' });
+  });
+
+  test('when a run tells them, then its log shows masks, also where they come letter by letter', async () => {
+    const { run_id: runId } = await product.run(id);
+    const run = await product.untilFinished(runId);
+    expect(run.failure_reason).toBe('exit_code');
+    const lines = (await product.log(runId)).map(({ text }) => text);
+    expect(lines).toContain('plain *** end');
+    expect(lines).toContain('base64 ***');
+    expect(lines).toContain('url *** ***');
+    expect(lines.filter((line) => line === '***').length).toBe(3);
+    expect(lines).toContain(`${canary.length} None`);
+    expect(lines).toContain('RuntimeError: ***');
+    const basic = lines.find((line) => line.startsWith('basic'))?.slice(6) ?? '';
+    expect(basic).toContain('***');
+    expect(Buffer.from(basic.replace('***', ''), 'base64').toString()).not.toContain('canary');
+  });
+
+  test('then its use is shown, and in the audit trail', async () => {
+    await product.untilFinished((await product.run(id)).run_id);
+    const { items } = await product.call<{ items: Record<string, unknown>[] }>(
+      'GET',
+      `/scripts/${id}/secrets`,
+    );
+    expect(items.map(({ name, last_used_at: at }) => [name, at === null])).toEqual([
+      ['CANARY', false],
+      ['HIDDEN', true],
+    ]);
+    const audit = await product.call<{ items: Record<string, unknown>[] }>('GET', '/audit');
+    expect(audit.items).toContainEqual(
+      expect.objectContaining({ action: 'secrets_read', detail: 'CANARY', actor: 'runtime' }),
+    );
+  });
+
+  test('then no table, file, log or metric of the platform holds one', async () => {
+    const answers = await Promise.all([
+      product.fetch('GET', `/runs?limit=200`),
+      product.fetch('GET', `/scripts/${id}/history`),
+      product.fetch('GET', `/audit?limit=200`),
+      fetch(`${product.baseUrl}/metrics`),
+    ]);
+    const texts = await Promise.all(answers.map((answer) => answer.text()));
+    for (const form of forms) expect(texts.join('\n')).not.toContain(form);
+    expect(await tablesWith(forms)).toEqual([]);
+    expect(await filesWith(forms)).toEqual([]);
+  });
+
+  test('when its key was destroyed, then a run does not start, and says why', async () => {
+    await inDatabase((client) => client.query(`DELETE FROM data_keys WHERE script_id = $1`, [id]));
+    const { run_id: runId } = await product.run(id);
+    expect((await product.untilFinished(runId)).failure_reason).toBe('sandbox_error');
+    expect((await product.log(runId)).map(({ text }) => text)).toEqual([
+      'The secret "CANARY" cannot be read: its data key was destroyed. Set it again.',
+    ]);
+  });
+});
+
+type Work<Result> = Parameters<typeof withClient<Result>>[1];
+
+async function inDatabase<Result>(work: Work<Result>): Promise<Result> {
+  const url = await readFile(join(product.dataDir, 'secrets', 'ORCH_DATABASE_URL'), 'utf8');
+  return await withClient(url.trim(), work);
+}
+
+/** The tables that hold one of the texts anywhere in a row. */
+async function tablesWith(texts: readonly string[]): Promise<readonly string[]> {
+  return await inDatabase(async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT quote_ident(relname) AS name FROM pg_class
+       WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+         AND has_table_privilege(oid, 'SELECT')`,
+    );
+    expect(rows.length).toBeGreaterThan(10);
+    const found: string[] = [];
+    for (const { name } of rows) {
+      const hits = await client.query(
+        `SELECT FROM ${name} t, unnest($1::text[]) AS form
+         WHERE position(form IN t::text) > 0
+           OR position(encode(form::bytea, 'hex') IN t::text) > 0 LIMIT 1`,
+        [texts],
+      );
+      if (hits.rowCount !== 0) found.push(name);
+    }
+    return found;
+  });
+}
+
+/** The files of the data folder, those of Postgres among them, that hold one of the texts. */
+async function filesWith(texts: readonly string[]): Promise<readonly string[]> {
+  const patterns = texts.flatMap((text) => ['-e', text]);
+  const grep = promisify(execFile)('grep', ['-rlaF', ...patterns, product.dataDir]);
+  const { stdout } = await grep.catch((error: { code: number; stdout: string }) => {
+    // 1: nothing was found.
+    if (error.code !== 1) throw error;
+    return error;
+  });
+  return stdout.split('\n').filter(Boolean);
+}

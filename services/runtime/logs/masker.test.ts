@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Masker } from './masker.ts';
+
+const secret = 'p4ss/wörd+%1';
+
+function masking(...values: readonly string[]): Masker {
+  const masker = new Masker();
+  masker.add(values);
+  return masker;
+}
+
+/** What comes out of a stream that gets the text in these pieces. */
+function streamed(masker: Masker, text: string, cuts: readonly number[]): string {
+  const bytes = Buffer.from(text);
+  const places = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)), bytes.length];
+  const ordered = places.toSorted((one, other) => one - other);
+  const stream = masker.stream();
+  const out = ordered
+    .slice(1)
+    .map((end, index) => stream.push(bytes.subarray(ordered[index], end)));
+  return Buffer.concat([...out, stream.end()]).toString();
+}
+
+describe('given a secret', () => {
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+  test.each([
+    ['itself', secret],
+    ['base64', base64(secret)],
+    ['base64 for addresses', Buffer.from(secret).toString('base64url')],
+    ['URL-encoded', encodeURIComponent(secret)],
+    [
+      'URL-encoded in lower case',
+      encodeURIComponent(secret).replace(/%../g, (one) => one.toLowerCase()),
+    ],
+    ['URL-encoded but for slashes', encodeURIComponent(secret).replaceAll('%2F', '/')],
+  ])('then it is masked as %s', (_name, form) => {
+    expect(masking(secret).text(`before ${form} after`)).toBe('before *** after');
+  });
+
+  test('then white space around it does not count', () => {
+    expect(masking(` ${secret}\n`).text(`<${secret}>`)).toBe('<***>');
+  });
+
+  test.each(['', 'u', 'us', 'user:'])(
+    'then nothing of it is left in the base64 of a text that has "%s" before it',
+    (before) => {
+      const shown = masking(secret).text(base64(`${before}${secret}:more`));
+      expect(shown).toContain('***');
+      expect(Buffer.from(shown.replace('***', ''), 'base64').toString()).not.toContain('p4ss');
+    },
+  );
+
+  test('then it is masked in JSON, and a long one line by line', () => {
+    const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0\nshort\n-----END KEY-----';
+    const masker = masking(key);
+    expect(masker.text(JSON.stringify({ key }))).toBe('{"key":"***"}');
+    expect(masker.text(key.replaceAll('\n', '\n> '))).toBe('***\n> ***\n> short\n> ***');
+  });
+
+  test('then repetitions are one mask', () => {
+    expect(masking(secret).text(secret.repeat(3))).toBe('***');
+  });
+
+  test('when there are others that are too short, then those are not masked', () => {
+    expect(masking('abc', 'é ').text('abc é')).toBe('abc é');
+    expect(masking('abcd').text('abcd')).toBe('***');
+  });
+
+  test('when it begins like another, then the longer one is masked', () => {
+    const masker = masking('token', 'token-and-more');
+    expect(masker.text('token token-and-more')).toBe('*** ***');
+    expect(streamed(masker, 'token-and-more', [5, 6, 9])).toBe('***');
+  });
+
+  test('when it comes in pieces, then it is masked all the same', () => {
+    const text = `a ${secret} b ${base64(secret)}\n${encodeURIComponent(secret)}p4ss`;
+    fc.assert(
+      fc.property(fc.array(fc.nat(90), { maxLength: 8 }), (cuts) => {
+        expect(streamed(masking(secret), text, cuts)).toBe('a *** b ***\n***p4ss');
+      }),
+    );
+  });
+
+  test('when a text could be its beginning, then that waits for what comes next', () => {
+    const stream = masking(secret).stream();
+    const push = (text: string) => Buffer.from(stream.push(Buffer.from(text))).toString();
+    expect(push('prompt: p4ss')).toBe('prompt: ');
+    expect(push('port?')).toBe('p4ssport?');
+    expect(push('p4')).toBe('');
+    expect(Buffer.from(stream.end()).toString()).toBe('p4');
+  });
+});
+
+describe('given no secret', () => {
+  test('then bytes pass as they are, also those that are no text', () => {
+    const bytes = Buffer.from([0xff, 0x00, 0xc3]);
+    expect(new Masker().stream().push(bytes)).toBe(bytes);
+    const stream = masking(secret).stream();
+    expect(Buffer.concat([stream.push(bytes), stream.end()])).toEqual(bytes);
+  });
+});
+
+describe('given as many and as long secrets as there may be', () => {
+  test('then a megabyte that looks like them is masked in reasonable time', () => {
+    const values = [
+      ...Array.from({ length: 3 }, (_, index) => `${'a'.repeat(32_000)}${index}`),
+      ...Array.from({ length: 90 }, (_, index) => `secret number ${index} is ${'x'.repeat(300)}`),
+    ];
+    const startedMs = performance.now();
+    const masker = masking(...values);
+    const text = `${'a'.repeat(500_000)}b${'secret number '.repeat(30_000)}`;
+    expect(streamed(masker, text, [100_000, 200_000, 700_000])).toContain('***');
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+  });
+});
