@@ -18,6 +18,9 @@ export interface ServiceDefinition {
   readonly page: string;
   /** Longest life of V8's heap, in MB. */
   readonly maxHeapMb: number;
+  /** Young generation of V8's heap, in MB: a small one costs little speed, but where requests come in
+   *  numbers, and saves memory in every process. */
+  readonly youngHeapMb: number;
 }
 
 const entry = (name: string): string =>
@@ -38,6 +41,7 @@ export const services: readonly ServiceDefinition[] = [
     ],
     page: '/',
     maxHeapMb: 512,
+    youngHeapMb: 16,
   },
   {
     name: 'runtime',
@@ -46,6 +50,7 @@ export const services: readonly ServiceDefinition[] = [
     secrets: ['ORCH_DATABASE_URL', 'SECRET_MASTER_KEY', 'ORCH_S3_SECRET_ACCESS_KEY'],
     page: '/health',
     maxHeapMb: 256,
+    youngHeapMb: 4,
   },
   {
     name: 'scheduler',
@@ -54,5 +59,6 @@ export const services: readonly ServiceDefinition[] = [
     secrets: ['ORCH_DATABASE_URL', 'ORCH_S3_SECRET_ACCESS_KEY'],
     page: '/health',
     maxHeapMb: 128,
+    youngHeapMb: 4,
   },
 ];

@@ -100,12 +100,11 @@ function makeService(
   environment: Record<string, string>,
   say: (line: string) => void,
 ): Service {
-  const { name, entry, maxHeapMb, ports } = definition;
+  const { name, entry, maxHeapMb, youngHeapMb, ports } = definition;
   const log = openLogFile(join(config.dataDir, 'logs', `${name}.log`));
   return createService({
     name,
-    // A small young generation costs little speed and saves memory in every process.
-    args: [`--max-old-space-size=${maxHeapMb}`, '--max-semi-space-size=4', entry],
+    args: [`--max-old-space-size=${maxHeapMb}`, `--max-semi-space-size=${youngHeapMb}`, entry],
     environment,
     healthUrl: `${localAddress(config.bind, config[ports[0]])}/health`,
     relay: createRelay(name, log, say),

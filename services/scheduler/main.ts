@@ -23,7 +23,7 @@ import { endExpiredRuns, releaseWaitingRuns } from './waiting-runs.ts';
 
 const pollMs = 1_000;
 /** Under load every commit wakes the duties; what came within so long is taken together. */
-const restMs = 25;
+const restMs = 50;
 const housekeepingMs = 10 * 60_000;
 const dataKeysAtOnce = 1_000;
 const answersKeptMs = 24 * 60 * 60_000;

@@ -74,6 +74,7 @@ export class Fixture {
         name === 'first' ? ['ORCH_DATABASE_URL', 'ORCH_ADMIN_PASSWORD'] : ['ORCH_DATABASE_URL'],
       page: '/',
       maxHeapMb: 64,
+      youngHeapMb: 4,
     }));
     return `
       import { startSupervisor } from ${file('minimal/supervisor.ts')};
