@@ -41,6 +41,7 @@ test('a script is as its admission must see it, its waiting and running runs cou
     limits: defaultLimits,
     environment: {},
     python: null,
+    startMode: 'warm',
     resolution: null,
     activeRuns: 2,
     waitingRuns: 1,

@@ -45,7 +45,7 @@ async function scriptFacts(
       'deleted',
       'entrypoint',
     ])
-    .select(['environment', 'python', 'resolution'])
+    .select(['environment', 'python', 'start_mode as startMode', 'resolution'])
     .select((expression) => [
       'max_concurrent_runs as maxConcurrentRuns',
       expression.ref('limits').$castTo<ScriptFacts['limits']>().as('limits'),

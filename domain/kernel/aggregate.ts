@@ -48,6 +48,7 @@ export interface ScriptFacts {
   readonly limits: { readonly [name: string]: number | null };
   readonly environment: { readonly [name: string]: string };
   readonly python: string | null;
+  readonly startMode: 'warm' | 'cold';
   readonly resolution: string | null;
   /** Runs of the script that are running or queued to start: those that the limit counts. */
   readonly activeRuns: number;

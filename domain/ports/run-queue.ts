@@ -2,7 +2,7 @@
  *  runtimes from preparing the same run, while the fence in the run's stream decides who may start. */
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
-import type { RunLimits } from '#domain/script/settings.ts';
+import type { RunLimits, StartMode } from '#domain/script/settings.ts';
 
 /** A run that the caller may prepare now. */
 export interface ClaimedRun {
@@ -15,6 +15,7 @@ export interface ClaimedRun {
   readonly environment: EnvironmentVariables;
   /** The wanted interpreter; `null` for the runtime's own. */
   readonly python: string | null;
+  readonly startMode: StartMode;
   readonly resolution: string | null;
   readonly triggerType: string;
   readonly paramsSha256: string | null;

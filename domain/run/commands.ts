@@ -5,7 +5,7 @@ import type { Failure, RunTotals, Trigger, WhenBusy } from './run.ts';
 /** What a run executes, as an earlier run of the script did. */
 export type RunPlan = Pick<
   RunQueued['data'],
-  'scriptVersion' | 'entrypoint' | 'limits' | 'environment' | 'python' | 'resolution'
+  'scriptVersion' | 'entrypoint' | 'limits' | 'environment' | 'python' | 'startMode' | 'resolution'
 >;
 
 export interface RunScript {

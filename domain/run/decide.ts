@@ -74,13 +74,14 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
 /** The script as it is now. */
 function planOf(script: ScriptFacts): RunPlan {
   const limits: RunLimits = { ...defaultLimits, ...script.limits };
-  const { environment, python, resolution } = script;
+  const { environment, python, startMode, resolution } = script;
   return {
     scriptVersion: script.version,
     entrypoint: script.entrypoint,
     limits,
     ...(Object.keys(environment).length > 0 && { environment }),
     ...(python !== null && { python }),
+    ...(startMode === 'cold' && { startMode }),
     ...(resolution !== null && { resolution }),
   };
 }

@@ -26,6 +26,8 @@ export type RunQueued = DomainEvent<
     readonly environment?: EnvironmentVariables;
     /** The wanted interpreter, such as `3.12`. Absent: the runtime's own. */
     readonly python?: string;
+    /** Absent: a kept interpreter may execute it. */
+    readonly startMode?: 'cold';
     /** Names the resolution of the requirements. Absent: the first. */
     readonly resolution?: string;
     /** It starts no sooner than it is released. Absent: it may start at once. */

@@ -115,7 +115,7 @@ export const scriptAggregate: Aggregate<
   streamType: 'script',
   initial: initialScript,
   evolve: evolveScript,
-  stateVersion: 1,
+  stateVersion: 2,
   decide: decideScript,
   streamOf: (command) => `script-${command.scriptId}`,
   guards: (command) =>

@@ -25,6 +25,11 @@ export interface RetryPolicy {
   readonly max_backoff_seconds: number;
 }
 
+/** `warm`: a run may be executed by an interpreter that is kept for the script. `cold`: each starts one
+ *  of its own. */
+export const startModes = ['warm', 'cold'] as const;
+export type StartMode = (typeof startModes)[number];
+
 export interface ScriptSettings {
   readonly maxConcurrentRuns: number;
   readonly storageQuotaBytes: number;
@@ -37,6 +42,7 @@ export interface ScriptSettings {
   readonly environment: EnvironmentVariables;
   /** `3` or such as `3.12`; `null` for the runtime's own. */
   readonly python: string | null;
+  readonly startMode: StartMode;
   /** A new value resolves the requirements anew. */
   readonly resolution: string | null;
 }
@@ -71,6 +77,7 @@ export const defaultSettings: ScriptSettings = {
   keepAlive: false,
   environment: {},
   python: null,
+  startMode: 'warm',
   resolution: null,
 };
 

@@ -114,6 +114,7 @@ function scriptFacts(log: readonly Recorded[], id: string): ScriptFacts | undefi
     limits: { ...settings.limits },
     environment: settings.environment,
     python: settings.python,
+    startMode: settings.startMode,
     resolution: settings.resolution,
     activeRuns: active.length - waiting.length,
     waitingRuns: waiting.length,

@@ -47,6 +47,7 @@ export function scriptFacts(changes: Partial<ScriptFacts> = {}): ScriptFacts {
     limits: { ...defaultLimits },
     environment: {},
     python: null,
+    startMode: 'warm',
     resolution: null,
     activeRuns: 0,
     waitingRuns: 0,

@@ -67,6 +67,7 @@ describe('a claim', () => {
         limits: { ...defaultSettings.limits, wall_clock_seconds: 7 },
         environment: {},
         python: null,
+        startMode: 'warm',
         resolution: null,
         triggerType: 'manual',
         paramsSha256: params.paramsSha256,

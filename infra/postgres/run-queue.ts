@@ -8,7 +8,7 @@ import type {
   WaitingRun,
 } from '#domain/ports/run-queue.ts';
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
-import type { RunLimits } from '#domain/script/settings.ts';
+import type { RunLimits, StartMode } from '#domain/script/settings.ts';
 import type { Queryable } from './database.ts';
 
 const statements = {
@@ -23,7 +23,7 @@ const statements = {
       FROM next WHERE q.run_id = next.run_id
       RETURNING q.*)
     SELECT q.run_id, q.script_id, q.attempt, r.script_version, r.entrypoint, r.limits,
-      r.environment, r.python, r.resolution,
+      r.environment, r.python, r.start_mode, r.resolution,
       r.trigger_type, r.params_sha256, e.metadata->>'correlationId' AS correlation_id
     FROM claimed q JOIN runs r ON r.run_id = q.run_id
       JOIN events e ON e.stream_id = 'run-' || q.run_id AND e.version = 1
@@ -65,6 +65,7 @@ interface ClaimRow {
   readonly limits: RunLimits;
   readonly environment: EnvironmentVariables;
   readonly python: string | null;
+  readonly start_mode: StartMode;
   readonly resolution: string | null;
   readonly trigger_type: string;
   readonly params_sha256: string | null;
@@ -95,6 +96,7 @@ export class PostgresRunQueue implements RunQueue {
       limits: row.limits,
       environment: row.environment,
       python: row.python,
+      startMode: row.start_mode,
       resolution: row.resolution,
       triggerType: row.trigger_type,
       paramsSha256: row.params_sha256,

@@ -44,6 +44,7 @@ const queued = {
   limits: { ...defaultLimits, wall_clock_seconds: 9 },
   environment: {},
   python: null,
+  start_mode: 'warm',
   resolution: null,
   params_sha256: 'a'.repeat(64),
   attempt: 1,

@@ -63,6 +63,7 @@ export function queuedRun(event: Extract<RunRecorded, { type: 'RunQueued' }>): R
     limits: data.limits,
     environment: data.environment ?? {},
     python: data.python ?? null,
+    start_mode: data.startMode ?? 'warm',
     resolution: data.resolution ?? null,
     params_sha256: data.paramsSha256,
     attempt: data.attempt,

@@ -77,13 +77,14 @@ export async function activeRuns(
 
 /** What a run executed, for another run to execute the same. */
 export function planOf(run: RunsTable): RunPlan {
-  const { environment, python, resolution } = run;
+  const { environment, python, start_mode: startMode, resolution } = run;
   return {
     scriptVersion: run.script_version,
     entrypoint: run.entrypoint,
     limits: run.limits,
     ...(Object.keys(environment).length > 0 && { environment }),
     ...(python !== null && { python }),
+    ...(startMode === 'cold' && { startMode }),
     ...(resolution !== null && { resolution }),
   };
 }

@@ -1,5 +1,5 @@
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
-import type { RunLimits } from '#domain/script/settings.ts';
+import type { RunLimits, StartMode } from '#domain/script/settings.ts';
 import type { Failure, RunStatus, Trigger } from '#domain/run/run.ts';
 import type { Columns } from '../columns.ts';
 
@@ -22,6 +22,7 @@ export interface RunsTable {
   readonly limits: RunLimits;
   readonly environment: EnvironmentVariables;
   readonly python: string | null;
+  readonly start_mode: StartMode;
   readonly resolution: string | null;
   readonly params_sha256: string | null;
   readonly attempt: number;
@@ -62,6 +63,7 @@ export const runColumns: Columns<RunsTable> = {
   limits: 'jsonb',
   environment: 'jsonb',
   python: 'text',
+  start_mode: 'text',
   resolution: 'text',
   params_sha256: 'text',
   attempt: 'integer',

@@ -49,6 +49,7 @@ describe('given a script', () => {
         keep_alive: false,
         environment: {},
         python: null,
+        start_mode: 'warm',
         resolution: null,
         version: 1,
         created_at: at(3),

@@ -95,6 +95,7 @@ export function settingColumns(settings: ScriptSettings) {
     keep_alive: settings.keepAlive,
     environment: settings.environment,
     python: settings.python,
+    start_mode: settings.startMode,
     resolution: settings.resolution,
   };
 }
@@ -111,6 +112,7 @@ export function settingsOf(row: ScriptsTable): ScriptSettings {
     keepAlive: row.keep_alive,
     environment: row.environment,
     python: row.python,
+    startMode: row.start_mode,
     resolution: row.resolution,
   };
 }

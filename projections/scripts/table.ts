@@ -1,5 +1,5 @@
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
-import type { RetryPolicy, RunLimits } from '#domain/script/settings.ts';
+import type { RetryPolicy, RunLimits, StartMode } from '#domain/script/settings.ts';
 import type { Columns } from '../columns.ts';
 
 export interface ScriptsTable {
@@ -19,6 +19,7 @@ export interface ScriptsTable {
   readonly keep_alive: boolean;
   readonly environment: EnvironmentVariables;
   readonly python: string | null;
+  readonly start_mode: StartMode;
   readonly resolution: string | null;
   readonly version: number;
   readonly created_at: Date;
@@ -44,6 +45,7 @@ export const scriptColumns: Columns<ScriptsTable> = {
   keep_alive: 'boolean',
   environment: 'jsonb',
   python: 'text',
+  start_mode: 'text',
   resolution: 'text',
   version: 'integer',
   created_at: 'timestamptz',

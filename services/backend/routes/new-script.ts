@@ -78,6 +78,7 @@ function newScript(
       keepAlive: body.keep_alive ?? false,
       environment: body.environment ?? {},
       python: body.python ?? null,
+      startMode: body.start_mode ?? defaultSettings.startMode,
       resolution: null,
     },
     files,

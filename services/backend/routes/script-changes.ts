@@ -91,7 +91,7 @@ function changeOf(call: ChangeCall, script: ScriptView): ChangeScript | Problem 
 
 function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> {
   const { max_concurrent_runs, storage_quota_bytes, entrypoint, limits, tags } = body;
-  const { retry, keep_alive, environment, python } = body;
+  const { retry, keep_alive, environment, python, start_mode } = body;
   return {
     ...(max_concurrent_runs !== undefined && { maxConcurrentRuns: max_concurrent_runs }),
     ...(storage_quota_bytes !== undefined && { storageQuotaBytes: storage_quota_bytes }),
@@ -102,6 +102,7 @@ function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> 
     ...(keep_alive !== undefined && { keepAlive: keep_alive }),
     ...(environment !== undefined && { environment: patched(script.environment, environment) }),
     ...(python !== undefined && { python }),
+    ...(start_mode !== undefined && { startMode: start_mode }),
   };
 }
 

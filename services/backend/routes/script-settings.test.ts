@@ -21,12 +21,14 @@ describe('the settings of a script', () => {
       keep_alive: true,
       environment: { TZ: 'Europe/Berlin' },
       python: '3.12',
+      start_mode: 'cold',
     });
     expect(made.json).toMatchObject({
       retry: { max_attempts: 3, backoff_seconds: 10, backoff_factor: 2, max_backoff_seconds: 3600 },
       keep_alive: true,
       environment: { TZ: 'Europe/Berlin' },
       python: '3.12',
+      start_mode: 'cold',
     });
     const plain = await developer.get(path((await script(developer)).id));
     expect(plain.json).toMatchObject({
@@ -34,6 +36,7 @@ describe('the settings of a script', () => {
       keep_alive: false,
       environment: {},
       python: null,
+      start_mode: 'warm',
       limits: { queue_seconds: 86_400 },
     });
   });

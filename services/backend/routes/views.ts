@@ -26,6 +26,7 @@ export function scriptJson(script: ScriptView) {
     keep_alive: script.keep_alive,
     environment: script.environment,
     python: script.python,
+    start_mode: script.start_mode,
     version: script.version,
     created_at: script.created_at,
     created_by: script.created_by,

@@ -1,5 +1,10 @@
 /** Scripts and their files on the wire (contract §3, "Script"). */
-import { defaultLimits, defaultRetry, defaultSettings } from '#domain/script/settings.ts';
+import {
+  defaultLimits,
+  defaultRetry,
+  defaultSettings,
+  startModes,
+} from '#domain/script/settings.ts';
 import Type from 'typebox';
 import { templateIds } from '../templates/templates.ts';
 import { examples, Nullable, Page, Sha256, Time, Uuid } from './common.ts';
@@ -114,6 +119,11 @@ const python = Nullable(
   }),
 );
 
+const startMode = Type.Enum([...startModes], {
+  description:
+    'With `warm`, a run may be executed by an interpreter that is kept for the script and forked; it differs in nothing but what `docs/warm-start.md` names. With `cold`, each run starts an interpreter.',
+});
+
 const settings = {
   max_concurrent_runs: Type.Optional(maxConcurrentRuns),
   storage_quota_bytes: Type.Optional(storageQuota),
@@ -123,6 +133,7 @@ const settings = {
   retry: Type.Optional(RetryChanges),
   keep_alive: Type.Optional(keepAlive),
   python: Type.Optional(python),
+  start_mode: Type.Optional(startMode),
 };
 
 const templateId = Type.Enum([...templateIds]);
@@ -182,6 +193,7 @@ export const scriptExample = {
   keep_alive: false,
   environment: { TZ: 'Europe/Berlin' },
   python: null,
+  start_mode: 'warm',
   version: 3,
   created_at: examples.time,
   created_by: 'ada@example.com',
@@ -208,6 +220,7 @@ export const Script = Type.Object(
     keep_alive: keepAlive,
     environment,
     python,
+    start_mode: startMode,
     version: Type.Integer({
       minimum: 1,
       description: 'Counts every change of files and settings; the `ETag`.',

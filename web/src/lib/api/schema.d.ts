@@ -1255,6 +1255,7 @@ export interface components {
          *         "TZ": "Europe/Berlin"
          *       },
          *       "python": null,
+         *       "start_mode": "warm",
          *       "version": 3,
          *       "created_at": "2026-11-21T02:31:00.000Z",
          *       "created_by": "ada@example.com",
@@ -1292,6 +1293,11 @@ export interface components {
                 [key: string]: string;
             };
             python: string | null;
+            /**
+             * @description With `warm`, a run may be executed by an interpreter that is kept for the script and forked; it differs in nothing but what `docs/warm-start.md` names. With `cold`, each run starts an interpreter.
+             * @enum {unknown}
+             */
+            start_mode: "warm" | "cold";
             /** @description Counts every change of files and settings; the `ETag`. */
             version: number;
             /** Format: date-time */
@@ -1352,6 +1358,11 @@ export interface components {
             /** @description For bots: while the script is enabled, one run is kept alive. When it ends, even by a stop, another one starts, after a pause that grows while runs end quickly. Disable the script to end that. */
             keep_alive?: boolean;
             python?: string | null;
+            /**
+             * @description With `warm`, a run may be executed by an interpreter that is kept for the script and forked; it differs in nothing but what `docs/warm-start.md` names. With `cold`, each run starts an interpreter.
+             * @enum {unknown}
+             */
+            start_mode?: "warm" | "cold";
             /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. */
             environment?: {
                 [key: string]: string;
@@ -1377,6 +1388,11 @@ export interface components {
             /** @description For bots: while the script is enabled, one run is kept alive. When it ends, even by a stop, another one starts, after a pause that grows while runs end quickly. Disable the script to end that. */
             keep_alive?: boolean;
             python?: string | null;
+            /**
+             * @description With `warm`, a run may be executed by an interpreter that is kept for the script and forked; it differs in nothing but what `docs/warm-start.md` names. With `cold`, each run starts an interpreter.
+             * @enum {unknown}
+             */
+            start_mode?: "warm" | "cold";
             /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. Those that are not named stay, `null` takes one away. */
             environment?: {
                 [key: string]: string | null;
@@ -2621,6 +2637,7 @@ export interface operations {
                      *             "TZ": "Europe/Berlin"
                      *           },
                      *           "python": null,
+                     *           "start_mode": "warm",
                      *           "version": 3,
                      *           "created_at": "2026-11-21T02:31:00.000Z",
                      *           "created_by": "ada@example.com",
@@ -2749,6 +2766,7 @@ export interface operations {
                      *         "TZ": "Europe/Berlin"
                      *       },
                      *       "python": null,
+                     *       "start_mode": "warm",
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -2896,6 +2914,7 @@ export interface operations {
                      *         "TZ": "Europe/Berlin"
                      *       },
                      *       "python": null,
+                     *       "start_mode": "warm",
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -3050,6 +3069,7 @@ export interface operations {
                      *         "TZ": "Europe/Berlin"
                      *       },
                      *       "python": null,
+                     *       "start_mode": "warm",
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -3316,6 +3336,7 @@ export interface operations {
                      *         "TZ": "Europe/Berlin"
                      *       },
                      *       "python": null,
+                     *       "start_mode": "warm",
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -3475,6 +3496,7 @@ export interface operations {
                      *         "TZ": "Europe/Berlin"
                      *       },
                      *       "python": null,
+                     *       "start_mode": "warm",
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -3598,6 +3620,7 @@ export interface operations {
                      *         "TZ": "Europe/Berlin"
                      *       },
                      *       "python": null,
+                     *       "start_mode": "warm",
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -3724,6 +3747,7 @@ export interface operations {
                      *         "TZ": "Europe/Berlin"
                      *       },
                      *       "python": null,
+                     *       "start_mode": "warm",
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -3959,6 +3983,7 @@ export interface operations {
                      *         "TZ": "Europe/Berlin"
                      *       },
                      *       "python": null,
+                     *       "start_mode": "warm",
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -4123,6 +4148,7 @@ export interface operations {
                      *         "TZ": "Europe/Berlin"
                      *       },
                      *       "python": null,
+                     *       "start_mode": "warm",
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -4282,6 +4308,7 @@ export interface operations {
                      *         "TZ": "Europe/Berlin"
                      *       },
                      *       "python": null,
+                     *       "start_mode": "warm",
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
