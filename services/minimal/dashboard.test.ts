@@ -90,5 +90,21 @@ describeWith(
       await history.getByText('Stopped').waitFor();
       expect(complaints).toEqual([]);
     });
+
+    test('what is made and run elsewhere appears without a question', async () => {
+      await page.getByRole('link', { name: 'Scripts' }).click();
+      await page.getByRole('link', { name: 'from the browser', exact: true }).waitFor();
+      const asked: string[] = [];
+      page.on('request', (request) => {
+        if (request.url().includes('/api/')) asked.push(request.url());
+      });
+      const scriptId = await product.script('from elsewhere', { 'main.py': 'print("hello")' });
+      const row = page.getByRole('row', { name: /from elsewhere/ });
+      await row.getByText('Never run').waitFor();
+      await product.run(scriptId);
+      await row.getByText('Success').waitFor();
+      expect(asked).toEqual([]);
+      expect(complaints).toEqual([]);
+    });
   },
 );

@@ -12,6 +12,8 @@ export type RunSample = Schemas['RunSample'];
 export type LogLine = Schemas['LogLine'];
 export type LogStream = LogLine['stream'];
 export type FileEntry = Schemas['FileEntry'];
+/** One frame of `/ws`, as JSON text. */
+export type FeedFrame = Schemas['FeedFrame'];
 export type Group = Schemas['Group'];
 export type Me = Schemas['Me'];
 export type Problem = Schemas['Problem'];

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { LogLine } from '../api/types.ts';
-import { RunSocket, type LinkState, type Socket } from './run-socket.ts';
+import type { LinkState, Socket } from '../live/live-socket.ts';
+import { RunSocket } from './run-socket.ts';
 
 class FakeSocket implements Socket {
   onopen: ((event: never) => void) | null = null;

@@ -1,8 +1,9 @@
 import { getRun, logPage, logTail, searchLogs, stopRun } from '../api/runs.ts';
 import type { LogLine, Page, Run } from '../api/types.ts';
 import { LogWindow, chunkLines } from '../logs/log-window.ts';
+import type { LinkState } from '../live/live-socket.ts';
 import { openRunSocket } from '../logs/open-run-socket.ts';
-import type { LinkState, RunSocket } from '../logs/run-socket.ts';
+import type { RunSocket } from '../logs/run-socket.ts';
 import { isActive } from '../run-words.ts';
 import { connection } from './connection.svelte.ts';
 import { refreshRunsOf } from './refresh-runs.ts';

@@ -1,0 +1,20 @@
+import { keeper } from '../api/tokens.ts';
+import type { LivePorts, Socket } from './live-socket.ts';
+
+/** What live connections get from the browser. */
+export const browserPorts: LivePorts = {
+  token: (stale) => keeper.renew(stale),
+  nowMs: () => Date.now(),
+  after: (delayMs, work) => {
+    const timer = setTimeout(work, delayMs);
+    return () => clearTimeout(timer);
+  },
+  random: () => Math.random(),
+};
+
+/** Opens a WebSocket on this page's own origin. */
+export function openSocket(path: string, token: string): Socket {
+  const address = new URL(path, location.href);
+  address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
+  return new WebSocket(address, ['orch.v1', `orch.bearer.${token}`]) as Socket;
+}

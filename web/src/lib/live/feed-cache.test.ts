@@ -1,0 +1,115 @@
+import { QueryClient } from '@tanstack/query-core';
+import { expect, test, vi } from 'vitest';
+import type { Run, Script } from '../api/types.ts';
+import { FeedCache } from './feed-cache.ts';
+import type { Pages } from './live-pages.ts';
+
+function setUp() {
+  const client = new QueryClient();
+  const waiting: (() => void)[] = [];
+  const after = (_delayMs: number, work: () => void) => {
+    waiting.push(work);
+    return () => {};
+  };
+  const cache = new FeedCache(client, { after });
+  const pass = () => {
+    for (const work of waiting.splice(0)) work();
+  };
+  const asked = vi.spyOn(client, 'invalidateQueries');
+  return { client, cache, pass, asked };
+}
+
+const run = (id: string, more: Partial<Run> = {}) =>
+  ({
+    run_id: id,
+    script_id: 's1',
+    script_name: 'One',
+    status: 'running',
+    finished_at: null,
+    ...more,
+  }) as Run;
+const script = (id: string, more: Partial<Script> = {}) =>
+  ({ id, name: id, last_run: null, ...more }) as Script;
+const page = <Item>(...items: Item[]): Pages<Item> => ({
+  pageParams: [null],
+  pages: [{ items, next_cursor: null }],
+});
+const ended = { status: 'success', finished_at: '2026-11-21T02:31:00.000Z' } as const;
+
+test('a run is shown in every list that it belongs to', () => {
+  const { client, cache, pass, asked } = setUp();
+  client.setQueryData(['runs', {}], page<Run>());
+  client.setQueryData(['runs', { status: 'running' }], page(run('r1')));
+  client.setQueryData(['script-runs', 's1'], page<Run>());
+  cache.take({ type: 'status', run: run('r1', ended) });
+  pass();
+  const shown = (key: unknown[]) => client.getQueryData<Pages<Run>>(key)?.pages[0]?.items;
+  expect(shown(['runs', {}])).toEqual([run('r1', ended)]);
+  expect(shown(['runs', { status: 'running' }])).toEqual([]);
+  expect(shown(['script-runs', 's1'])).toEqual([run('r1', ended)]);
+  expect(asked).not.toHaveBeenCalled();
+});
+
+test('the end of a run is the last run of its script, unless a newer one ended before', () => {
+  const { client, cache, pass } = setUp();
+  client.setQueryData(['scripts'], page(script('s1'), script('s2')));
+  client.setQueryData(['script', 's1'], { script: script('s1'), etag: '"1"' });
+  cache.take({ type: 'status', run: run('r2', ended) });
+  pass();
+  cache.take({ type: 'status', run: run('r1', ended) });
+  cache.take({ type: 'status', run: run('r3') });
+  pass();
+  const last = { run_id: 'r2', ...ended };
+  const list = client.getQueryData<Pages<Script>>(['scripts'])?.pages[0]?.items;
+  expect(list?.map((one) => one.last_run)).toEqual([last, null]);
+  expect(client.getQueryData(['script', 's1'])).toMatchObject({
+    script: { last_run: last },
+    etag: '"1"',
+  });
+});
+
+test('a list by group is asked for again, once for many new runs', () => {
+  const { client, cache, pass, asked } = setUp();
+  const key = ['runs', { group_id: 'g' }];
+  client.setQueryData(key, page<Run>());
+  cache.take({ type: 'status', run: run('r1') });
+  cache.take({ type: 'status', run: run('r2') });
+  pass();
+  expect(asked).not.toHaveBeenCalled();
+  pass();
+  expect(asked).toHaveBeenCalledTimes(1);
+  expect(asked).toHaveBeenCalledWith({ queryKey: key, exact: true });
+});
+
+test('scripts come, change and go; the open one is asked for with its ETag', () => {
+  const { client, cache, pass, asked } = setUp();
+  client.setQueryData(['scripts'], page(script('s2'), script('s1')));
+  cache.take({ type: 'script', script: script('s3') });
+  cache.take({ type: 'script', script: script('s2', { name: 'renamed' }) });
+  cache.take({ type: 'script_deleted', script_id: 's1' });
+  pass();
+  const names = client
+    .getQueryData<Pages<Script>>(['scripts'])
+    ?.pages[0]?.items.map((one) => one.name);
+  expect(names).toEqual(['s3', 'renamed']);
+  expect(asked).toHaveBeenCalledWith({ queryKey: ['script', 's2'] });
+});
+
+test('a list that is just being fetched is asked for once more', async () => {
+  const { client, cache, pass, asked } = setUp();
+  const answer = Promise.withResolvers<Pages<Run>>();
+  const fetched = client.fetchQuery({ queryKey: ['runs', {}], queryFn: () => answer.promise });
+  cache.take({ type: 'status', run: run('r1') });
+  pass();
+  pass();
+  expect(asked).toHaveBeenCalledWith({ queryKey: ['runs', {}], exact: true });
+  answer.resolve(page<Run>());
+  await fetched;
+});
+
+test('when frames were left out, everything that is shown is asked for again', () => {
+  const { cache, asked } = setUp();
+  cache.take({ type: 'resync', position: 7 });
+  const keys = asked.mock.calls.map(([filters]) => filters?.queryKey?.[0]);
+  expect(keys).toEqual(['runs', 'script-runs', 'scripts', 'script']);
+});

@@ -1,0 +1,147 @@
+import type { QueryClient, QueryKey } from '@tanstack/svelte-query';
+import type { VersionedScript } from '../api/scripts.ts';
+import type { RunFilter } from '../api/runs.ts';
+import type { FeedFrame, Run, Script } from '../api/types.ts';
+import type { LivePorts } from './live-socket.ts';
+import { hasItem, matches, withItem, withoutItem, type Pages } from './live-pages.ts';
+
+/** Frames that follow closely are one change of what is shown. */
+const gatherMs = 50;
+/** A list that cannot be kept up by frames is asked for again no more often than this. */
+const refreshEveryMs = 2000;
+const shownKeys: QueryKey[] = [['runs'], ['script-runs'], ['scripts'], ['script']];
+
+const runId = (run: Run): string => run.run_id;
+const scriptId = (script: Script): string => script.id;
+
+/** Keeps what the pages show up to date by the frames of `/ws`, without asking the server. */
+export class FeedCache {
+  readonly #client: QueryClient;
+  readonly #clock: Pick<LivePorts, 'after'>;
+  readonly #runs = new Map<string, Run>();
+  readonly #scripts = new Map<string, Script | null>();
+  readonly #refreshing = new Set<string>();
+  #gathering = false;
+
+  constructor(client: QueryClient, clock: Pick<LivePorts, 'after'>) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  /** Takes a frame; what it changes is shown a moment later. */
+  take(frame: FeedFrame): void {
+    switch (frame.type) {
+      case 'resync':
+        return this.#refreshAll();
+      case 'status':
+        this.#runs.set(frame.run.run_id, frame.run);
+        return this.#gather();
+      case 'script':
+        this.#scripts.set(frame.script.id, frame.script);
+        return this.#gather();
+      case 'script_deleted':
+        this.#scripts.set(frame.script_id, null);
+        return this.#gather();
+      case 'heartbeat':
+        return;
+    }
+  }
+
+  #refreshAll(): void {
+    this.#runs.clear();
+    this.#scripts.clear();
+    for (const queryKey of shownKeys) void this.#client.invalidateQueries({ queryKey });
+  }
+
+  #gather(): void {
+    if (this.#gathering) return;
+    this.#gathering = true;
+    this.#clock.after(gatherMs, () => {
+      this.#gathering = false;
+      const [runs, scripts] = [[...this.#runs.values()], [...this.#scripts]];
+      this.#runs.clear();
+      this.#scripts.clear();
+      if (runs.length > 0) this.#showRuns(runs);
+      if (scripts.length > 0) this.#showScripts(scripts);
+    });
+  }
+
+  #showRuns(runs: readonly Run[]): void {
+    for (const [key] of this.#client.getQueriesData<Pages<Run>>({ queryKey: ['runs'] })) {
+      this.#change<Pages<Run>>(key, (data) =>
+        runs.reduce((pages, run) => this.#withRun(pages, run, key), data),
+      );
+    }
+    for (const [id, ofScript] of Map.groupBy(runs, (run) => run.script_id)) {
+      this.#change<Pages<Run>>(['script-runs', id], (data) =>
+        ofScript.reduce((pages, run) => withItem(pages, run, runId), data),
+      );
+      const last = lastEnded(ofScript);
+      if (last !== undefined) this.#showLastRun(id, last);
+    }
+  }
+
+  #withRun(pages: Pages<Run>, run: Run, key: QueryKey): Pages<Run> {
+    const isMatch = matches(run, (key[1] ?? {}) as RunFilter);
+    if (isMatch === false) return withoutItem(pages, run.run_id, runId);
+    if (isMatch || hasItem(pages, run.run_id, runId)) return withItem(pages, run, runId);
+    this.#refreshSoon(key);
+    return pages;
+  }
+
+  #showLastRun(id: string, run: Run): void {
+    const shown = (script: Script): Script => {
+      const { last_run: before } = script;
+      if (run.finished_at === null || (before && before.run_id > run.run_id)) return script;
+      const status = run.status as NonNullable<Script['last_run']>['status'];
+      const last = { run_id: run.run_id, status, finished_at: run.finished_at };
+      return { ...script, last_run: last };
+    };
+    this.#change<Pages<Script>>(['scripts'], (data) => ({
+      ...data,
+      pages: data.pages.map((page) => ({
+        ...page,
+        items: page.items.map((one) => (one.id === id ? shown(one) : one)),
+      })),
+    }));
+    this.#change<VersionedScript>(['script', id], (data) => ({
+      ...data,
+      script: shown(data.script),
+    }));
+  }
+
+  #showScripts(scripts: readonly (readonly [string, Script | null])[]): void {
+    this.#change<Pages<Script>>(['scripts'], (data) =>
+      scripts.reduce(
+        (pages, [id, script]) =>
+          script === null ? withoutItem(pages, id, scriptId) : withItem(pages, script, scriptId),
+        data,
+      ),
+    );
+    // With its ETag, which only an answer has.
+    for (const [id] of scripts) void this.#client.invalidateQueries({ queryKey: ['script', id] });
+  }
+
+  #change<Data>(key: QueryKey, change: (data: Data) => Data): void {
+    this.#client.setQueryData<Data>(key, (data) => data && change(data));
+    // What is being fetched may have been read before the change.
+    if (this.#client.isFetching({ queryKey: key, exact: true }) > 0) this.#refreshSoon(key);
+  }
+
+  #refreshSoon(queryKey: QueryKey): void {
+    const name = JSON.stringify(queryKey);
+    if (this.#refreshing.has(name)) return;
+    this.#refreshing.add(name);
+    this.#clock.after(refreshEveryMs, () => {
+      this.#refreshing.delete(name);
+      void this.#client.invalidateQueries({ queryKey, exact: true });
+    });
+  }
+}
+
+function lastEnded(runs: readonly Run[]): Run | undefined {
+  return runs
+    .filter((run) => run.finished_at !== null)
+    .toSorted((one, other) => (one.run_id < other.run_id ? -1 : 1))
+    .at(-1);
+}

@@ -1,0 +1,62 @@
+import type { InfiniteData } from '@tanstack/svelte-query';
+import type { RunFilter } from '../api/runs.ts';
+import type { Page, Run } from '../api/types.ts';
+
+/** The loaded pages of a list, newest first. */
+export type Pages<Item> = InfiniteData<Page<Item>>;
+
+/** The pages with an item as it is now. One that was not there comes where its id puts it, unless that
+ *  is on a page which is not loaded.
+ *  @param idOf ids grow with time */
+export function withItem<Item>(
+  data: Pages<Item>,
+  item: Item,
+  idOf: (item: Item) => string,
+): Pages<Item> {
+  const id = idOf(item);
+  let placed = false;
+  const pages = data.pages.map((page) => {
+    if (placed) return page;
+    const at = page.items.findIndex((one) => idOf(one) <= id);
+    const isKnown = page.items.some((one) => idOf(one) === id);
+    if (at < 0 && page.next_cursor !== null) return page;
+    placed = true;
+    const items = [...page.items];
+    items.splice(at < 0 ? items.length : at, isKnown ? 1 : 0, item);
+    return { ...page, items };
+  });
+  return placed ? { ...data, pages } : data;
+}
+
+/** The pages without an item. */
+export function withoutItem<Item>(
+  data: Pages<Item>,
+  id: string,
+  idOf: (item: Item) => string,
+): Pages<Item> {
+  if (!hasItem(data, id, idOf)) return data;
+  const pages = data.pages.map((page) => ({
+    ...page,
+    items: page.items.filter((one) => idOf(one) !== id),
+  }));
+  return { ...data, pages };
+}
+
+export function hasItem<Item>(
+  data: Pages<Item>,
+  id: string,
+  idOf: (item: Item) => string,
+): boolean {
+  return data.pages.some((page) => page.items.some((one) => idOf(one) === id));
+}
+
+/** Whether a run belongs to a list; null where the run alone does not say so. */
+export function matches(
+  run: Run,
+  { status, trigger_type, q, group_id }: RunFilter,
+): boolean | null {
+  if (status !== undefined && run.status !== status) return false;
+  if (trigger_type !== undefined && run.trigger_type !== trigger_type) return false;
+  if (q !== undefined && !run.script_name.toLowerCase().includes(q.toLowerCase())) return false;
+  return group_id === undefined ? true : null;
+}
