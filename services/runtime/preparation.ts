@@ -124,6 +124,7 @@ function specOf(
   return {
     runId: run.runId,
     scriptId: run.scriptId,
+    user: run.scriptId,
     argv: [join(folder, 'bin', 'python'), run.entrypoint],
     env,
     workspaceEnv: workspaceVariables,

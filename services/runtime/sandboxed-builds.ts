@@ -66,6 +66,8 @@ function specOf(options: SandboxedBuildsOptions, command: BuildCommand): RunSpec
   return {
     runId: randomUUID(),
     scriptId: command.scriptId,
+    // Not the script's own: what was installed is not its to change.
+    user: `build-${command.scriptId}`,
     argv: [options.python.executable, '-I', '-S', '-c', startIn, command.cwd, ...command.argv],
     env: command.env,
     workspaceEnv: [],

@@ -1,5 +1,6 @@
 /** Finishing and removing folders that foreign code wrote into: no link is followed. */
-import { chmod, lstat, readdir, rm } from 'node:fs/promises';
+import { chmod, lchown, lstat, readdir, rm } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 
 interface Found {
@@ -36,13 +37,16 @@ async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
 }
 
 /** Makes everything in `folder` readable for all, and its files writable for nobody. Runs see it
- *  read-only as a whole; its owner can still remove it like any folder of his.
+ *  read-only as a whole; its owner, this process's user, can still remove it like any folder of his.
  *  @returns what it takes on the disk, in bytes */
 export async function makeReadOnly(folder: string): Promise<number> {
+  const { uid: user, gid: group } = userInfo();
   let bytes = 0;
   const folders: string[] = [];
   for await (const found of walk(folder)) {
     bytes += found.sizeBytes;
+    // As user 0 this process had it built by another user.
+    if (user === 0) await lchown(found.path, user, group);
     if (found.kind === 'folder') folders.push(found.path);
     else await chmod(found.path, (found.mode & 0o111) === 0 ? 0o444 : 0o555);
   }

@@ -60,6 +60,9 @@ export type OutputStream = 'stdout' | 'stderr';
 export interface RunSpec {
   readonly runId: string;
   readonly scriptId: string;
+  /** Where there is a system user for each script: whose this run's is to be. Letters, digits, `-`
+   *  and `_`; what the run may write to becomes that user's. */
+  readonly user: string;
   /** `argv[0]` is an absolute path as the script sees it; relative arguments are relative to the
    *  workspace, which is the current folder. */
   readonly argv: readonly [string, ...string[]];

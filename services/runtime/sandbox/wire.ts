@@ -37,6 +37,7 @@ export function specToWire(spec: RunSpec): object {
   return {
     run_id: spec.runId,
     script_id: spec.scriptId,
+    user: spec.user,
     argv: spec.argv,
     env: spec.env,
     workspace_env: spec.workspaceEnv,

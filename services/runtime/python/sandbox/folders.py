@@ -20,7 +20,7 @@ _COPY_BYTES = 1024 * 1024
 
 
 class RunFolder:
-    """A run's own folder `{runs}/{run_id}` with `files`, `tmp` and `root` (a mount point).
+    """A run's own folder `{runs}/{run_id}` with `files` and `tmp`, which are its user's.
 
     It is locked while its supervisor lives: what is not locked is left over and may be removed,
     and a second supervisor of the same run on this host is refused.
@@ -30,7 +30,8 @@ class RunFolder:
         self.path = os.path.join(runs, run_id)
         self.files = os.path.join(self.path, "files")
         self.tmp = os.path.join(self.path, "tmp")
-        self.root = os.path.join(self.path, "root")
+        # Where this host notes which system user has which number.
+        self.users = os.path.join(runs, ".users")
         self._runs = runs
         self._lock = self._create()
 
@@ -39,7 +40,6 @@ class RunFolder:
         while lock is None:
             lock = self._create_locked()
         os.mkdir("files", 0o755, dir_fd=lock)
-        os.mkdir("root", 0o755, dir_fd=lock)
         os.mkdir("tmp", 0o700, dir_fd=lock)
         os.chmod("tmp", 0o1777, dir_fd=lock)
         return lock
@@ -63,6 +63,16 @@ class RunFolder:
             os.close(lock)
         return None
 
+    def give_to(self, user: int, passable: bool) -> None:
+        """Makes what is inside that user's, and nobody else's.
+
+        @param passable whether the user comes here by the host's path
+        """
+        for name in ("files", "tmp"):
+            os.chmod(name, 0o700, dir_fd=self._lock)
+            os.chown(name, user, user, dir_fd=self._lock)
+        os.fchmod(self._lock, 0o711 if passable else 0o700)
+
     def remove(self) -> None:
         """Removes the folder with everything in it. All processes of the run are dead."""
         remove_tree(self._runs, os.path.basename(self.path))
@@ -84,25 +94,49 @@ def remove_leftover(runs: str, name: str) -> None:
         os.close(folder)
 
 
-def make_data_folder(path: str) -> None:
+def make_data_folder(path: str, user: Optional[int]) -> None:
     """@raises SandboxError when it cannot be made, or is no folder."""
     try:
         os.makedirs(path, 0o755, exist_ok=True)
         os.close(os.open(path, _FOLDER))
+        if user is not None:
+            give_tree(path, user)
     except OSError as error:
         raise SandboxError("workspace", f"data folder: {error}") from error
 
 
-def copy_files(files: Sequence[RunFile], workspace: str, data: str) -> None:
+def give_tree(path: str, user: int) -> None:
+    """Makes a file, or a folder with all that is in it, that user's, if it is not yet.
+
+    What an earlier version of the platform kept there was user 0's. A file with several names may
+    be somebody else's as well, and stays as it is. The top comes last: it says that all is done.
+    """
+    status = os.stat(path, follow_symlinks=False)
+    if status.st_uid == user:
+        return
+    # Nothing, where it is no folder.
+    inner = os.fwalk(path, topdown=False) if stat.S_ISDIR(status.st_mode) else ()
+    for _path, folders, files, folder in inner:
+        for name in folders + files:
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if status.st_nlink == 1 or stat.S_ISDIR(status.st_mode):
+                os.chown(name, user, user, dir_fd=folder, follow_symlinks=False)
+    os.chown(path, user, user, follow_symlinks=False)
+
+
+def copy_files(
+    files: Sequence[RunFile], workspace: str, data: str, user: Optional[int]
+) -> None:
     """Copies the version's files; those below `data/` only where there is none yet.
 
+    @param user whose the copies are to be
     @raises SandboxError when one cannot be copied.
     """
     for file in files:
         kept = file.path[0] == "data" and len(file.path) > 1
         parts = file.path[1:] if kept else file.path
         try:
-            _copy(file, data if kept else workspace, parts)
+            _copy(file, data if kept else workspace, parts, user)
         except FileExistsError as error:
             if not kept:
                 raise _copy_error(file, error) from error
@@ -114,14 +148,16 @@ def _copy_error(file: RunFile, error: OSError) -> SandboxError:
     return SandboxError("workspace", f"{'/'.join(file.path)}: {error.strerror}")
 
 
-def _copy(file: RunFile, base: str, parts: Sequence[str]) -> None:
+def _copy(file: RunFile, base: str, parts: Sequence[str], user: Optional[int]) -> None:
     folder = os.open(base, _FOLDER)
     try:
         for part in parts[:-1]:
-            folder = _step_into(folder, part)
+            folder = _step_into(folder, part, user)
         target = os.open(parts[-1], _NEW_FILE, file.mode, dir_fd=folder)
         try:
             _copy_bytes(file.source, target)
+            if user is not None:
+                os.fchown(target, user, user)
             os.fchmod(target, file.mode)
         finally:
             os.close(target)
@@ -129,10 +165,12 @@ def _copy(file: RunFile, base: str, parts: Sequence[str]) -> None:
         os.close(folder)
 
 
-def _step_into(folder: int, name: str) -> int:
+def _step_into(folder: int, name: str, user: Optional[int]) -> int:
     """Opens a folder inside, made where it is missing; closes the outer one."""
     try:
         os.mkdir(name, 0o755, dir_fd=folder)
+        if user is not None:
+            os.chown(name, user, user, dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
         pass
     inner = os.open(name, _FOLDER, dir_fd=folder)

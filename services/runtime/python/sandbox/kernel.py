@@ -33,6 +33,8 @@ MS_REC = 0x4000
 MS_PRIVATE = 0x40000
 MNT_DETACH = 0x2
 
+CAP_CHANGE_USER = 1 << 6 | 1 << 7
+
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_SET_SECCOMP = 22
@@ -109,15 +111,18 @@ def filter_system_calls(program: bytes) -> None:
     _check(result, "prctl(PR_SET_SECCOMP)")
 
 
-def drop_all_capabilities() -> None:
-    """Gives up every capability for good, also for programs executed as user 0."""
+def drop_capabilities(kept: int = 0) -> None:
+    """Gives up every capability for good, also for programs executed as user 0.
+
+    @param kept bits of those that stay until this process becomes another user
+    """
     capability = 0
     while _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0) == 0:
         capability += 1
     _libc.prctl(_PR_CAP_AMBIENT, ctypes.c_ulong(_PR_CAP_AMBIENT_CLEAR_ALL), 0, 0, 0)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    nothing = (ctypes.c_uint32 * 6)()
-    _check(_libc.capset(header, nothing), "capset")
+    sets = (ctypes.c_uint32 * 6)(kept, kept)
+    _check(_libc.capset(header, sets), "capset")
 
 
 def unshare(flags: int) -> None:

@@ -18,7 +18,7 @@ from . import kernel, tree
 from .folders import remove_leftover
 from .init import Execute
 from .leaving import ends_process
-from .machine import Machine
+from .machine import Machine, read_choices
 from .probe import explore
 from .spare import Post, serve_one_run
 
@@ -42,8 +42,7 @@ class Kind(NamedTuple):
 def launch(kind: Kind, flags: Sequence[str]) -> None:
     """Says in one line of JSON that it listens, and returns when it is no longer needed.
 
-    @param flags `--without=LAYER` leaves a layer out, `--lenient` accepts runs where a layer is
-    missing that is required
+    @param flags see `read_choices`
     @raises BecomeScript in the process of a script
     """
     for name in ("SIGINT", "SIGHUP"):
@@ -55,11 +54,10 @@ def launch(kind: Kind, flags: Sequence[str]) -> None:
         kernel.become_subreaper()
     root = os.path.join(kind.runs, ROOT)
     os.makedirs(root, 0o755, exist_ok=True)
-    os.chmod(kind.runs, 0o700)
+    # Users of scripts pass through to their own runs, where there are such.
+    os.chmod(kind.runs, 0o711)
     remove_leftovers(kind.runs)
-    prefix = "--without="
-    without = {flag[len(prefix) :] for flag in flags if flag.startswith(prefix)}
-    machine = explore(root, without, "--lenient" in flags)
+    machine = explore(root, read_choices(flags))
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(kind.path)
     listener.listen(_BACKLOG)
@@ -176,7 +174,7 @@ class Launcher:
 def remove_leftovers(runs: str) -> None:
     """Removes the run folders that no living supervisor holds."""
     for name in os.listdir(runs):
-        if name != ROOT:
+        if not name.startswith("."):
             remove_leftover(runs, name)
 
 

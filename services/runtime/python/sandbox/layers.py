@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 import os
 import resource
-from errno import ENOSYS
+import signal
+from errno import ENOSYS, EPERM
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from . import kernel, landlock, mounts
+from . import identity, kernel, landlock, mounts
 from .errors import SandboxError
 from .machine import NOT_NEEDED, Machine
 from .seccomp import build_own_filter
@@ -26,13 +27,15 @@ _FILTER = build_own_filter(memory_is_counted=False)
 
 
 class Run(NamedTuple):
-    """What the layers need to know of a run: also its folders as the host sees them."""
+    """What the layers need to know of a run: also its folders as the host sees them, and the
+    number of the system user that it is to have."""
 
     spec: RunSpec
     machine: Machine
     root: str
     files: str
     tmp: str
+    user: Optional[int]
 
     @property
     def workspace(self) -> str:
@@ -94,7 +97,7 @@ def describe_layers(machine: Machine) -> List[Dict[str, object]]:
 def contain_supervisor(machine: Machine, spare: Spare) -> None:
     """@raises SandboxError with the layer's name as stage, as the next two; with stage `layers`
     where one that is required is missing."""
-    if machine.lacking and not machine.lenient:
+    if machine.lacking and not machine.choices.lenient:
         lacking = "; ".join(machine.lacking)
         raise SandboxError("layers", f"{lacking}. ORCH_SANDBOX_LENIENT=true runs scripts without")
     for layer in active_layers(machine):
@@ -209,8 +212,18 @@ def _limit(which: int, soft: Optional[int], hard: Optional[int] = None) -> None:
     resource.setrlimit(which, (soft, wanted))
 
 
-def _drop_capabilities(_run: Run) -> None:
-    kernel.drop_all_capabilities()
+def _drop_capabilities(run: Run) -> None:
+    kernel.drop_capabilities(0 if run.user is None else kernel.CAP_CHANGE_USER)
+
+
+def enter_script_user(run: Run) -> None:
+    """The last capabilities go with user 0."""
+    if run.user is None:
+        raise OSError(EPERM, "the run was given no user")
+    identity.become(run.user)
+    if not run.machine.has("pid_namespace"):
+        # It was asked for when the process began, and forgotten with the user.
+        kernel.die_with_parent(signal.SIGKILL)
 
 
 def _set_no_new_privileges(_run: Run) -> None:
@@ -264,6 +277,11 @@ LAYERS: Tuple[Layer, ...] = (
     Layer("session", "Own session and process group", in_script=_start_session),
     Layer("rlimits", "CPU time, address space, open files", in_script=_limit_resources),
     Layer("capabilities", "No capability, not even as user 0", in_script=_drop_capabilities),
+    Layer(
+        "script_user",
+        "Each script has a system user of its own, to whom files and processes of others are foreign",
+        in_script=enter_script_user,
+    ),
     Layer("no_new_privs", "No setuid program gains rights", in_script=_set_no_new_privileges),
     Layer(
         "landlock",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Dict, List, NamedTuple
+from typing import Dict, FrozenSet, List, NamedTuple, Sequence
 
 _REQUIRED = (("rlimits",), ("no_new_privs",), ("seccomp",), ("mount_namespace", "landlock"))
 
@@ -12,14 +12,33 @@ _REQUIRED = (("rlimits",), ("no_new_privs",), ("seccomp",), ("mount_namespace", 
 NOT_NEEDED = ""
 
 
+class Choices(NamedTuple):
+    """What the operator decides: see `read_choices`."""
+
+    without: FrozenSet[str] = frozenset()
+    lenient: bool = False
+
+
+def read_choices(flags: Sequence[str]) -> Choices:
+    """From the command line.
+
+    `--without=LAYER`, as often as wanted, leaves one out; `--lenient` accepts runs where a layer is
+    missing that is required.
+    """
+    named = [flag.partition("=") for flag in flags]
+    return Choices(
+        without=frozenset(value for name, _, value in named if name == "--without"),
+        lenient="--lenient" in flags,
+    )
+
+
 class Machine(NamedTuple):
     """`missing` holds, for each layer that is not there, why and what would enable it.
 
-    `lenient`: the operator accepts runs without layers that are required.
     """
 
     missing: Dict[str, str]
-    lenient: bool = False
+    choices: Choices = Choices()
 
     def has(self, layer: str) -> bool:
         """Whether the layer is there."""

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import AbstractSet, Callable, Dict, List, Tuple
+from errno import EPERM
+from typing import Callable, Dict, List, Tuple
 
-from . import kernel, layers
+from . import identity, kernel, layers
 from .layers import Run, Spare
-from .machine import NOT_NEEDED, Machine
+from .machine import NOT_NEEDED, Choices, Machine
 from .spec import Limits, RunSpec
 
 _NO_CTYPES = "this Python was built without ctypes (libffi)"
 _SWITCHED_OFF = "switched off"
 _WITHIN_PID_NAMESPACE = ("ipc_namespace", "pid_limit", "mount_namespace", "proc")
 _NAMESPACES = ("user_namespace", "pid_namespace", *_WITHIN_PID_NAMESPACE)
-_NEEDS_CTYPES = (*_NAMESPACES, "capabilities", "no_new_privs", "landlock", "seccomp")
+_NEEDS_CTYPES = (*_NAMESPACES, "capabilities", "no_new_privs", "script_user", "landlock", "seccomp")
 _PID_LIMIT_SINCE = (6, 14)
 _HINTS = (
     ("kernel/apparmor_restrict_unprivileged_userns", "1", "0"),
@@ -27,29 +28,27 @@ _HINTS = (
 Missing = Dict[str, str]
 
 
-def explore(root: str, without: AbstractSet[str] = frozenset(), lenient: bool = False) -> Machine:
+def explore(root: str, choices: Choices) -> Machine:
     """Tries the layers as they are, and through a user namespace.
 
     @param root an empty folder to mount on
-    @param without layers that are to be left out
-    @param lenient see Machine
     """
     if not kernel.AVAILABLE:
-        missing = dict.fromkeys(_NEEDS_CTYPES, _NO_CTYPES)
-        return Machine({**missing, **dict.fromkeys(without, _SWITCHED_OFF)}, lenient)
+        switched_off = dict.fromkeys(choices.without, _SWITCHED_OFF)
+        return Machine({**dict.fromkeys(_NEEDS_CTYPES, _NO_CTYPES), **switched_off}, choices)
     through_user = [False, True] if os.geteuid() == 0 else [True]
-    attempts = [_Attempt(Spare(root), without).outcome(user) for user in through_user]
+    attempts = [_Attempt(Spare(root), choices).outcome(user) for user in through_user]
     # The first of equals: without a user namespace where that is possible.
     fewest = min(attempts, key=lambda missing: len(missing.keys() - {"user_namespace"}))
-    return Machine(fewest, lenient)
+    return Machine(fewest, choices)
 
 
 class _Attempt:
     """Puts on one layer after the other, as for a run, and notes those that fail."""
 
-    def __init__(self, spare: Spare, without: AbstractSet[str]) -> None:
+    def __init__(self, spare: Spare, choices: Choices) -> None:
         self._spare = spare
-        self._missing: Missing = dict.fromkeys(without, _SWITCHED_OFF)
+        self._missing: Missing = dict.fromkeys(choices.without, _SWITCHED_OFF)
 
     def outcome(self, through_user: bool) -> Missing:
         """The missing layers with their reasons."""
@@ -101,16 +100,27 @@ class _Attempt:
 
     def _script_side(self) -> None:
         limits = Limits(None, None, None, None, 1000, None)
-        spec = RunSpec("probe", "probe", [], {}, [], [], None, [], [], [], limits, 0, 0)
-        run = Run(spec, Machine(self._missing), self._spare.root, "/usr", "/usr")
+        spec = RunSpec("probe", "probe", "probe", [], {}, [], [], None, [], [], [], limits, 0, 0)
+        machine = Machine(self._missing)
+        run = Run(spec, machine, self._spare.root, "/usr", "/usr", identity.FIRST_USER)
         if _kernel_version() < _PID_LIMIT_SINCE:
             # Before, the number was the whole machine's: it must not even be tried.
             self._missing.setdefault("pid_limit", "needs Linux 6.14")
         self._try("pid_limit", lambda: layers.limit_pids(run))
         self._try("mount_namespace", lambda: layers.enter_root(run))
+        self._try("script_user", lambda: self._enter_script_user(run))
         self._try("no_new_privs", kernel.set_no_new_privileges)
         self._try("landlock", lambda: layers.restrict_files(run))
         self._try("seccomp", lambda: layers.filter_system_calls(run))
+
+    def _enter_script_user(self, run: Run) -> None:
+        if os.geteuid() != 0:
+            raise OSError(EPERM, "only user 0 can give each script a user of its own")
+        layers.enter_script_user(run)
+        if not run.has_own_root:
+            # The host's paths must be open to such a user.
+            os.stat(self._spare.root)
+            os.stat(sys.executable)
 
     def _try(self, layer: str, step: Callable[[], None]) -> None:
         if layer in self._missing:

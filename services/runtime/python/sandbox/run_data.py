@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import marshal
+from typing import Optional
 
 from .folders import RunFolder
 from .layers import Run
@@ -10,12 +11,12 @@ from .machine import Machine
 from .spec import RunSpec, pack_spec, unpack_spec
 
 
-def pack_run(spec: RunSpec, folder: RunFolder) -> bytes:
+def pack_run(spec: RunSpec, folder: RunFolder, user: Optional[int]) -> bytes:
     """For a process of this same interpreter."""
-    return marshal.dumps((pack_spec(spec), folder.files, folder.tmp))
+    return marshal.dumps((pack_spec(spec), folder.files, folder.tmp, user))
 
 
 def unpack_run(data: bytes, machine: Machine, root: str) -> Run:
     """The opposite of `pack_run`."""
-    spec, files, tmp = marshal.loads(data)
-    return Run(unpack_spec(spec), machine, root, files, tmp)
+    spec, files, tmp, user = marshal.loads(data)
+    return Run(unpack_spec(spec), machine, root, files, tmp, user)

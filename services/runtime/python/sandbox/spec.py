@@ -34,6 +34,7 @@ class RunSpec(NamedTuple):
 
     run_id: str
     script_id: str
+    user: str
     argv: List[bytes]
     env: Dict[bytes, bytes]
     workspace_env: List[bytes]
@@ -54,6 +55,7 @@ def parse_spec(payload: bytes) -> RunSpec:
         return RunSpec(
             run_id=_identifier(data["run_id"]),
             script_id=_identifier(data["script_id"]),
+            user=_identifier(data["user"]),
             argv=_argv(data["argv"]),
             env={_word(name): _word(value) for name, value in data["env"].items()},
             workspace_env=[_word(name) for name in data["workspace_env"]],

@@ -18,12 +18,13 @@ from . import gate as gates
 from .channel import Channel
 from .ending import Ending
 from .errors import SandboxError
-from .folders import RunFolder, copy_files, make_data_folder
+from .folders import RunFolder
 from .frames import EXIT, FAILED, GO, HEARTBEAT, KILL, READY, SAMPLE, STOP
 from .layers import active_layers
 from .machine import Machine
 from .mounts import workspace_path
 from .output import Output
+from .placing import place_files
 from .processes import RunProcesses
 from .run_data import pack_run
 from .spec import RunSpec
@@ -100,26 +101,15 @@ class Supervisor:
         if processes.failure is not None:
             raise processes.failure
         try:
-            if spec.data_folder is not None:
-                make_data_folder(spec.data_folder)
-            copy_files(spec.files, self._folder.files, self._place_data())
-            gates.send_run(processes.gate, pack_run(spec, self._folder))
+            pipes = (processes.stdout, processes.stderr)
+            user = place_files(spec, self._machine, self._folder, pipes)
+            gates.send_run(processes.gate, pack_run(spec, self._folder, user))
         except OSError as error:
             raise SandboxError("supervisor", str(error)) from error
         self._on(processes.gate.fileno(), self._hear_gate)
         self._on(self._channel.fileno(), self._hear_channel)
         if self._life is not None:
             self._on(self._life, self._finish)
-
-    def _place_data(self) -> str:
-        """Where files below `data/` are copied to; `data` itself is a mount point, or a link
-        where nothing can be mounted."""
-        inside = os.path.join(self._folder.files, "data")
-        if self._spec.data_folder is None or self._machine.has("mount_namespace"):
-            os.mkdir(inside, 0o755)
-        else:
-            os.symlink(self._spec.data_folder, inside)
-        return self._spec.data_folder or inside
 
     def _on(self, fd: int, handler: Callable[[], None]) -> None:
         self._handlers[fd] = handler

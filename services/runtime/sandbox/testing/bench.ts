@@ -1,12 +1,12 @@
 /** A place to run fixtures in: a launcher, folders of its own, and a collected outcome. */
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LauncherOptions } from '../launcher.ts';
 import { startLocalSandbox } from '../local-sandbox.ts';
 import type { LocalSandbox } from '../local-sandbox.ts';
-import { findPython } from '../python.ts';
+import { findPython, listPythons } from '../python.ts';
 import type { Python } from '../python.ts';
 import type {
   PreparedRun,
@@ -67,8 +67,10 @@ export class Bench {
   /** @param options of the launcher */
   static async open(options: Partial<LauncherOptions> = {}): Promise<Bench> {
     const folder = await mkdtemp(join(tmpdir(), 'orch-bench-'));
+    // Scripts may have users of their own.
+    await chmod(folder, 0o755);
     const python = await findPython({
-      configured: process.env['ORCH_PYTHON'],
+      configured: options.python ?? process.env['ORCH_PYTHON'],
       path: process.env['PATH'] ?? '',
     });
     const log: string[] = [];
@@ -93,6 +95,7 @@ export class Bench {
     return {
       runId: `run-${this.#runs}`,
       scriptId: 'script-1',
+      user: 'script-1',
       argv: [this.python.executable, 'main.py', ...args],
       env: { PYTHONUNBUFFERED: '1' },
       workspaceEnv: ['HOME'],
@@ -138,6 +141,12 @@ export class Bench {
     const running = await this.start(this.spec(fixture, args, change));
     return running.outcome();
   }
+}
+
+/** The system's interpreter, which any user can execute; `undefined` where it is too old or none. */
+export async function systemPython(): Promise<string | undefined> {
+  const found = await listPythons('/usr/bin:/usr/local/bin');
+  return found[0]?.executable;
 }
 
 async function seen(

@@ -17,6 +17,7 @@ const run = await sandbox.prepare(
   {
     runId: 'run-1',
     scriptId: 'script-1',
+    user: 'script-1',
     argv: [python.executable, 'main.py', mark, 'stay'],
     env: { PYTHONUNBUFFERED: '1' },
     workspaceEnv: [],

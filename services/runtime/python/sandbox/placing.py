@@ -1,0 +1,50 @@
+"""Puts what a run needs where it will look for it, as files of the user that it will be."""
+
+from __future__ import annotations
+
+import os
+from typing import Iterable, Optional
+
+from .folders import RunFolder, copy_files, give_tree, make_data_folder
+from .identity import user_of
+from .machine import Machine
+from .spec import RunSpec
+
+
+def place_files(
+    spec: RunSpec, machine: Machine, folder: RunFolder, pipes: Iterable[int]
+) -> Optional[int]:
+    """Fills the run's folder.
+
+    @param pipes of the run's output
+    @returns the number of the script's own user; None where it has the one that this process has
+    @raises SandboxError, OSError
+    """
+    user = user_of(spec.user, folder.users) if machine.has("script_user") else None
+    if user is not None:
+        folder.give_to(user, passable=not machine.has("mount_namespace"))
+        for path in spec.read_write:
+            give_tree(path, user)
+        for pipe in pipes:
+            # So that it can open /dev/stdout.
+            os.fchown(pipe, user, user)
+    data = _place_data(spec, machine, folder, user)
+    copy_files(spec.files, folder.files, data, user)
+    return user
+
+
+def _place_data(
+    spec: RunSpec, machine: Machine, folder: RunFolder, user: Optional[int]
+) -> str:
+    """Where files below `data/` are copied to; `data` itself is a mount point, or a link where
+    nothing can be mounted."""
+    inside = os.path.join(folder.files, "data")
+    if spec.data_folder is not None:
+        make_data_folder(spec.data_folder, user)
+        if not machine.has("mount_namespace"):
+            os.symlink(spec.data_folder, inside)
+            return spec.data_folder
+    os.mkdir(inside, 0o755)
+    if user is not None:
+        os.chown(inside, user, user)
+    return spec.data_folder or inside
