@@ -1,13 +1,50 @@
-/** What the HTTP stack alone costs: the same server library, parsing and answering JSON. */
+/** What HTTP alone costs, twice: `/bare`, the server library parsing and answering JSON, and
+ *  `/api/v1/echo`, an operation that goes through all that an operation of the backend goes through but
+ *  the database. */
 import type { AddressInfo } from 'node:net';
+import { systemClock } from '#infra/system/clock.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { trustedProxies } from '#services/backend/http/client.ts';
+import { operation } from '#services/backend/http/operation.ts';
+import { json } from '#services/backend/http/reply.ts';
+import { addRoutes, type RouterParts } from '#services/backend/http/router.ts';
+import { setSecurityHeaders } from '#services/backend/http/security-headers.ts';
+import { createMetrics } from '#services/backend/metrics.ts';
+import { RunRequest } from '#services/backend/schemas/run.ts';
+import { createLogger } from '#services/shared/logger.ts';
 import express from 'express';
+import Type from 'typebox';
+
+const echo = operation({
+  method: 'post',
+  path: '/api/v1/echo',
+  operationId: 'echo',
+  summary: 'Answer what was sent',
+  tag: 'Echo',
+  access: 'public',
+  body: { schema: RunRequest, example: {} },
+  responses: { 202: { description: 'What was sent.', schema: Type.Unknown() } },
+  handle: ({ body }) => Promise.resolve(json(202, body)),
+});
 
 const app = express();
-app.disable('x-powered-by');
-app.use(express.json());
-app.post('/echo', (request, response) => {
+app.disable('x-powered-by').disable('etag');
+app.post('/bare', express.json(), (request, response) => {
   response.status(202).json(request.body);
 });
+app.use((_request, response, next) => {
+  setSecurityHeaders(response, false);
+  next();
+});
+// What an operation without a database is served with; asking for more fails.
+const services = {
+  clock: systemClock,
+  ids: systemIds,
+  logger: createLogger('echo', 'error'),
+  metrics: createMetrics(),
+  trustedProxies: trustedProxies([]),
+};
+addRoutes(app, [echo], { services } as unknown as RouterParts);
 const server = app.listen(0, '127.0.0.1', () => {
   process.stdout.write(`${(server.address() as AddressInfo).port}\n`);
 });
