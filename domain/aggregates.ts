@@ -85,6 +85,8 @@ export function handlingOf(command: Command): Handling {
     case 'DisableScript':
     case 'DeleteScript':
     case 'RestoreScript':
+    case 'PurgeScript':
+    case 'FinishPurge':
       return bind(scriptAggregate, command);
     case 'SetSecret':
     case 'DeleteSecret':

@@ -13,6 +13,8 @@ export const refusalCodes = [
   'run_fenced',
   'run_not_active',
   'script_disabled',
+  'script_not_deleted',
+  'script_purged',
   'session_closed',
   'storage_quota_exceeded',
   'user_disabled',

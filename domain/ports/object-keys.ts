@@ -82,6 +82,8 @@ export const objectKey = {
 /** What the keys of things that belong together start with.
  *  @throws InvalidObjectKey when an id is none */
 export const objectPrefix = {
+  script: (scriptId: string): string => `scripts/${id(scriptId)}/`,
+  run: (runId: string): string => `runs/${id(runId)}/`,
   runArtifacts: (runId: string): string => `runs/${id(runId)}/artifacts/`,
 };
 

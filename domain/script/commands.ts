@@ -72,6 +72,18 @@ export interface RestoreScript {
   readonly scriptId: ScriptId;
 }
 
+/** Removes for good what a deleted script has beside its history. */
+export interface PurgeScript {
+  readonly type: 'PurgeScript';
+  readonly scriptId: ScriptId;
+}
+
+/** Asked by whoever has removed it. */
+export interface FinishPurge {
+  readonly type: 'FinishPurge';
+  readonly scriptId: ScriptId;
+}
+
 export type ScriptCommand =
   | CreateScript
   | ChangeScript
@@ -81,4 +93,6 @@ export type ScriptCommand =
   | EnableScript
   | DisableScript
   | DeleteScript
-  | RestoreScript;
+  | RestoreScript
+  | PurgeScript
+  | FinishPurge;

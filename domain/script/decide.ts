@@ -1,7 +1,14 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { canonicalJson } from '#domain/kernel/json.ts';
-import type { ChangeScript, CreateScript, RestoreScript, ScriptCommand } from './commands.ts';
+import type {
+  ChangeScript,
+  CreateScript,
+  FinishPurge,
+  PurgeScript,
+  RestoreScript,
+  ScriptCommand,
+} from './commands.ts';
 import { deleteFile, filesProblem, moveFile, saveFile } from './decide-files.ts';
 import type { ScriptChanged, ScriptEvent } from './events.ts';
 import { settingsProblem, type ScriptSettings } from './settings.ts';
@@ -19,6 +26,8 @@ export function decideScript(
 ): Decision<ScriptEvent> {
   if (command.type === 'CreateScript') return create(state, command, facts);
   if (command.type === 'RestoreScript') return restore(state, command);
+  if (command.type === 'PurgeScript' || command.type === 'FinishPurge')
+    return purge(state, command);
   if (state.status !== 'present') return refuse('not_found', 'There is no such script.');
   if ('expectedVersion' in command && isStale(state, command.expectedVersion)) {
     return refuse('version_mismatch', `The script is at version ${state.version} now.`);
@@ -43,13 +52,36 @@ export function decideScript(
 
 function restore(state: ScriptState, { scriptId }: RestoreScript): Decision<ScriptEvent> {
   if (state.status === 'absent') return refuse('not_found', 'There is no such script.');
+  if (state.status === 'purged') {
+    return refuse('script_purged', 'The script has been purged: its files are gone for good.');
+  }
   return state.status === 'deleted' ? accept(fact('ScriptRestored', scriptId)) : accept();
 }
 
-function fact<Type extends 'ScriptEnabled' | 'ScriptDisabled' | 'ScriptDeleted' | 'ScriptRestored'>(
-  type: Type,
-  scriptId: ScriptCommand['scriptId'],
-) {
+function purge(
+  state: ScriptState,
+  { type, scriptId }: PurgeScript | FinishPurge,
+): Decision<ScriptEvent> {
+  if (state.status === 'absent') return refuse('not_found', 'There is no such script.');
+  if (type === 'PurgeScript' && state.status === 'deleted') {
+    return accept(fact('ScriptPurged', scriptId));
+  }
+  if (state.status !== 'purged') {
+    return refuse('script_not_deleted', 'Only a deleted script can be purged.');
+  }
+  const isFinishing = type === 'FinishPurge' && !state.finished;
+  return isFinishing ? accept(fact('ScriptPurgeFinished', scriptId)) : accept();
+}
+
+type PlainFact =
+  | 'ScriptEnabled'
+  | 'ScriptDisabled'
+  | 'ScriptDeleted'
+  | 'ScriptRestored'
+  | 'ScriptPurged'
+  | 'ScriptPurgeFinished';
+
+function fact<Type extends PlainFact>(type: Type, scriptId: ScriptCommand['scriptId']) {
   return { type, data: { scriptId } };
 }
 
@@ -115,7 +147,7 @@ export const scriptAggregate: Aggregate<
   streamType: 'script',
   initial: initialScript,
   evolve: evolveScript,
-  stateVersion: 2,
+  stateVersion: 3,
   decide: decideScript,
   streamOf: (command) => `script-${command.scriptId}`,
   guards: (command) =>

@@ -59,6 +59,15 @@ export type ScriptDeleted = DomainEvent<'ScriptDeleted', { readonly scriptId: Sc
 /** Undoes a deletion: the script is as it was before. */
 export type ScriptRestored = DomainEvent<'ScriptRestored', { readonly scriptId: ScriptId }>;
 
+/** A deleted script cannot come back from now on: its files, what its runs left and the keys of its
+ *  secrets are being removed. */
+export type ScriptPurged = DomainEvent<'ScriptPurged', { readonly scriptId: ScriptId }>;
+/** Nothing of that is left in the stores. Each runtime removes what it has as soon as it looks. */
+export type ScriptPurgeFinished = DomainEvent<
+  'ScriptPurgeFinished',
+  { readonly scriptId: ScriptId }
+>;
+
 export type ScriptEvent =
   | ScriptCreated
   | ScriptChanged
@@ -68,4 +77,6 @@ export type ScriptEvent =
   | ScriptEnabled
   | ScriptDisabled
   | ScriptDeleted
-  | ScriptRestored;
+  | ScriptRestored
+  | ScriptPurged
+  | ScriptPurgeFinished;

@@ -56,13 +56,16 @@ describe('whatever is done to scripts', () => {
     });
   });
 
-  test('it begins with its creation, and only its restoration follows its deletion', () => {
+  test('it begins with its creation, and after its deletion it is restored or purged for good', () => {
     everyHistory((history) => {
       const types = history.map((event) => event.type);
       expect(types.lastIndexOf('ScriptCreated')).toBe(types.length === 0 ? -1 : 0);
       for (const [index, type] of types.entries()) {
         const before = types[index - 1];
-        expect(before === 'ScriptDeleted').toBe(type === 'ScriptRestored');
+        const isAfterDeletion = type === 'ScriptRestored' || type === 'ScriptPurged';
+        expect(before === 'ScriptDeleted').toBe(isAfterDeletion);
+        expect(before === 'ScriptPurged').toBe(type === 'ScriptPurgeFinished');
+        expect(before).not.toBe('ScriptPurgeFinished');
       }
     });
   });
@@ -106,6 +109,8 @@ function versionOf(event: ScriptEvent): number | undefined {
     case 'ScriptDisabled':
     case 'ScriptDeleted':
     case 'ScriptRestored':
+    case 'ScriptPurged':
+    case 'ScriptPurgeFinished':
       return undefined;
   }
 }

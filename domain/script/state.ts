@@ -22,7 +22,8 @@ interface Script {
 export type ScriptState =
   | { readonly status: 'absent' }
   | ({ readonly status: 'present' } & Script)
-  | ({ readonly status: 'deleted' } & Script);
+  | ({ readonly status: 'deleted' } & Script)
+  | ({ readonly status: 'purged'; readonly finished: boolean } & Script);
 
 export type PresentScript = Extract<ScriptState, { status: 'present' }>;
 
@@ -67,6 +68,10 @@ export function evolveScript(state: ScriptState, event: ScriptEvent, since: numb
       return { ...state, status: 'deleted' };
     case 'ScriptRestored':
       return { ...state, status: 'present' };
+    case 'ScriptPurged':
+      return { ...state, status: 'purged', finished: false };
+    case 'ScriptPurgeFinished':
+      return { ...state, status: 'purged', finished: true };
   }
 }
 

@@ -132,14 +132,26 @@ export const scriptCommand: fc.Arbitrary<ScriptCommand> = fc.oneof(
       { requiredKeys: ['type', 'scriptId', 'path', 'to'] },
     ),
   },
-  fc.record({
-    type: fc.constantFrom('EnableScript', 'DisableScript', 'RestoreScript'),
-    scriptId,
-  }),
-  fc.record(
-    { type: fc.constant('DeleteScript'), scriptId, expectedVersion },
-    { requiredKeys: ['type', 'scriptId'] },
-  ),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constantFrom(
+        'EnableScript',
+        'DisableScript',
+        'RestoreScript',
+        'PurgeScript',
+        'FinishPurge',
+      ),
+      scriptId,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record(
+      { type: fc.constant('DeleteScript'), scriptId, expectedVersion },
+      { requiredKeys: ['type', 'scriptId'] },
+    ),
+  },
 );
 
 function creation(): fc.Arbitrary<ScriptCommand> {

@@ -108,7 +108,7 @@ function scriptFacts(log: readonly Recorded[], id: string): ScriptFacts | undefi
     groupId: group,
     version,
     enabled,
-    deleted: state.status === 'deleted',
+    deleted: state.status !== 'present',
     maxConcurrentRuns: settings.maxConcurrentRuns,
     entrypoint: settings.entrypoint,
     limits: { ...settings.limits },

@@ -34,6 +34,8 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'ScriptDisabled':
       case 'ScriptDeleted':
       case 'ScriptRestored':
+      case 'ScriptPurged':
+      case 'ScriptPurgeFinished':
       case 'SecretSet':
       case 'SecretDeleted':
       case 'SecretsRead':

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import type { Queryable } from './database.ts';
 
 const statements = {
-  // What was wanted within the hour is not written again: it is removed no sooner than after a day.
+  // What was wanted within a minute is not written again: nothing is removed that soon.
   put: `INSERT INTO payloads (sha256, content) SELECT $1, $2
     WHERE NOT EXISTS (SELECT FROM payloads
-      WHERE sha256 = $1 AND wanted_at > now() - interval '1 hour')
+      WHERE sha256 = $1 AND wanted_at > now() - interval '1 minute')
     ON CONFLICT (sha256) DO UPDATE SET wanted_at = now()`,
   get: `SELECT content FROM payloads WHERE sha256 = $1`,
   keep: `UPDATE payloads SET wanted_at = now() WHERE sha256 = $1`,
@@ -16,6 +16,12 @@ const statements = {
       SELECT FROM runs r WHERE r.params_sha256 = p.sha256
         AND (r.finished_at IS NULL OR r.finished_at >= $1))
     ORDER BY wanted_at LIMIT $2)`,
+  // Somebody may be about to start a run with it.
+  purge: `DELETE FROM payloads WHERE sha256 = ANY($1)
+    AND wanted_at < now() - interval '5 minutes' AND NOT EXISTS (
+      SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)`,
+  left: `SELECT EXISTS (SELECT FROM payloads WHERE sha256 = ANY($1) AND NOT EXISTS (
+      SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)) AS some`,
 };
 
 /** Keeps `content`; the same content again is kept once. @returns its SHA-256 in lower-case hex */
@@ -31,15 +37,29 @@ export async function getPayload(db: Queryable, sha256: string): Promise<Buffer 
   return rows[0]?.content;
 }
 
-/** Keeps what is there for at least another day. @returns false when it has been removed */
+/** Keeps what is there for some minutes at least, for a run that is about to be queued.
+ *  @returns false when it has been removed */
 export async function keepPayload(db: Queryable, sha256: string): Promise<boolean> {
   return (await db.query(statements.keep, [sha256])).rowCount === 1;
 }
 
 /** Removes what no run needs that is active or ended at `before` or later, and what nobody wanted since;
  *  at most `limit`.
- *  @param before at least an hour ago
+ *  @param before at least a day ago
  *  @returns how many */
 export async function sweepPayloads(db: Queryable, before: Date, limit: number): Promise<number> {
   return (await db.query(statements.sweep, [before, limit])).rowCount ?? 0;
+}
+
+/** Removes those payloads that no other script's runs were given, and that nobody wanted just now.
+ *  @returns whether all of them are gone */
+export async function purgePayloads(
+  db: Queryable,
+  scriptId: string,
+  hashes: readonly string[],
+): Promise<boolean> {
+  if (hashes.length === 0) return true;
+  await db.query(statements.purge, [hashes, scriptId]);
+  const { rows } = await db.query<{ some: boolean }>(statements.left, [hashes, scriptId]);
+  return rows[0]?.some === false;
 }

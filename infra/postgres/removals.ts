@@ -7,7 +7,12 @@ import type { RemovableKind } from '#domain/system/retention.ts';
 import type { Queryable } from './database.ts';
 
 /** What is removed run by run. */
-export type KindOfRun = Exclude<RemovableKind, 'payloads'>;
+export const kindsOfRun = [
+  'logs',
+  'samples',
+  'artifacts',
+] as const satisfies readonly RemovableKind[];
+export type KindOfRun = (typeof kindsOfRun)[number];
 
 export interface EndedRun {
   readonly run_id: string;

@@ -16,6 +16,8 @@ const actions = {
   ScriptDisabled: 'script_disabled',
   ScriptDeleted: 'script_deleted',
   ScriptRestored: 'script_restored',
+  ScriptPurged: 'script_purged',
+  ScriptPurgeFinished: 'script_purge_finished',
   SecretSet: 'secret_set',
   SecretDeleted: 'secret_deleted',
   SecretsRead: 'secrets_read',

@@ -48,6 +48,7 @@ describe('given a script', () => {
         retry: defaultRetry,
         keep_alive: false,
         environment: {},
+        purge: null,
         python: null,
         start_mode: 'warm',
         resolution: null,

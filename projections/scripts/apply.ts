@@ -26,6 +26,8 @@ export const scriptsProjection: Projection = rowProjection<ScriptsTable, ScriptR
     'ScriptDisabled',
     'ScriptDeleted',
     'ScriptRestored',
+    'ScriptPurged',
+    'ScriptPurgeFinished',
   ],
   keyOf: (event) => event.data.scriptId,
   step,
@@ -61,6 +63,10 @@ function step(row: ScriptsTable | undefined, event: ScriptRecorded): ScriptsTabl
       return { ...touched, deleted: true };
     case 'ScriptRestored':
       return { ...touched, deleted: false };
+    case 'ScriptPurged':
+      return { ...touched, purge: 'started' };
+    case 'ScriptPurgeFinished':
+      return { ...touched, purge: 'finished' };
   }
 }
 
@@ -74,6 +80,7 @@ function created(event: Extract<ScriptRecorded, { type: 'ScriptCreated' }>): Scr
     group_id: event.data.groupId,
     enabled: true,
     deleted: false,
+    purge: null,
     ...settingColumns({ ...defaultSettings, ...event.data.settings }),
     version: 1,
     created_at: event.recordedAt,
@@ -157,6 +164,8 @@ function savedFiles(event: ScriptRecorded): readonly SavedFile[] {
     case 'ScriptDisabled':
     case 'ScriptDeleted':
     case 'ScriptRestored':
+    case 'ScriptPurged':
+    case 'ScriptPurgeFinished':
       return [];
   }
 }

@@ -73,6 +73,19 @@ export async function findScripts(
   return views.map(withDates);
 }
 
+/** How far the purge of a script has come; `null` where it is not purged, `undefined` without a script. */
+export async function findPurge(
+  db: ReadModels,
+  scriptId: ScriptId,
+): Promise<ScriptsTable['purge'] | undefined> {
+  const row = await db
+    .selectFrom('scripts')
+    .select('purge')
+    .where('script_id', '=', scriptId)
+    .executeTakeFirst();
+  return row?.purge;
+}
+
 /** Whether a script is there, and in which group; deleted ones count where `deleted` says so. */
 export async function findScriptGroup(
   db: ReadModels,

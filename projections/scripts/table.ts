@@ -21,6 +21,8 @@ export interface ScriptsTable {
   readonly python: string | null;
   readonly start_mode: StartMode;
   readonly resolution: string | null;
+  /** Whether what a deleted script has beside its history is being removed, or gone. */
+  readonly purge: 'started' | 'finished' | null;
   readonly version: number;
   readonly created_at: Date;
   readonly created_by: string;
@@ -47,6 +49,7 @@ export const scriptColumns: Columns<ScriptsTable> = {
   python: 'text',
   start_mode: 'text',
   resolution: 'text',
+  purge: 'text',
   version: 'integer',
   created_at: 'timestamptz',
   created_by: 'text',

@@ -16,6 +16,7 @@ import { scriptArchiveOperations } from './routes/script-archives.ts';
 import { scriptCopyOperations } from './routes/script-copies.ts';
 import { scriptEnvironmentOperations } from './routes/script-environment.ts';
 import { scriptHistoryOperations } from './routes/script-history.ts';
+import { scriptPurgeOperations } from './routes/script-purge.ts';
 import { scriptOperations } from './routes/scripts.ts';
 import { secretOperations } from './routes/secrets.ts';
 import { systemOperations } from './routes/system.ts';
@@ -46,6 +47,7 @@ export const operations: readonly Operation[] = [
   ...scriptEnvironmentOperations,
   ...scriptArchiveOperations,
   ...scriptCopyOperations,
+  ...scriptPurgeOperations,
   ...scriptHistoryOperations,
   ...secretOperations,
   ...templateOperations,

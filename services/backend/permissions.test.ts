@@ -41,6 +41,9 @@ async function call(
     .replace('{id}', ids.scriptId)
     .replace('{name}', 'TOKEN')
     .replace('{path}', 'main.py');
+  if (one.operationId === 'purgeScript') {
+    await platform.admin.sendJson('DELETE', `/api/v1/scripts/${ids.scriptId}`, undefined);
+  }
   const body =
     one.operationId === 'createUser'
       ? { ...(bodies['createUser'] as object), email: `made${(made += 1)}@example.com` }

@@ -26,6 +26,7 @@ import { SampleRecorder } from './samples/sample-recorder.ts';
 import { sandboxedBuilds } from './sandboxed-builds.ts';
 import { RunSecrets } from './secrets/run-secrets.ts';
 import { startLocalSandbox, type LocalSandbox } from './sandbox/local-sandbox.ts';
+import { removePurgedScripts } from './purged-scripts.ts';
 import { findPython, type Python } from './sandbox/python.ts';
 import type { SandboxLayers } from './sandbox/sandbox.ts';
 import { Snapshots } from './snapshots.ts';
@@ -34,6 +35,7 @@ import { Worker } from './worker.ts';
 const stopGraceMs = 10_000;
 const pollMs = 1_000;
 const reportMs = 10_000;
+const lookForPurgesMs = 60_000;
 const saveSamplesMs = 1_000;
 /** Long enough for the grace of what still runs, and for the report of its end. */
 const stopDeadlineMs = stopGraceMs + 10_000;
@@ -86,6 +88,7 @@ async function startRuntime(_signal: AbortSignal, logger: Logger) {
     logger,
   });
   const duties = startDuties(config, platform, worker, logger);
+  const tidying = startTidying(config, platform, preparing, logger);
   const layers = await sandbox.probe();
   warnOfMissingLayers(layers, logger);
   const reporting = startReporting(config, python, platform, layers, worker, logger);
@@ -94,7 +97,7 @@ async function startRuntime(_signal: AbortSignal, logger: Logger) {
     stop: async () => {
       await duties.claiming.stop();
       await worker.drain();
-      await Promise.all([duties.renewing.stop(), reporting.stop(), sampling.stop()]);
+      await Promise.all([duties.renewing, reporting, sampling, tidying].map((one) => one.stop()));
       await sandbox.stop();
       await removeRuntime(platform.database.pool, config.runtimeId);
       await Promise.all(servers.map((server) => server.close()));
@@ -216,6 +219,21 @@ function warnOfMissingLayers({ layers }: SandboxLayers, logger: Logger): void {
   if (missing.length === 0) return;
   const problems = missing.map(({ name, purpose, detail }) => `${name} (${purpose}): ${detail}`);
   logger.warn({ problems }, 'the sandbox does without some of its layers on this machine');
+}
+
+function startTidying(
+  config: Config,
+  { database }: Platform,
+  { environments }: PreparationParts,
+  logger: Logger,
+) {
+  const folders = ['data', 'files'].map((name) => join(config.workDir, name));
+  return startLoop({
+    name: 'purged scripts',
+    everyMs: lookForPurgesMs,
+    runOnce: () => removePurgedScripts({ database: database.pool, folders, environments }),
+    logger,
+  });
 }
 
 function startReporting(

@@ -1,4 +1,5 @@
-/** The files of a script's version, as immutable copies on this machine. */
+/** The files of a script's version, as immutable copies on this machine: a folder for each script, so that
+ *  they go with it. */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,9 +27,11 @@ export class Snapshots {
   /** Opens the cache in `folder` and drops what no run has used for a week. */
   static async open(folder: string, objects: ObjectStore, reads: ReadModels): Promise<Snapshots> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    for (const name of await readdir(folder)) {
-      const path = join(folder, name);
-      if (Date.now() - (await stat(path)).mtimeMs > unusedForMs) await rm(path, { force: true });
+    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      if (entry.isFile() && Date.now() - (await stat(path)).mtimeMs > unusedForMs) {
+        await rm(path, { force: true });
+      }
     }
     return new Snapshots(folder, objects, reads);
   }
@@ -47,7 +50,8 @@ export class Snapshots {
   }
 
   async #copyOf(scriptId: ScriptId, sha256: string): Promise<string> {
-    const path = join(this.#folder, sha256);
+    const folder = join(this.#folder, scriptId);
+    const path = join(folder, sha256);
     const now = new Date();
     const isThere = await utimes(path, now, now).then(
       () => true,
@@ -59,7 +63,8 @@ export class Snapshots {
     if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
       throw new Error(`the content ${sha256} of ${scriptId} is damaged`);
     }
-    const incoming = join(this.#folder, `.${randomUUID()}`);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const incoming = join(folder, `.${randomUUID()}`);
     await writeFile(incoming, bytes, { mode: fileMode });
     await rename(incoming, path);
     return path;

@@ -15,6 +15,7 @@ import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { startLoop } from '#services/shared/loop.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
+import { purgeScripts } from './housekeeping/purges.ts';
 import { removeOutdated } from './housekeeping/retention.ts';
 import { keepBotsAlive } from './keep-alive.ts';
 import { endLostRuns } from './lost-runs.ts';
@@ -96,6 +97,9 @@ function startDuties(platform: Platform, objects: ObjectStore, logger: Logger) {
     keeping,
     duty('expired runs', pollMs, () => endExpiredRuns(waiting)),
     duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, logger })),
+    duty('purges', housekeepingMs, (signal) =>
+      purgeScripts({ database: pool, objects, commands, ids }, signal),
+    ),
     duty('unused data keys', housekeepingMs, () => destroyUnusedDataKeys(pool, dataKeysAtOnce)),
     duty('retention', housekeepingMs, (signal) =>
       removeOutdated({ database: pool, reads, objects, clock }, signal),

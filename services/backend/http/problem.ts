@@ -45,6 +45,8 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   rate_limited: { status: 429, title: 'Too many requests' },
   run_fenced: { status: 409, title: 'The run belongs to another runtime' },
   run_not_active: { status: 409, title: 'The run is not active' },
+  script_not_deleted: { status: 409, title: 'The script is not deleted' },
+  script_purged: { status: 409, title: 'The script has been purged' },
   script_disabled: { status: 409, title: 'The script is disabled' },
   session_closed: { status: 401, title: 'The session has ended' },
   storage_full: { status: 507, title: 'No room to store this' },

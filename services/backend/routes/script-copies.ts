@@ -89,6 +89,7 @@ const undelete = operation({
   access: { right: 'scripts.write' },
   parameters,
   responses: { 200: shown },
+  refusals: ['script_purged'],
   handle: async (call, services) => {
     const { principal, parameters: path, context } = call;
     if (!(await seesScriptOrItsRemains(principal, path.id, services.readModels))) return notFound;

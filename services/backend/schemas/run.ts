@@ -91,7 +91,7 @@ export const Run = Type.Object(
     log_truncated: Type.Boolean(),
     removed: Type.Array(Type.Enum(removableKinds, { title: 'RemovableKind' }), {
       description:
-        'What is no longer kept of the run: its time is over (`/system/retention`). Such lists are empty, `params` is null, and one `system` line stands for the log.',
+        'What is no longer kept of the run: its time is over (`/system/retention`), or its script was purged. Such lists are empty, `params` is null, and one `system` line stands for the log.',
     }),
   },
   { title: 'Run', additionalProperties: false, examples: [runExample] },

@@ -78,6 +78,7 @@ export async function pastView(
     group,
     enabled: script.enabled,
     deleted: false,
+    purge: null,
     ...settingColumns(script.settings),
     storage_used_bytes: storageUsedBytes(script.files.values()),
     version: script.version,

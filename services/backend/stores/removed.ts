@@ -1,10 +1,13 @@
 /** What is no longer kept of runs. */
 import type { RemovableKind } from '#domain/system/retention.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { readProgress } from '#infra/postgres/removals.ts';
+import { kindsOfRun, readProgress } from '#infra/postgres/removals.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 
-type Run = Pick<RunsTable, 'run_id' | 'finished_at'>;
+type Run = Pick<RunsTable, 'run_id' | 'script_id' | 'finished_at'>;
+
+const purged = `SELECT script_id FROM scripts
+  WHERE script_id = ANY($1::uuid[]) AND purge IS NOT NULL`;
 
 /** @returns what is gone of each of the runs, but for their parameters: whether those are there shows
  *  when they are read */
@@ -14,12 +17,17 @@ export async function readRemoved(
 ): Promise<(run: Run) => readonly RemovableKind[]> {
   // Whatever belongs to a run that has not ended is there.
   if (runs.every((run) => run.finished_at === null)) return () => [];
-  const progress = await readProgress(
-    db,
-    runs.map((run) => run.run_id),
-  );
-  return ({ run_id: id }) =>
-    progress
-      .filter((place) => id <= place.run_id && !place.later.includes(id))
-      .map(({ kind }) => kind);
+  const runIds = runs.map((run) => run.run_id);
+  const scriptIds = [...new Set(runs.map((run) => run.script_id))];
+  const [progress, { rows }] = await Promise.all([
+    readProgress(db, runIds),
+    db.query<{ script_id: string }>(purged, [scriptIds]),
+  ]);
+  const purgedScripts = new Set(rows.map((row) => row.script_id));
+  return ({ run_id: id, script_id: scriptId }) =>
+    purgedScripts.has(scriptId)
+      ? kindsOfRun
+      : progress
+          .filter((place) => id <= place.run_id && !place.later.includes(id))
+          .map(({ kind }) => kind);
 }

@@ -75,7 +75,8 @@ async function build(parts: BuilderParts, order: Order): Promise<string | undefi
     const lock = await installedPackages(packagesOf(environment, order.interpreter));
     await writeLock(environment, lock);
     const sizeBytes = await makeReadOnly(environment);
-    await catalog.publish(order.key, { directory, lock, sizeBytes });
+    const owner = order.requirements.kind === 'private' ? { scriptId: order.scriptId } : {};
+    await catalog.publish(order.key, { directory, lock, sizeBytes, ...owner });
     isFinished = true;
     return undefined;
   } finally {

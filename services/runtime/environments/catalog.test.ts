@@ -116,6 +116,24 @@ describe('a finished environment', () => {
   });
 });
 
+describe("environments that are one script's own", () => {
+  test('are known by it, and removed with it when nobody uses them', async () => {
+    await givenEnvironment('shared');
+    for (const key of ['a', 'b']) {
+      await mkdir(catalog.path('environments', `${key}-1`));
+      const own = { directory: `${key}-1`, lock: '', sizeBytes: 1, scriptId: 's1' };
+      await catalog.publish(key, own);
+    }
+    expect(await catalog.owners()).toEqual(['s1', 's1']);
+    const lease = catalog.lease('b');
+    await catalog.removeOwned('s1');
+    expect((await ids('environments')).toSorted()).toEqual(['b-1', 'shared-1']);
+    lease?.release();
+    await catalog.removeOwned('s1');
+    expect(await ids('environments')).toEqual(['shared-1']);
+  });
+});
+
 describe('opening the catalog', () => {
   test('removes what nobody finished, and keeps what is finished or under way', async () => {
     await givenEnvironment('done');

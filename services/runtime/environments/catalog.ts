@@ -21,6 +21,8 @@ export interface ReadyEnvironment {
   /** `name==version` lines of what was installed. */
   readonly lock: string;
   readonly sizeBytes: number;
+  /** Whose own it is; absent where scripts with equal requirements share it. */
+  readonly scriptId?: string;
 }
 
 export interface Lease {
@@ -113,6 +115,19 @@ export class Catalog {
       if (!(await this.#remove(key))) continue;
       count -= 1;
       bytes -= sizeBytes;
+    }
+  }
+
+  /** Scripts that have environments of their own. */
+  async owners(): Promise<readonly string[]> {
+    const found = (await this.#keys()).map((key) => this.#ready(key)?.scriptId);
+    return found.filter((scriptId) => scriptId !== undefined);
+  }
+
+  /** Removes the environments that are a script's own and not in use. */
+  async removeOwned(scriptId: string): Promise<void> {
+    for (const key of await this.#keys()) {
+      if (this.#ready(key)?.scriptId === scriptId) await this.#remove(key);
     }
   }
 

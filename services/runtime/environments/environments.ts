@@ -1,5 +1,6 @@
 /** The virtual environments of scripts on one host: built from `requirements.txt` at the first run,
  *  shared by equal requirements, read-only once they are finished. */
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { BuildRunner } from './build-runner.ts';
@@ -173,10 +174,27 @@ export class Environments {
     await removeFolder(cache).catch(this.#options.onProblem);
   }
 
+  /** Scripts that have something of their own here. */
+  async scripts(): Promise<readonly string[]> {
+    const caches = await readdir(join(this.#options.folder, 'cache')).catch(noneWhereMissing);
+    return [...new Set([...caches, ...(await this.#catalog.owners())])];
+  }
+
+  /** Removes what is a script's own and not in use. */
+  async forget(scriptId: string): Promise<void> {
+    await this.#catalog.removeOwned(scriptId);
+    await removeFolder(this.#parts.cacheFolder(scriptId));
+  }
+
   /** Resolves when no build is under way; those that nobody waits for are ended. */
   settle(): Promise<void> {
     return this.#flights.settle();
   }
+}
+
+function noneWhereMissing(error: unknown): readonly string[] {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+  throw error;
 }
 
 /** The answer for a key, asked once; a failure is not remembered. */

@@ -324,6 +324,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/scripts/{id}/purge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove what a deleted script has beside its history, for good
+         * @description Its files in all versions, the logs, samples, artifacts and parameters of its runs, the keys of its secrets, and what runtimes keep for it. It cannot come back then; its history and the list of its runs stay. The removal goes on in the background: ask again for its state.
+         *
+         *     Needs the right `system.manage`.
+         */
+        post: operations["purgeScript"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/scripts/{id}/history": {
         parameters: {
             query?: never;
@@ -1413,6 +1435,22 @@ export interface components {
             group_id?: string;
         };
         /**
+         * Purge
+         * @example {
+         *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "state": "started"
+         *     }
+         */
+        Purge: {
+            /** Format: uuid */
+            script_id: string;
+            /**
+             * @description `finished`: nothing is left in the stores but the history.
+             * @enum {unknown}
+             */
+            state: "started" | "finished";
+        };
+        /**
          * Happening
          * @example {
          *       "event_position": 412,
@@ -1693,7 +1731,7 @@ export interface components {
             log_lines: number;
             log_bytes: number;
             log_truncated: boolean;
-            /** @description What is no longer kept of the run: its time is over (`/system/retention`). Such lists are empty, `params` is null, and one `system` line stands for the log. */
+            /** @description What is no longer kept of the run: its time is over (`/system/retention`), or its script was purged. Such lists are empty, `params` is null, and one `system` line stands for the log. */
             removed: components["schemas"]["RemovableKind"][];
         };
         /** RerunRequest */
@@ -4353,6 +4391,103 @@ export interface operations {
             };
             /** @description `not_found` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `script_purged` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    purgeScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the script.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description On its way, or done. */
+            202: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "state": "started"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Purge"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `script_not_deleted` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ScriptId } from '#domain/kernel/ids.ts';
+import { objectKey } from '#domain/ports/object-keys.ts';
+import type { ObjectStore } from '#domain/ports/objects.ts';
+import { defaultSettings } from '#domain/script/settings.ts';
+import { runId, scriptId } from '#domain/testing/ids.ts';
+import { createGroup, createScript, finishRun, runScript } from '#domain/testing/samples.ts';
+import { openFolderStore } from '#infra/objects/folder.ts';
+import { putPayload } from '#infra/postgres/payloads.ts';
+import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
+import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { purgeScripts, type PurgeParts } from './purges.ts';
+import { untilDone } from './testing/dying.ts';
+
+const going = new AbortController().signal;
+const [purged, other] = [scriptId(1), scriptId(2)];
+
+let platform: TestPlatform;
+let folder: string;
+let objects: ObjectStore;
+let parts: PurgeParts;
+beforeEach(async () => {
+  platform = await openTestPlatform();
+  folder = await mkdtemp(join(tmpdir(), 'orch-purges-'));
+  objects = await openFolderStore({ folder });
+  parts = { database: platform.pool, objects, commands: platform.commands, ids: systemIds };
+  await platform.accepted(createGroup());
+  await givenScript(purged, [1, 2, 3]);
+  await givenScript(other, [4]);
+});
+afterEach(async () => {
+  await platform.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A script with two versions of a file, a data key, and ended runs that left everything. Both scripts
+ *  have a file and parameters in common. */
+async function givenScript(id: ScriptId, runs: readonly number[]): Promise<void> {
+  const settings = { ...defaultSettings, maxConcurrentRuns: 100 };
+  await platform.accepted(createScript({ scriptId: id, settings }));
+  for (const content of ['common', `of ${id}`]) await putBlob(id, content);
+  await platform.pool.query(
+    `INSERT INTO data_keys (key_id, script_id, master_key_id, wrapped_key) VALUES ($1, $1, 'x', '')`,
+    [id],
+  );
+  for (const number of runs) {
+    await givenRun(id, number, `{"of":"${id}"}`);
+    await givenRun(id, number + 100, '{"common":true}');
+  }
+}
+
+async function putBlob(id: ScriptId, content: string): Promise<void> {
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  await objects.put(objectKey.scriptBlob(id, sha256), Buffer.from(content));
+}
+
+async function givenRun(id: ScriptId, number: number, params: string): Promise<void> {
+  const run = runId(number);
+  const paramsSha256 = await putPayload(platform.pool, Buffer.from(params));
+  await platform.accepted(runScript({ runId: run, scriptId: id, paramsSha256 }));
+  await platform.accepted({ type: 'StartRun', runId: run, runtimeId: 'a', layers: [] });
+  await platform.accepted(finishRun({ runId: run }));
+  const items = [{ seq: 1, time: '2026-01-01T00:00:00.000Z', stream: 'stdout', text: 'line' }];
+  const chunk = { runId: run, firstSeq: 1, lastSeq: 1, bytes: 5 };
+  await new PostgresRunLogs(platform.pool).append([{ ...chunk, itemsJson: JSON.stringify(items) }]);
+  const point = { timeMs: 1, cpuSeconds: 1, memoryBytes: 1, threads: 1, processes: 1 };
+  await new PostgresRunSamples(platform.pool).save([{ runId: run, place: 0, points: [point] }]);
+  await objects.put(objectKey.runArtifact(run, 'a/report.pdf'), Buffer.from('kept'));
+}
+
+/** Time has passed since anybody asked for parameters. */
+async function laterOn(): Promise<void> {
+  await platform.pool.query(`UPDATE payloads SET wanted_at = now() - interval '1 hour'`);
+}
+
+async function purge(): Promise<void> {
+  await platform.accepted({ type: 'DeleteScript', scriptId: purged });
+  await platform.accepted({ type: 'PurgeScript', scriptId: purged });
+}
+
+const counted = `SELECT
+  (SELECT count(*) FROM run_log_chunks c JOIN runs r USING (run_id)
+    WHERE script_id = $1 AND c.bytes > 0) AS lines,
+  (SELECT count(*) FROM run_samples JOIN runs USING (run_id) WHERE script_id = $1) AS samples,
+  (SELECT count(*) FROM payloads p WHERE encode(content, 'escape') LIKE '%' || $1 || '%') AS params,
+  (SELECT count(*) FROM data_keys WHERE script_id = $1) AS keys`;
+
+/** How much there is of a script. */
+async function remains(id: ScriptId) {
+  const { rows } = await platform.pool.query<Record<string, number>>(counted, [id]);
+  const blobs = await Array.fromAsync(objects.list(`scripts/${id}/`));
+  const runs = await platform.pool.query<{ run_id: string }>(
+    'SELECT run_id FROM runs WHERE script_id = $1',
+    [id],
+  );
+  let artifacts = 0;
+  for (const { run_id } of runs.rows) {
+    artifacts += (await Array.fromAsync(objects.list(`runs/${run_id}/`))).length;
+  }
+  return { ...rows[0], blobs: blobs.length, artifacts };
+}
+
+async function events(id: ScriptId): Promise<readonly string[]> {
+  const { rows } = await platform.pool.query<{ type: string }>(
+    'SELECT type FROM events WHERE stream_id = $1 ORDER BY version',
+    [`script-${id}`],
+  );
+  return rows.map((row) => row.type);
+}
+
+async function commonParams(): Promise<number> {
+  const { rows } = await platform.pool.query<{ count: number }>(
+    `SELECT count(*) FROM payloads WHERE encode(content, 'escape') = '{"common":true}'`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+const nothing = { lines: 0, samples: 0, params: 0, keys: 0, blobs: 0, artifacts: 0 };
+const ofTheOther = { lines: 2, samples: 2, params: 1, keys: 1, blobs: 2, artifacts: 2 };
+const history = ['ScriptCreated', 'ScriptDeleted', 'ScriptPurged', 'ScriptPurgeFinished'];
+
+describe('given a deleted script', () => {
+  test('when it is purged, then all of it goes but its history, and nothing of another script', async () => {
+    await purge();
+    await laterOn();
+    await purgeScripts(parts, going);
+    expect(await remains(purged)).toEqual(nothing);
+    expect(await events(purged)).toEqual(history);
+    expect(await remains(other)).toEqual(ofTheOther);
+    expect(await commonParams()).toBe(1);
+    const log = await new PostgresRunLogs(platform.pool).read(runId(1), { fromSeq: 1, limit: 9 });
+    expect(log.items.map((item) => item.text)).toEqual([
+      '… 1 line was removed when the script was purged …',
+    ]);
+  });
+
+  test('when it is not purged, then all of it stays', async () => {
+    const before = await remains(purged);
+    await platform.accepted({ type: 'DeleteScript', scriptId: purged });
+    await laterOn();
+    await purgeScripts(parts, going);
+    expect(await remains(purged)).toEqual(before);
+  });
+
+  test('when somebody wanted its parameters just now, then it is finished later', async () => {
+    await purge();
+    await purgeScripts(parts, going);
+    expect(await remains(purged)).toEqual({ ...nothing, params: 1 });
+    expect(await events(purged)).toEqual(history.slice(0, -1));
+    await laterOn();
+    await purgeScripts(parts, going);
+    expect(await remains(purged)).toEqual(nothing);
+    expect(await events(purged)).toEqual(history);
+  });
+
+  test('when one of its runs has not ended yet, then nothing is touched before', async () => {
+    await platform.accepted(runScript({ runId: runId(50), scriptId: purged }));
+    await platform.accepted({ type: 'StartRun', runId: runId(50), runtimeId: 'a', layers: [] });
+    await purge();
+    await laterOn();
+    await purgeScripts(parts, going);
+    expect(await remains(purged)).toMatchObject({ keys: 1, blobs: 2, lines: 6 });
+    await platform.accepted(finishRun({ runId: runId(50) }));
+    await purgeScripts(parts, going);
+    expect(await remains(purged)).toEqual(nothing);
+  });
+});
+
+test('when a purge dies at any of its steps, then the next attempt ends the same', async () => {
+  await purge();
+  await laterOn();
+  const deaths = await untilDone(parts, (mortal) => purgeScripts(mortal, going));
+  expect(deaths).toBeGreaterThan(5);
+  expect(await remains(purged)).toEqual(nothing);
+  expect(await remains(other)).toEqual(ofTheOther);
+  expect(await events(purged)).toEqual(history);
+});
+
+test('when two do it at once, then its end is recorded once', async () => {
+  await purge();
+  await laterOn();
+  await Promise.all([purgeScripts(parts, going), purgeScripts(parts, going)]);
+  expect(await remains(purged)).toEqual(nothing);
+  expect(await events(purged)).toEqual(history);
+});

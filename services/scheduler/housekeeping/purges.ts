@@ -1,0 +1,68 @@
+/** Removes what purged scripts have beside their history (contract §3, "Configuration"). A purge that was
+ *  interrupted begins anew, which finds little left; its end is recorded last. */
+import { known, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
+import type { Commands } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import { objectPrefix } from '#domain/ports/object-keys.ts';
+import type { ObjectStore } from '#domain/ports/objects.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import { purgePayloads } from '#infra/postgres/payloads.ts';
+import { runsOfScript, scriptsToPurge } from '#infra/postgres/purges.ts';
+import { removeLogs, removeSamples } from '#infra/postgres/removals.ts';
+import { destroyDataKey } from '#infra/secrets/data-keys.ts';
+import { removeObjects } from './objects.ts';
+
+const scriptsAtOnce = 10;
+const runsAtOnce = 100;
+
+export interface PurgeParts {
+  readonly database: Queryable;
+  readonly objects: ObjectStore;
+  readonly commands: Commands;
+  readonly ids: Ids;
+}
+
+/** One round. A script with parameters that somebody wanted just now is left for the next.
+ *  @returns whether there may be more to do at once */
+export async function purgeScripts(parts: PurgeParts, signal: AbortSignal): Promise<boolean> {
+  const scriptIds = await scriptsToPurge(parts.database, scriptsAtOnce);
+  let finished = 0;
+  for (const scriptId of scriptIds) {
+    if (!(await removeRemains(parts, scriptId, signal))) continue;
+    await finish(parts, scriptId);
+    finished += 1;
+  }
+  return finished === scriptsAtOnce;
+}
+
+/** What makes secrets readable goes first. @returns whether all of it is gone */
+async function removeRemains(
+  { database, objects }: PurgeParts,
+  scriptId: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  await destroyDataKey(database, scriptId);
+  await removeObjects(objects, objectPrefix.script(scriptId), signal);
+  let isDone = true;
+  for await (const runs of runsOfScript(database, scriptId, runsAtOnce)) {
+    await removeLogs(database, runs, 'purge', signal);
+    await removeSamples(database, runs, signal);
+    const hashes = new Set(runs.flatMap((run) => run.params_sha256 ?? []));
+    isDone = (await purgePayloads(database, scriptId, [...hashes])) && isDone;
+    for (const run of runs) await removeObjects(objects, objectPrefix.run(run.run_id), signal);
+  }
+  return isDone;
+}
+
+async function finish({ commands, ids }: PurgeParts, scriptId: string): Promise<void> {
+  await commands.execute(
+    { type: 'FinishPurge', scriptId: known(parseScriptId, scriptId) },
+    {
+      commandId: known(parseCommandId, ids.derived(scriptId, 'FinishPurge')),
+      actor: { kind: 'system', name: 'scheduler' },
+      ip: null,
+      correlationId: scriptId,
+      causationId: null,
+    },
+  );
+}
