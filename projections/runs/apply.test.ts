@@ -34,6 +34,7 @@ const queued = {
   group_id: groupId(),
   script_version: 1,
   status: 'queued',
+  ended_as: null,
   waiting: false,
   available_at: at(4),
   stop_requested: false,
@@ -122,6 +123,7 @@ describe('given a run', () => {
       ...running,
       stream_version: 3,
       status: 'success',
+      ended_as: 'success',
       finished_at: at(6),
       duration_ms: 1500,
       exit_code: 0,
@@ -154,6 +156,7 @@ describe('given a run', () => {
       ...queued,
       stream_version: 2,
       status: 'stopped',
+      ended_as: 'stopped',
       finished_at: at(5),
     });
     const abandon = { type: 'AbandonRun', runId: runId(), failure: 'environment_error' } as const;

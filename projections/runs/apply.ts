@@ -53,6 +53,7 @@ export function queuedRun(event: Extract<RunRecorded, { type: 'RunQueued' }>): R
     group_id: data.groupId,
     script_version: data.scriptVersion,
     status: 'queued',
+    ended_as: null,
     waiting: data.waiting ?? false,
     available_at: availableAt(event),
     stop_requested: false,
@@ -94,6 +95,7 @@ function finished(row: RunsTable, event: Extract<RunRecorded, { type: 'RunFinish
   return {
     ...row,
     status: statusOf(outcome),
+    ended_as: statusOf(outcome),
     waiting: false,
     finished_at: event.recordedAt,
     exit_code: exitCode,

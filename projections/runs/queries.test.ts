@@ -1,13 +1,13 @@
 import type { Command } from '#domain/aggregates.ts';
 import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
-import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
+import { beginning, recordAll } from '#domain/testing/recorded.ts';
 import { createScript, finishRun, runScript } from '#domain/testing/samples.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyAll } from '../projection.ts';
 import { inlineProjections } from '../registry.ts';
 import { openTestReads, type TestReads } from '../testing/delivery.ts';
-import { activeRuns, findRun, findRuns, listRuns, type RunListFilter } from './queries.ts';
+import { activeRuns, findRun, findRuns } from './queries.ts';
 
 const start = (number: number): Command => ({
   type: 'StartRun',
@@ -44,46 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
-const all: RunListFilter = { groupIds: null };
 const numbered = (...numbers: readonly number[]) => numbers.map((number) => runId(number));
-
-async function listed(filter: RunListFilter, after?: number, limit = 10) {
-  const behind = after === undefined ? undefined : runId(after);
-  return (await listRuns(reads.db, filter, behind, limit)).map((found) => found.run_id);
-}
-
-describe('the list of runs', () => {
-  test('begins with the newest', async () => {
-    expect(await listed(all)).toEqual(numbered(5, 4, 3, 2, 1));
-  });
-
-  test('goes on behind the last of a page', async () => {
-    expect(await listed(all, undefined, 2)).toEqual(numbered(5, 4));
-    expect(await listed(all, 4, 2)).toEqual(numbered(3, 2));
-    expect(await listed(all, 2, 2)).toEqual(numbered(1));
-    expect(await listed(all, 1, 2)).toEqual([]);
-  });
-
-  test.each<[string, RunListFilter, readonly number[]]>([
-    ['of a group', { groupIds: [groupId(2)] }, [5]],
-    ['of no group', { groupIds: [] }, []],
-    ['of a script', { ...all, scriptId: scriptId(2) }, [4, 3, 2, 1]],
-    ['that wait', { ...all, status: 'queued' }, [5, 4]],
-    ['that run', { ...all, status: 'running' }, [3]],
-    ['that failed', { ...all, status: 'failed' }, [2]],
-    ['that were stopped', { ...all, status: 'stopped' }, []],
-    ['by a person', { ...all, triggerType: 'manual' }, [5, 4, 3, 2, 1]],
-    ['queued from a time on', { ...all, from: at(8) }, [5, 4, 3]],
-    ['queued before a time', { ...all, to: at(8) }, [2, 1]],
-    ['queued within an hour', { ...all, from: at(7), to: at(9) }, [3, 2]],
-    ['of scripts with a name', { ...all, text: 'bUSY' }, [4, 3, 2, 1]],
-    ['of scripts with a sign in the name', { ...all, text: '%' }, [5]],
-    ['of a script in another group', { groupIds: [groupId(1)], scriptId: scriptId(3) }, []],
-    ['that fit all of it', { groupIds: [groupId(1)], status: 'queued', text: 'busy' }, [4]],
-  ])('can be of those %s', async (_, filter, expected) => {
-    expect(await listed(filter)).toEqual(numbered(...expected));
-  });
-});
 
 test('runs are found by their ids', async () => {
   expect(await findRun(reads.db, runId(3))).toMatchObject({ run_id: runId(3), status: 'running' });

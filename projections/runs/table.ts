@@ -11,6 +11,8 @@ export interface RunsTable {
   readonly group_id: string;
   readonly script_version: number;
   readonly status: RunStatus;
+  /** The status once it has ended, and nothing before: lists are indexed by it. */
+  readonly ended_as: RunStatus | null;
   /** It has to be released before it may start, no sooner than `available_at`. */
   readonly waiting: boolean;
   readonly available_at: Date;
@@ -53,6 +55,7 @@ export const runColumns: Columns<RunsTable> = {
   group_id: 'uuid',
   script_version: 'integer',
   status: 'text',
+  ended_as: 'text',
   waiting: 'boolean',
   available_at: 'timestamptz',
   stop_requested: 'boolean',

@@ -1,6 +1,7 @@
 import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
+import { nameContains } from './search.ts';
 import type { ScriptsTable } from './table.ts';
 
 /** The last run of a script that has ended. */
@@ -129,7 +130,7 @@ export async function listScripts(
   }
   if (filter.enabled !== undefined) query = query.where('scripts.enabled', '=', filter.enabled);
   if (filter.text !== undefined) {
-    query = query.where(sql<boolean>`strpos(lower(scripts.name), lower(${filter.text})) > 0`);
+    query = query.where(nameContains(filter.text));
   }
   return (await query.execute()).map(withDates);
 }

@@ -2,7 +2,7 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import { parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { RunStatus, TriggerType } from '#domain/run/run.ts';
-import { listRuns, type RunListFilter } from '#projections/runs/queries.ts';
+import { listRuns, type RunListFilter } from '#projections/runs/lists.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
 import { isProblem } from '../http/problem.ts';

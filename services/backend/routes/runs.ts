@@ -30,9 +30,16 @@ const filters = {
   ...pageQuery,
   status: Type.Optional(RunStatusSchema),
   trigger_type: Type.Optional(TriggerType),
-  from: Type.Optional(Type.String({ format: 'date-time', description: 'Queued then or later.' })),
-  to: Type.Optional(Type.String({ format: 'date-time', description: 'Queued before.' })),
-  q: Type.Optional(Type.String({ maxLength: 200, description: "Part of the script's name." })),
+  from: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Asked for then or later.' }),
+  ),
+  to: Type.Optional(Type.String({ format: 'date-time', description: 'Asked for before.' })),
+  q: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'Part of the name that the script has now, any case.',
+    }),
+  ),
 };
 
 const run = operation({

@@ -6684,11 +6684,11 @@ export interface operations {
                 cursor?: string;
                 status?: components["schemas"]["RunStatus"];
                 trigger_type?: components["schemas"]["TriggerType"];
-                /** @description Queued then or later. */
+                /** @description Asked for then or later. */
                 from?: string;
-                /** @description Queued before. */
+                /** @description Asked for before. */
                 to?: string;
-                /** @description Part of the script's name. */
+                /** @description Part of the name that the script has now, any case. */
                 q?: string;
                 script_id?: string;
                 group_id?: string;
@@ -6804,11 +6804,11 @@ export interface operations {
                 cursor?: string;
                 status?: components["schemas"]["RunStatus"];
                 trigger_type?: components["schemas"]["TriggerType"];
-                /** @description Queued then or later. */
+                /** @description Asked for then or later. */
                 from?: string;
-                /** @description Queued before. */
+                /** @description Asked for before. */
                 to?: string;
-                /** @description Part of the script's name. */
+                /** @description Part of the name that the script has now, any case. */
                 q?: string;
             };
             header?: {
@@ -6937,11 +6937,11 @@ export interface operations {
                 cursor?: string;
                 status?: components["schemas"]["RunStatus"];
                 trigger_type?: components["schemas"]["TriggerType"];
-                /** @description Queued then or later. */
+                /** @description Asked for then or later. */
                 from?: string;
-                /** @description Queued before. */
+                /** @description Asked for before. */
                 to?: string;
-                /** @description Part of the script's name. */
+                /** @description Part of the name that the script has now, any case. */
                 q?: string;
             };
             header?: {

@@ -1,0 +1,142 @@
+import type { Command } from '#domain/aggregates.ts';
+import { inOrderOfTime, type RunId } from '#domain/kernel/ids.ts';
+import { triggerTypes, runStatuses } from '#domain/run/run.ts';
+import { defaultSettings } from '#domain/script/settings.ts';
+import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
+import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
+import { createScript, finishRun, runScript } from '#domain/testing/samples.ts';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applyAll } from '../projection.ts';
+import { inlineProjections } from '../registry.ts';
+import { openTestReads, type TestReads } from '../testing/delivery.ts';
+import { listRuns, type RunListFilter } from './lists.ts';
+import type { RunsTable } from './table.ts';
+
+const scripts = Array.from({ length: 9 }, (_, index) => index + 2);
+const runs = Array.from({ length: 90 }, (_, index) => index + 1);
+const nameOf = (script: number) => (script === 2 ? 'Odd 50%_\\' : `Busy ${script}`);
+/** A run's id is of the second of its number. */
+const idOf = (number: number) => inOrderOfTime(runId(number), at(number)) as RunId;
+const triggerOf = (number: number) =>
+  (['manual', 'api', 'schedule', 'webhook'] as const)[number % 7 > 3 ? 2 : number % 7];
+
+/** The end of a run; the last ones wait or run still. */
+function endOf(number: number): readonly Command[] {
+  const start = { type: 'StartRun', runId: idOf(number), runtimeId: 'a', layers: [] } as const;
+  if (number > 84) return [];
+  if (number > 78) return [start];
+  const outcome = (['success', 'stopped', 'exit_code', 'success', 'timeout'] as const)[number % 5];
+  return [start, finishRun({ runId: idOf(number), outcome: outcome ?? 'success' })];
+}
+
+/** Scripts 2 to 10, the even ones in group 1 and the others in group 2, and runs of each. */
+const history: readonly Command[] = [
+  ...beginning,
+  ...scripts.map((script) =>
+    createScript({
+      scriptId: scriptId(script),
+      name: nameOf(script),
+      groupId: groupId(1 + (script % 2)),
+      settings: { ...defaultSettings, maxConcurrentRuns: 100 },
+    }),
+  ),
+  ...runs.flatMap((number) => [
+    runScript({
+      runId: idOf(number),
+      scriptId: scriptId(2 + (number % 9)),
+      trigger: { type: triggerOf(number) ?? 'api' },
+    }),
+    ...endOf(number),
+  ]),
+];
+
+let reads: TestReads;
+let rows: readonly RunsTable[];
+beforeAll(async () => {
+  reads = await openTestReads();
+  await applyAll(inlineProjections, reads.db, await recordAll(history));
+  rows = await reads.db.selectFrom('runs').selectAll().orderBy('run_id', 'desc').execute();
+});
+afterAll(() => reads.close());
+
+const all: RunListFilter = { groupIds: null };
+
+/** When a run was asked for, by its id. */
+const timeOf = ({ run_id: id }: RunsTable) => Number.parseInt(id.replace('-', '').slice(0, 12), 16);
+
+/** What the list is to be, by looking at every run. */
+function expected(filter: RunListFilter): readonly RunsTable[] {
+  const { groupIds, scriptId: script, status, triggerType, from, to, text } = filter;
+  return rows.filter(
+    (row) =>
+      (groupIds === null || groupIds.some((group) => group === row.group_id)) &&
+      (script === undefined || row.script_id === script) &&
+      (status === undefined || row.status === status) &&
+      (triggerType === undefined || row.trigger_type === triggerType) &&
+      (from === undefined || timeOf(row) >= from.getTime()) &&
+      (to === undefined || timeOf(row) < to.getTime()) &&
+      (text === undefined || row.script_name.toLowerCase().includes(text.toLowerCase())),
+  );
+}
+
+/** All pages of a list, one after the other. */
+async function listed(filter: RunListFilter, limit = 10): Promise<readonly RunsTable[]> {
+  const found: RunsTable[] = [];
+  for (let after: RunId | undefined; ;) {
+    const page = await listRuns(reads.db, filter, after, limit);
+    found.push(...page);
+    if (page.length < limit) return found;
+    after = page.at(-1)?.run_id as RunId;
+  }
+}
+
+describe('the list of runs', () => {
+  test('begins with the newest and goes on behind the last of a page', async () => {
+    expect(await listed(all, 7)).toEqual(rows);
+    expect(await listRuns(reads.db, all, idOf(1), 10)).toEqual([]);
+  });
+
+  test.each<[string, RunListFilter, number]>([
+    ['a group', { groupIds: [groupId(2)] }, 40],
+    ['no group', { groupIds: [] }, 0],
+    ['a script', { ...all, scriptId: scriptId(3) }, 10],
+    ['a script in another group', { groupIds: [groupId(1)], scriptId: scriptId(3) }, 0],
+    ['what waits', { ...all, status: 'queued' }, 6],
+    ['what runs', { ...all, status: 'running' }, 6],
+    ['what failed', { ...all, status: 'failed' }, 31],
+    ['what nobody started so', { ...all, triggerType: 'mcp' }, 0],
+    ['a minute', { ...all, from: at(10), to: at(70) }, 60],
+    ['all time', { ...all, from: new Date(-1) }, 90],
+    ['no time', { ...all, to: new Date(-1) }, 0],
+    ['names, whatever their case', { ...all, text: 'BUSY' }, 80],
+    ['names with signs', { ...all, text: '50%_\\' }, 10],
+    ['names that there are none of', { ...all, text: '50%x' }, 0],
+    ['many places at once', { ...all, text: 'busy', status: 'failed' }, 27],
+  ])('can be that of %s', async (_, filter, count) => {
+    const found = await listed(filter);
+    expect(found).toEqual(expected(filter));
+    expect(found).toHaveLength(count);
+  });
+
+  test('is the same for whatever is asked for together, page by page', async () => {
+    const maybe = <Value>(...values: readonly Value[]) => fc.constantFrom(undefined, ...values);
+    const filters = fc.record({
+      groupIds: fc.constantFrom(null, [], [groupId(1)], [groupId(2), groupId(1)]),
+      scriptId: maybe(scriptId(2), scriptId(3)),
+      status: maybe(...runStatuses),
+      triggerType: maybe(...triggerTypes),
+      from: maybe(at(20)),
+      to: maybe(at(50), at(88)),
+      text: maybe('busy', '%', 'busy 3'),
+    });
+    await fc.assert(
+      fc.asyncProperty(filters, fc.constantFrom(4, 50), async (given, limit) => {
+        const wanted = Object.entries(given).filter(([, value]) => value !== undefined);
+        const filter = Object.fromEntries(wanted) as unknown as RunListFilter;
+        expect(await listed(filter, limit)).toEqual(expected(filter));
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

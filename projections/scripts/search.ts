@@ -1,0 +1,30 @@
+/** Which scripts are meant, where something else is listed by its script. */
+import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
+import { sql, type RawBuilder } from 'kysely';
+import type { ReadModels } from '../projection.ts';
+
+export interface ScriptSearch {
+  /** Groups to look in; `null` for all. */
+  readonly groupIds: readonly GroupId[] | null;
+  readonly scriptId?: ScriptId;
+  /** Part of the name, any case. */
+  readonly text?: string;
+}
+
+/** Ids of the scripts, deleted ones too. */
+export async function searchScripts(
+  db: ReadModels,
+  { groupIds, scriptId, text }: ScriptSearch,
+): Promise<readonly string[]> {
+  let query = db.selectFrom('scripts').select('script_id');
+  if (scriptId !== undefined) query = query.where('script_id', '=', scriptId);
+  if (groupIds !== null) query = query.where(sql<boolean>`group_id = ANY(${groupIds}::uuid[])`);
+  if (text !== undefined) query = query.where(nameContains(text));
+  return (await query.execute()).map((row) => row.script_id);
+}
+
+/** The condition that a script's name holds this text, in any case; there is an index for it. */
+export function nameContains(text: string): RawBuilder<boolean> {
+  const literally = text.replaceAll(/[\\%_]/g, String.raw`\$&`);
+  return sql<boolean>`lower(scripts.name) LIKE '%' || lower(${literally}) || '%'`;
+}
