@@ -3,8 +3,11 @@
  *  docs/performance.md. */
 import { Product } from '#services/minimal/testing/product.ts';
 import { benchFirstLine } from './first-line.ts';
+import { benchProjections } from './projections.ts';
+import { benchQueue } from './queue.ts';
 import { benchRequests } from './requests.ts';
 import { benchStart } from './start.ts';
+import { benchStore } from './store.ts';
 import { benchThroughput } from './throughput.ts';
 
 /** The list that a new subject joins: its file does all it needs, and prints rows. */
@@ -13,6 +16,9 @@ const subjects: Readonly<Record<string, () => Promise<void>>> = {
   'first-line': () => onProduct(benchFirstLine),
   throughput: () => onProduct(benchThroughput),
   requests: benchRequests,
+  store: benchStore,
+  queue: benchQueue,
+  projections: benchProjections,
 };
 
 const names = process.argv.slice(2);

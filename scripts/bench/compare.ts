@@ -1,0 +1,39 @@
+import { performance } from 'node:perf_hooks';
+import { median, row } from './report.ts';
+
+export interface Comparison {
+  readonly figure: string;
+  readonly bar: string;
+  readonly unit: string;
+  readonly rounds: number;
+  readonly ours: () => Promise<number>;
+  readonly theirs: () => Promise<number>;
+}
+
+/** Measures both in turn, each first every other time, and prints the median of the ratios. One round
+ *  before them warms both. */
+export async function compare(comparison: Comparison): Promise<void> {
+  const { figure, bar, unit, rounds, ours, theirs } = comparison;
+  const pairs: { readonly own: number; readonly other: number }[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const first = round % 2 === 0 ? await theirs() : undefined;
+    const own = await ours();
+    pairs.push({ own, other: first ?? (await theirs()) });
+  }
+  const measured = pairs.slice(1);
+  const ratio = median(measured.map(({ own, other }) => own / other));
+  const own = shown(median(measured.map((one) => one.own)));
+  const other = shown(median(measured.map((one) => one.other)));
+  row(figure, `${ratio.toFixed(2)} (${own} / ${other} ${unit})`, bar);
+}
+
+/** How many of `count` things are done in a second. */
+export async function perSecond(count: number, work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return (count * 1000) / (performance.now() - startedAt);
+}
+
+function shown(value: number): string {
+  return value < 100 ? value.toPrecision(2) : Math.round(value).toString();
+}

@@ -1,0 +1,51 @@
+/** A database as the product has it, for subjects that need no more of it. */
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startEmbeddedPostgres } from '#infra/embedded/postgres.ts';
+import { openDatabase, type Database } from '#infra/postgres/database.ts';
+import { migrate } from '#infra/postgres/migrate.ts';
+import type pg from 'pg';
+
+const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
+
+export interface BenchDatabase {
+  /** Addresses of the schema's owner, and of the services. */
+  readonly adminUrl: string;
+  readonly serviceUrl: string;
+  /** Connections as the services make them; closed at the end. */
+  open(connections: number, as?: 'service' | 'admin'): pg.Pool;
+}
+
+/** Lends the project's own server, on a Unix socket and as durable as the product's, with the whole
+ *  schema in it. */
+export async function onDatabase(
+  measure: (database: BenchDatabase) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-'));
+  await chmod(folder, 0o711); // the server may have to run as another user
+  const server = await startEmbeddedPostgres({
+    directory: join(folder, 'postgres'),
+    fallbackParent: join(folder, 'fallback'),
+  });
+  const { adminUrl, serviceUrl } = server;
+  const opened: Database[] = [];
+  const open = (connections: number, as: 'service' | 'admin' = 'service'): pg.Pool => {
+    const database = openDatabase(as === 'admin' ? adminUrl : serviceUrl, {
+      connections,
+      applicationName: 'bench',
+      onIdleError: () => undefined,
+    });
+    opened.push(database);
+    return database.pool;
+  };
+  try {
+    await migrate(adminUrl, { directory: migrations });
+    await measure({ adminUrl, serviceUrl, open });
+  } finally {
+    for (const database of opened) await database.close();
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,87 @@
+/** The projects that the product is held against, at the versions of peers/package-lock.json. Nothing
+ *  else needs them, so they are no packages of the project's own. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type pg from 'pg';
+
+const listed = fileURLToPath(new URL('peers/', import.meta.url));
+const folder = fileURLToPath(new URL('../../.toolchain/peers/', import.meta.url));
+const files = ['package.json', 'package-lock.json'];
+
+/** As much of Emmett as is used here. */
+interface Emmett {
+  getPostgreSQLEventStore(
+    connectionString: string,
+    options: { readonly connectionOptions: { readonly pool: pg.Pool } },
+  ): EmmettStore;
+}
+
+export interface EmmettStore {
+  readonly schema: { migrate(): Promise<unknown> };
+  appendToStream(
+    streamName: string,
+    events: readonly {
+      readonly type: string;
+      readonly data: unknown;
+      readonly metadata: unknown;
+    }[],
+    options: { readonly expectedStreamVersion: bigint | 'STREAM_DOES_NOT_EXIST' },
+  ): Promise<{ readonly nextExpectedStreamVersion: bigint }>;
+  close(): Promise<void>;
+}
+
+/** As much of graphile-worker as is used here. */
+export interface GraphileWorker {
+  run(options: {
+    readonly pgPool: pg.Pool;
+    readonly concurrency?: number;
+    readonly taskList: Readonly<Record<string, (payload: unknown) => void>>;
+    readonly noHandleSignals: true;
+    readonly logger: unknown;
+    readonly preset?: { readonly worker: Readonly<Record<string, unknown>> };
+  }): Promise<{ stop(): Promise<void> }>;
+  makeWorkerUtils(options: { readonly pgPool: pg.Pool; readonly logger: unknown }): Promise<{
+    migrate(): Promise<void>;
+    addJob(task: string, payload: unknown): Promise<unknown>;
+    release(): Promise<void>;
+  }>;
+  readonly Logger: new (factory: () => () => void) => unknown;
+}
+
+export function emmett(): Promise<Emmett> {
+  return installed('@event-driven-io/emmett-postgresql');
+}
+
+export function graphileWorker(): Promise<GraphileWorker> {
+  return installed('graphile-worker');
+}
+
+/** A logger of graphile-worker that says nothing. */
+export function silent({ Logger }: GraphileWorker): unknown {
+  return new Logger(() => () => undefined);
+}
+
+async function installed<Module>(name: string): Promise<Module> {
+  install();
+  const path = createRequire(join(folder, 'any.js')).resolve(name);
+  return (await import(pathToFileURL(path).href)) as Module;
+}
+
+/** Installs what the lock file names, once for each state of it. */
+function install(): void {
+  const wanted = files.map((file) => readFileSync(join(listed, file), 'utf8')).join('\n');
+  const done = join(folder, 'installed');
+  if (existsSync(done) && readFileSync(done, 'utf8') === wanted) return;
+  console.log('Installing what the product is held against into .toolchain/peers');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const file of files) cpSync(join(listed, file), join(folder, file));
+  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  writeFileSync(done, wanted);
+}
