@@ -12,7 +12,7 @@ import type { Clock } from '#domain/ports/clock.ts';
 import { VersionConflict, type EventStore, type StreamAppend } from '#domain/ports/event-store.ts';
 import { upcast } from '#domain/upcasts.ts';
 import type pg from 'pg';
-import { inTransaction, sqlState, type Queryable } from './database.ts';
+import { sqlState, type Queryable } from './database.ts';
 
 const statements = {
   append: `SELECT stream, at_version, transaction, place FROM append_events(
@@ -66,8 +66,8 @@ export class PostgresEventStore implements EventStore {
   }
 
   append(streams: readonly StreamAppend[]): Promise<readonly RecordedEvent[]> {
-    const recordedAt = this.#clock.now();
-    return inTransaction(this.#pool, (client) => appendEvents(client, streams, recordedAt));
+    // One statement is a transaction of its own.
+    return appendEvents(this.#pool, streams, this.#clock.now());
   }
 
   readStream(streamId: StreamId, fromVersion = 1): Promise<readonly RecordedEvent[]> {
