@@ -1,8 +1,9 @@
 /** Projections whose rows are folds: one row a stream, each event a step. */
-import { CompiledQuery, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { EventType, Recorded } from '#domain/aggregates.ts';
 import type { Columns } from './columns.ts';
 import type { Projection, ReadModels } from './projection.ts';
+import { statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
 /** A row that knows the last event it has seen. */
@@ -41,7 +42,7 @@ export function rowProjection<Row extends StreamRow, Event extends Recorded>(
   };
 }
 
-type Statements = ReturnType<typeof statementsOf>;
+type Statements<Row extends StreamRow> = ReturnType<typeof statementsOf<Row, Recorded>>;
 
 /** Made once: every command waits for them to be carried out. */
 function statementsOf<Row extends StreamRow, Event extends Recorded>({
@@ -53,19 +54,20 @@ function statementsOf<Row extends StreamRow, Event extends Recorded>({
   const values = names.map((name, index) => `$${index + 1}::${columns[name]}[]`);
   const changes = names.filter((name) => name !== key).map((name) => `${name} = excluded.${name}`);
   return {
-    load: `SELECT ${names.join(', ')} FROM ${table} WHERE ${key} = ANY($1::uuid[])`,
+    load: statement<Row>(`SELECT ${names.join(', ')} FROM ${table} WHERE ${key} = ANY($1::uuid[])`),
     // A row that has seen more already stays as it is.
-    upsert: `INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM unnest(${values.join(', ')})
+    upsert:
+      statement(`INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM unnest(${values.join(', ')})
       ON CONFLICT (${key}) DO UPDATE SET ${changes.join(', ')}
-      WHERE ${table}.stream_version < excluded.stream_version`,
-    remove: `DELETE FROM ${table} WHERE ${key} = ANY($1::uuid[])`,
+      WHERE ${table}.stream_version < excluded.stream_version`),
+    remove: statement(`DELETE FROM ${table} WHERE ${key} = ANY($1::uuid[])`),
   };
 }
 
 async function applyFold<Row extends StreamRow, Event extends Recorded>(
   db: ReadModels,
   fold: RowFold<Row, Event>,
-  statements: Statements,
+  statements: Statements<Row>,
   events: readonly Event[],
 ): Promise<void> {
   const rows = await loadRows(db, fold, statements, events);
@@ -87,29 +89,21 @@ async function applyFold<Row extends StreamRow, Event extends Recorded>(
     }
   }
   const written = [...touched].toSorted().flatMap((key) => rows.get(key) ?? []);
-  if (written.length > 0) await run(db, statements.upsert, columnsOf(fold.columns, written));
-  if (gone.size > 0) await run(db, statements.remove, [[...gone].toSorted()]);
+  if (written.length > 0) await statements.upsert(db, ...columnsOf(fold.columns, written));
+  if (gone.size > 0) await statements.remove(db, [...gone].toSorted());
 }
 
 async function loadRows<Row extends StreamRow, Event extends Recorded>(
   db: ReadModels,
   fold: RowFold<Row, Event>,
-  statements: Statements,
+  statements: Statements<Row>,
   events: readonly Event[],
 ): Promise<Map<string, Row>> {
   // A stream's first event finds no row, unless it is delivered again; the upsert settles that.
   const keys = [...new Set(events.filter((one) => one.version > 1).map(fold.keyOf))].toSorted();
   if (keys.length === 0) return new Map();
-  const rows = await run<Row>(db, statements.load, [keys]);
+  const rows = await statements.load(db, keys);
   return new Map(rows.map((row) => [String(row[fold.key]), row]));
-}
-
-async function run<Row>(
-  db: ReadModels,
-  text: string,
-  values: readonly unknown[],
-): Promise<readonly Row[]> {
-  return (await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))).rows;
 }
 
 /** Each column of the rows as one array. */

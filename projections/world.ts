@@ -1,9 +1,9 @@
 /** What deciders may ask, answered from the read models inside the append's transaction. */
 import type { ScriptFacts, World } from '#domain/kernel/aggregate.ts';
-import { sql } from 'kysely';
+import { heldTriggers } from '#domain/run/run.ts';
 import { gathered } from './gathered.ts';
 import type { ReadModels } from './projection.ts';
-import { heldTriggers } from './trigger-state/queries.ts';
+import { statement } from './statement.ts';
 
 /** The world as `db` sees it. */
 export function worldOf(db: ReadModels): World {
@@ -30,33 +30,23 @@ export function worldOf(db: ReadModels): World {
   };
 }
 
+type FactsRow = ScriptFacts & { readonly script_id: string };
+
+const factsOf = statement<FactsRow>(`
+  SELECT script_id, name, group_id AS "groupId", version, enabled, deleted, entrypoint, environment,
+    python, start_mode AS "startMode", resolution, max_concurrent_runs AS "maxConcurrentRuns", limits,
+    (SELECT count(*) FROM run_queue q WHERE q.script_id = s.script_id AND NOT q.waiting)
+      AS "activeRuns",
+    (SELECT count(*) FROM run_queue q JOIN runs r USING (run_id)
+      WHERE q.script_id = s.script_id AND q.waiting AND q.available_at <= now()
+      AND NOT (r.trigger_type = ANY ('{${heldTriggers.join(',')}}')
+        AND EXISTS (SELECT FROM trigger_state WHERE paused))) AS "waitingRuns"
+  FROM scripts s WHERE script_id = ANY($1::uuid[])`);
+
 async function scriptFacts(
   db: ReadModels,
   scriptIds: readonly string[],
 ): Promise<ReadonlyMap<string, ScriptFacts>> {
-  const rows = await db
-    .selectFrom('scripts')
-    .select([
-      'script_id',
-      'name',
-      'group_id as groupId',
-      'version',
-      'enabled',
-      'deleted',
-      'entrypoint',
-    ])
-    .select(['environment', 'python', 'start_mode as startMode', 'resolution'])
-    .select((expression) => [
-      'max_concurrent_runs as maxConcurrentRuns',
-      expression.ref('limits').$castTo<ScriptFacts['limits']>().as('limits'),
-      sql<number>`(SELECT count(*) FROM run_queue q WHERE q.script_id = scripts.script_id
-        AND NOT q.waiting)`.as('activeRuns'),
-      sql<number>`(SELECT count(*) FROM run_queue q JOIN runs r USING (run_id)
-        WHERE q.script_id = scripts.script_id AND q.waiting AND q.available_at <= now()
-        AND NOT (r.trigger_type IN ${heldTriggers}
-          AND EXISTS (SELECT FROM trigger_state WHERE paused)))`.as('waitingRuns'),
-    ])
-    .where(sql<boolean>`script_id = ANY(${scriptIds}::uuid[])`)
-    .execute();
+  const rows = await factsOf(db, scriptIds);
   return new Map(rows.map(({ script_id: id, ...facts }) => [id, facts]));
 }

@@ -29,6 +29,9 @@ export const triggerTypes = [
 ] as const;
 export type TriggerType = (typeof triggerTypes)[number];
 
+/** What starts runs without anybody asking for it at that moment: held while triggers are paused. */
+export const heldTriggers: readonly TriggerType[] = ['schedule', 'webhook', 'event', 'retry'];
+
 /** What made the run. A retry and a rerun name the run that they repeat. */
 export type Trigger =
   | { readonly type: Exclude<TriggerType, 'event' | 'retry' | 'rerun'> }

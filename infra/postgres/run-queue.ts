@@ -7,6 +7,7 @@ import type {
   RunQueue,
   WaitingRun,
 } from '#domain/ports/run-queue.ts';
+import { heldTriggers } from '#domain/run/run.ts';
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
 import type { RunLimits, StartMode } from '#domain/script/settings.ts';
 import type { Queryable } from './database.ts';
@@ -46,7 +47,7 @@ const statements = {
         row_number() OVER (PARTITION BY w.script_id ORDER BY w.available_at, w.run_id) AS place
       FROM run_queue w JOIN runs r ON r.run_id = w.run_id
       WHERE w.waiting AND w.available_at <= now()
-        AND NOT (r.trigger_type IN ('schedule', 'webhook', 'event', 'retry')
+        AND NOT (r.trigger_type = ANY ('{${heldTriggers.join(',')}}')
           AND EXISTS (SELECT FROM trigger_state WHERE paused))
     ) q JOIN scripts s ON s.script_id = q.script_id AND s.enabled AND NOT s.deleted
     WHERE q.place <= s.max_concurrent_runs - (SELECT count(*) FROM run_queue a

@@ -1,7 +1,7 @@
 import type { Role } from '#domain/kernel/actor.ts';
 import type { SessionId } from '#domain/kernel/ids.ts';
-import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
+import { statement } from '../statement.ts';
 
 /** A sign-in that still counts, with its owner as of now. */
 export interface OpenSession {
@@ -22,7 +22,8 @@ export async function findOpenSession(
   db: ReadModels,
   sessionId: SessionId,
 ): Promise<OpenSession | undefined> {
-  return await openSessions(db).where('sessions.session_id', '=', sessionId).executeTakeFirst();
+  const [session] = await openSessions(db, [sessionId]);
+  return session;
 }
 
 /** Those of the sessions that still count. */
@@ -30,18 +31,11 @@ export async function findOpenSessions(
   db: ReadModels,
   sessionIds: readonly SessionId[],
 ): Promise<readonly OpenSession[]> {
-  return await openSessions(db)
-    .where(sql<boolean>`sessions.session_id = ANY(${sessionIds}::uuid[])`)
-    .execute();
+  return await openSessions(db, sessionIds);
 }
 
-function openSessions(db: ReadModels) {
-  return db
-    .selectFrom('sessions')
-    .innerJoin('users', 'users.user_id', 'sessions.user_id')
-    .select(['sessions.session_id', 'sessions.refresh_hash', 'sessions.refreshed_at'])
-    .select(['users.user_id', 'users.email', 'users.name', 'users.role', 'users.group_ids'])
-    .select('users.can_audit')
-    .where('sessions.closed_at', 'is', null)
-    .where('users.disabled', '=', false);
-}
+const openSessions = statement<OpenSession>(`
+  SELECT s.session_id, s.refresh_hash, s.refreshed_at, u.user_id, u.email, u.name, u.role, u.group_ids,
+    u.can_audit
+  FROM sessions s JOIN users u USING (user_id)
+  WHERE s.session_id = ANY($1::uuid[]) AND s.closed_at IS NULL AND NOT u.disabled`);

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { TriggerStateTable } from './table.ts';
 
@@ -6,6 +5,3 @@ import type { TriggerStateTable } from './table.ts';
 export async function triggerState(db: ReadModels): Promise<TriggerStateTable | undefined> {
   return await db.selectFrom('trigger_state').selectAll().executeTakeFirst();
 }
-
-/** Triggers that hold still while all are paused, as a list for SQL. */
-export const heldTriggers = sql.raw(`('schedule', 'webhook', 'event', 'retry')`);
