@@ -11,6 +11,8 @@ export interface ClaimedRun {
   readonly scriptVersion: number;
   readonly entrypoint: string;
   readonly limits: RunLimits;
+  /** The script's of this moment. */
+  readonly storageQuotaBytes: number;
   /** The author's variables. */
   readonly environment: EnvironmentVariables;
   /** The wanted interpreter; `null` for the runtime's own. */

@@ -69,6 +69,7 @@ describe('a claim', () => {
         python: null,
         startMode: 'warm',
         resolution: null,
+        storageQuotaBytes: defaultSettings.storageQuotaBytes,
         triggerType: 'manual',
         paramsSha256: params.paramsSha256,
         attempt: 1,

@@ -25,9 +25,11 @@ const statements = {
       WHERE q.run_id = ANY(ARRAY(SELECT run_id FROM next))
       RETURNING q.*)
     SELECT q.run_id, q.script_id, q.attempt, r.script_version, r.entrypoint, r.limits,
+      s.storage_quota_bytes,
       r.environment, r.python, r.start_mode, r.resolution,
       r.trigger_type, r.params_sha256, e.metadata->>'correlationId' AS correlation_id
     FROM claimed q JOIN runs r ON r.run_id = q.run_id
+      JOIN scripts s ON s.script_id = q.script_id
       JOIN events e ON e.stream_id = 'run-' || q.run_id AND e.version = 1
     ORDER BY q.priority DESC, q.available_at, q.run_id`,
   renew: `UPDATE run_queue SET lease_until = now() + make_interval(secs => $3)
@@ -65,6 +67,7 @@ interface ClaimRow {
   readonly script_version: number;
   readonly entrypoint: string;
   readonly limits: RunLimits;
+  readonly storage_quota_bytes: number;
   readonly environment: EnvironmentVariables;
   readonly python: string | null;
   readonly start_mode: StartMode;
@@ -96,6 +99,7 @@ export class PostgresRunQueue implements RunQueue {
       scriptVersion: row.script_version,
       entrypoint: row.entrypoint,
       limits: row.limits,
+      storageQuotaBytes: row.storage_quota_bytes,
       environment: row.environment,
       python: row.python,
       startMode: row.start_mode,

@@ -140,6 +140,7 @@ function specOf(
       openFiles: limits.open_files,
       processes: limits.processes,
       wallClockSeconds: limits.wall_clock_seconds,
+      diskBytes: run.storageQuotaBytes,
     },
     leaseMs: parts.leaseMs,
     stopGraceMs: parts.stopGraceMs,

@@ -10,6 +10,7 @@ const run: ClaimedRun = {
   scriptVersion: 1,
   entrypoint: 'main.py',
   limits: defaultLimits,
+  storageQuotaBytes: 1_000_000,
   environment: {},
   python: null,
   resolution: null,

@@ -17,6 +17,7 @@ const limits: RunSpec['limits'] = {
   processes: 256,
   // The environment's own deadline aborts the build.
   wallClockSeconds: null,
+  diskBytes: null,
 };
 
 export interface SandboxedBuildsOptions {

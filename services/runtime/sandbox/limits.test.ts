@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Bench, NAMESPACES, NO_LIMITS, processesWith, until } from './testing/bench.ts';
 
@@ -22,7 +23,10 @@ describe.each([
       const limits = { ...NO_LIMITS, cpuSeconds: 1 };
       const { exit } = await bench.run('burn.py', args, { limits });
       expect(exit).toMatchObject({ exitCode: null, reason: 'cpu_limit' });
-      expect(exit).toHaveProperty('detail', 'CPU time limit of 1 s exceeded');
+      expect(exit).toHaveProperty(
+        'detail',
+        expect.stringMatching(/^CPU time limit of 1 s .* used$/),
+      );
       const used = 'usage' in exit ? exit.usage.cpuSeconds : 0;
       expect(used).toBeGreaterThan(0.7);
       expect(used).toBeLessThan(4);
@@ -65,6 +69,54 @@ describe.each([
     const limits = { ...NO_LIMITS, openFiles: 20 };
     const { stdout } = await bench.run('open_files.py', [], { limits });
     expect(stdout).toBe('refused after 17\n');
+    const { exit } = await bench.run('open_files.py', ['crash'], { limits });
+    expect(exit).toMatchObject({ exitCode: 1, reason: null, detail: 'limit of 20 open files met' });
+  });
+
+  test.each([
+    { way: 'several', where: '.' },
+    { way: 'several', where: 'data' },
+    { way: 'several', where: '/var/tmp' },
+    { way: 'many', where: '.' },
+    { way: 'removed', where: '.' },
+  ])('$way files that fill the disk in $where end the run', async ({ way, where }) => {
+    const dataFolder = join(bench.folder, 'data', `full-${way}-${without.length}`);
+    const folder = where === '/var/tmp' && without.length > 0 ? '.' : where;
+    const limits = { ...NO_LIMITS, diskBytes: 8 * MIB };
+    const running = await bench.start(bench.spec('disk.py', [way, folder], { limits, dataFolder }));
+    const { exit } = await running.outcome();
+    expect(exit).toMatchObject({ signal: 'SIGKILL', reason: null });
+    const detail = /^disk limit of 8388608 bytes exceeded: (\d+) bytes used/;
+    expect(exit).toHaveProperty('detail', expect.stringMatching(detail));
+  });
+
+  test('one file cannot grow beyond the limit', async () => {
+    const limits = { ...NO_LIMITS, diskBytes: 8 * MIB };
+    const { exit } = await bench.run('disk.py', ['one', '.'], { limits });
+    // Refused by the kernel; where the sampler looks first, it ends the run.
+    expect(exit).toMatchObject({ reason: null });
+    expect(exit).not.toMatchObject({ exitCode: 0 });
+    const detail = expect.stringContaining('disk limit of 8388608 bytes');
+    expect(exit).toHaveProperty('detail', detail);
+  });
+
+  test('folders that are nested too deep to be measured end the run', async () => {
+    const limits = { ...NO_LIMITS, diskBytes: 100 * MIB };
+    const { exit } = await bench.run('disk.py', ['deep', '.'], { limits });
+    expect(exit).toHaveProperty('detail', expect.stringContaining('deep'));
+  });
+
+  test('what was kept before a quota was lowered does not end a run that adds nothing', async () => {
+    const dataFolder = join(bench.folder, 'data', `lowered-${without.length}`);
+    const first = await bench.run('disk.py', ['within', 'data'], {
+      dataFolder,
+      limits: { ...NO_LIMITS, diskBytes: MIB },
+    });
+    expect(first).toMatchObject({ stdout: 'done 262144\n', exit: { exitCode: 0 } });
+    const lowered = { ...NO_LIMITS, diskBytes: 4096 };
+    const files = bench.spec('hello.py').files;
+    const idle = await bench.run('hello.py', [], { files, dataFolder, limits: lowered });
+    expect(idle.exit).toMatchObject({ exitCode: 0, reason: null });
   });
 
   test('a fork bomb is bounded and nothing of it is left', async () => {

@@ -111,7 +111,10 @@ describe.each([
       limits: { ...NO_LIMITS, wallClockSeconds: 0.3 },
       stopGraceMs: 50,
     });
-    expect(exit).toMatchObject({ reason: 'timeout', detail: 'time limit of 0.3 s exceeded' });
+    expect(exit).toMatchObject({
+      reason: 'timeout',
+      detail: 'time limit of 0.3 s exceeded: the run was still executing',
+    });
   });
 
   test('a double fork that holds the output neither holds the run nor outlives it', async () => {

@@ -114,6 +114,8 @@ export interface RunLimits {
   readonly processes: number | null;
   /** From `go()`: then the run is ended as if stopped, with reason `timeout`. */
   readonly wallClockSeconds: number | null;
+  /** What the workspace, `data/` and temporary files take together on the disk, and any one file. */
+  readonly diskBytes: number | null;
 }
 
 export interface RunSample {
@@ -134,8 +136,8 @@ export type EndReason = 'stopped' | 'timeout' | 'cpu_limit' | 'memory_limit' | '
 
 export type RunExit =
   /** The script executed and is over. Exactly one of `exitCode` and `signal` is set. `detail` is a
-   *  sentence for the run's log where a limit was met (also the process limit, which has no
-   *  reason of its own). */
+   *  sentence for the run's log where a limit was met (also those of processes, open files and disk,
+   *  which have no reason of their own). */
   | {
       readonly kind: 'exited';
       readonly exitCode: number | null;

@@ -53,6 +53,7 @@ export function specToWire(spec: RunSpec): object {
       open_files: limits.openFiles,
       processes: limits.processes,
       wall_clock_seconds: limits.wallClockSeconds,
+      disk_bytes: limits.diskBytes,
     },
     lease_ms: spec.leaseMs,
     stop_grace_ms: spec.stopGraceMs,

@@ -6,8 +6,9 @@ import resource
 import signal
 from typing import Dict, Mapping, Optional
 
+from .last_words import explain
 from .spec import RunSpec
-from .watch import CPU_LIMIT, MEMORY_LIMIT, Watch, cpu_detail
+from .watch import CPU_LIMIT, Watch, cpu_detail
 
 _TAIL_BYTES = 4096
 
@@ -72,24 +73,22 @@ class Ending:
 
     def _judge(self, cpu_seconds: float) -> None:
         """Finds the limits that the kernel, or Python itself, enforced."""
-        limit = self._spec.limits.cpu_seconds
+        limits = self._spec.limits
+        limit = limits.cpu_seconds
         warned = self._signal == signal.SIGXCPU
         killed = self._signal == signal.SIGKILL and limit is not None and cpu_seconds >= limit
         if limit is not None and (warned or killed):
-            self.because(CPU_LIMIT, cpu_detail(limit))
-        if self._exit_code == 1 and _ends_with_memory_error(self._stderr_tail):
-            self.because(MEMORY_LIMIT, "the script ended with an uncaught MemoryError")
+            self.because(CPU_LIMIT, cpu_detail(limit, cpu_seconds))
+        if self._signal == signal.SIGXFSZ and limits.disk_bytes is not None:
+            self.because(None, f"a file grew to the disk limit of {limits.disk_bytes} bytes")
+        if self._exit_code == 1:
+            reason, detail = explain(self._stderr_tail, limits)
+            if detail is not None:
+                self.because(reason, detail)
 
 
 def _peak(watch: Optional[Watch]) -> int:
     return 0 if watch is None else watch.max_memory_bytes
-
-
-def _ends_with_memory_error(text: bytes) -> bool:
-    """Whether the last line is that of a traceback of MemoryError or of a class derived from it."""
-    last = text.rstrip().rsplit(b"\n", 1)[-1]
-    name = last.split(b":", 1)[0].rsplit(b".", 1)[-1]
-    return name.endswith(b"MemoryError")
 
 
 def _number(value: object) -> Optional[int]:

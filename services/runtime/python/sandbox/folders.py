@@ -14,7 +14,8 @@ from typing import List, Optional, Sequence
 from .errors import SandboxError
 from .spec import RunFile
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+# How a folder is opened that a script may have put something else in place of.
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _COPY_BYTES = 1024 * 1024
 
@@ -52,7 +53,7 @@ class RunFolder:
             raise SandboxError("workspace", "a process of this run is alive") from None
         lock = None
         try:
-            lock = os.open(self.path, _FOLDER)
+            lock = os.open(self.path, FOLDER)
             fcntl.flock(lock, fcntl.LOCK_EX)
             if os.path.samestat(os.stat(self.path), os.fstat(lock)):
                 return lock
@@ -82,7 +83,7 @@ class RunFolder:
 def remove_leftover(runs: str, name: str) -> None:
     """Removes `{runs}/{name}` unless a living supervisor holds it."""
     try:
-        folder = os.open(os.path.join(runs, name), _FOLDER)
+        folder = os.open(os.path.join(runs, name), FOLDER)
     except FileNotFoundError:
         return
     try:
@@ -98,7 +99,7 @@ def make_data_folder(path: str, user: Optional[int]) -> None:
     """@raises SandboxError when it cannot be made, or is no folder."""
     try:
         os.makedirs(path, 0o755, exist_ok=True)
-        os.close(os.open(path, _FOLDER))
+        os.close(os.open(path, FOLDER))
         if user is not None:
             give_tree(path, user)
     except OSError as error:
@@ -149,7 +150,7 @@ def _copy_error(file: RunFile, error: OSError) -> SandboxError:
 
 
 def _copy(file: RunFile, base: str, parts: Sequence[str], user: Optional[int]) -> None:
-    folder = os.open(base, _FOLDER)
+    folder = os.open(base, FOLDER)
     try:
         for part in parts[:-1]:
             folder = _step_into(folder, part, user)
@@ -173,7 +174,7 @@ def _step_into(folder: int, name: str, user: Optional[int]) -> int:
             os.chown(name, user, user, dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
         pass
-    inner = os.open(name, _FOLDER, dir_fd=folder)
+    inner = os.open(name, FOLDER, dir_fd=folder)
     os.close(folder)
     return inner
 
@@ -195,9 +196,9 @@ def remove_tree(parent: str, name: str) -> None:
     Folders found inside are moved up to the top one by one, so that neither the depth of the tree
     nor the length of a path matters.
     """
-    outer = os.open(parent, _FOLDER)
+    outer = os.open(parent, FOLDER)
     try:
-        top = os.open(name, _FOLDER, dir_fd=outer)
+        top = os.open(name, FOLDER, dir_fd=outer)
         try:
             _empty(top)
         finally:
@@ -215,7 +216,7 @@ def _empty(top: int) -> None:
     while waiting:
         name = waiting.pop()
         os.chmod(name, 0o700, dir_fd=top)
-        folder = os.open(name, _FOLDER, dir_fd=top)
+        folder = os.open(name, FOLDER, dir_fd=top)
         try:
             _unlink_files(folder, top, waiting)
         finally:

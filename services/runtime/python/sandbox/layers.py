@@ -193,6 +193,7 @@ def _limit_resources(run: Run) -> None:
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_NOFILE, limits.open_files)
     _limit(resource.RLIMIT_AS, limits.address_space_bytes)
+    _limit(resource.RLIMIT_FSIZE, limits.disk_bytes)
     if limits.cpu_seconds is not None:
         seconds = max(1, math.ceil(limits.cpu_seconds))
         # SIGXCPU first; a script that ignores it is killed a second later.
@@ -275,7 +276,7 @@ LAYERS: Tuple[Layer, ...] = (
     ),
     Layer("proc", "/proc shows the run's own processes only"),
     Layer("session", "Own session and process group", in_script=_start_session),
-    Layer("rlimits", "CPU time, address space, open files", in_script=_limit_resources),
+    Layer("rlimits", "CPU time, address space, open files, size of a file", in_script=_limit_resources),
     Layer("capabilities", "No capability, not even as user 0", in_script=_drop_capabilities),
     Layer(
         "script_user",

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 from typing import Iterable, Optional
 
+from .disk import DiskQuota
 from .folders import RunFolder, copy_files, give_tree, make_data_folder
 from .identity import user_of
 from .machine import Machine
 from .spec import RunSpec
+
+# Many thousand files; what is more is measured while the run executes.
+_FIRST_MEASURE_SECONDS = 0.05
 
 
 def place_files(
@@ -48,3 +52,13 @@ def _place_data(
     if user is not None:
         os.chown(inside, user, user)
     return spec.data_folder or inside
+
+
+def measure_disk(spec: RunSpec, folder: RunFolder) -> Optional[DiskQuota]:
+    """The quota of a run, with what is there before it begins."""
+    if spec.limits.disk_bytes is None:
+        return None
+    kept = [] if spec.data_folder is None else [spec.data_folder]
+    quota = DiskQuota(spec.limits.disk_bytes, [folder.files, folder.tmp, *kept])
+    quota.check(_FIRST_MEASURE_SECONDS)
+    return quota

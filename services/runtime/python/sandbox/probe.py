@@ -99,7 +99,7 @@ class _Attempt:
         self._missing = self._in_child(self._script_side)
 
     def _script_side(self) -> None:
-        limits = Limits(None, None, None, None, 1000, None)
+        limits = Limits(None, None, None, None, 1000, None, None)
         spec = RunSpec("probe", "probe", "probe", [], {}, [], [], None, [], [], [], limits, 0, 0)
         machine = Machine(self._missing)
         run = Run(spec, machine, self._spare.root, "/usr", "/usr", identity.FIRST_USER)

@@ -27,6 +27,7 @@ class Limits(NamedTuple):
     open_files: Optional[int]
     processes: Optional[int]
     wall_clock_seconds: Optional[float]
+    disk_bytes: Optional[int]
 
 
 class RunSpec(NamedTuple):
@@ -137,6 +138,7 @@ def _limits(data: Mapping[str, Any]) -> Limits:
         open_files=_whole(data["open_files"]),
         processes=_whole(data["processes"]),
         wall_clock_seconds=_positive(data["wall_clock_seconds"]),
+        disk_bytes=_whole(data["disk_bytes"]),
     )
 
 

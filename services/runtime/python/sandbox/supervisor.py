@@ -16,6 +16,7 @@ from typing import Callable, Dict, Optional
 
 from . import gate as gates
 from .channel import Channel
+from .disk import DiskQuota
 from .ending import Ending
 from .errors import SandboxError
 from .folders import RunFolder
@@ -24,7 +25,7 @@ from .layers import active_layers
 from .machine import Machine
 from .mounts import workspace_path
 from .output import Output
-from .placing import place_files
+from .placing import measure_disk, place_files
 from .processes import RunProcesses
 from .run_data import pack_run
 from .spec import RunSpec
@@ -66,6 +67,7 @@ class Supervisor:
         self._script = 0
         self._over = False
         self._proc: Optional[int] = None
+        self._disk: Optional[DiskQuota] = None
         self._watch: Optional[Watch] = None
 
     def run(self, runs: str) -> None:
@@ -104,6 +106,7 @@ class Supervisor:
             pipes = (processes.stdout, processes.stderr)
             user = place_files(spec, self._machine, self._folder, pipes)
             gates.send_run(processes.gate, pack_run(spec, self._folder, user))
+            self._disk = measure_disk(spec, self._folder)
         except OSError as error:
             raise SandboxError("supervisor", str(error)) from error
         self._on(processes.gate.fileno(), self._hear_gate)
@@ -164,7 +167,7 @@ class Supervisor:
         if self._watch is not None or not self._script:
             return
         now = time.monotonic()
-        self._watch = Watch(self._spec.limits, self._proc, self._processes.init)
+        self._watch = Watch(self._spec.limits, self._proc, self._processes.init, self._disk)
         self._watch.start(now)
         if self._spec.limits.wall_clock_seconds is not None:
             self._wall_clock_ends_at = now + self._spec.limits.wall_clock_seconds
@@ -205,7 +208,7 @@ class Supervisor:
             self._finish()
         elif limit_seconds is not None and now >= self._wall_clock_ends_at:
             self._wall_clock_ends_at = _NEVER
-            detail = f"time limit of {limit_seconds:g} s exceeded"
+            detail = f"time limit of {limit_seconds:g} s exceeded: the run was still executing"
             self._stop("timeout", self._spec.stop_grace_ms, detail)
         elif self._watch is not None and now >= self._watch.due_at:
             breach = self._watch.sample()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import AbstractSet, Dict, Iterable, List, NamedTuple, Optional
+from typing import AbstractSet, Dict, Iterable, Iterator, List, NamedTuple, Optional
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -82,6 +82,19 @@ def proportional_bytes(proc: int, processes: Iterable[Process], init: int) -> in
             exact = _read_pss(proc, process.pid)
             total += process.memory_bytes if exact is None else exact
     return total
+
+
+def open_files(proc: int, processes: Iterable[Process]) -> Iterator[int]:
+    """A folder descriptor of each process's open files, closed when the next is asked for."""
+    for process in processes:
+        try:
+            folder = os.open(f"{process.pid}/fd", os.O_RDONLY | os.O_DIRECTORY, dir_fd=proc)
+        except OSError:
+            continue
+        try:
+            yield folder
+        finally:
+            os.close(folder)
 
 
 def kill_descendants(root: int, spare: AbstractSet[int] = frozenset()) -> None:

@@ -6,6 +6,7 @@ import time
 from typing import List, NamedTuple, Optional
 
 from . import tree
+from .disk import DiskQuota
 from .spec import Limits
 from .tree import Process, Totals
 
@@ -13,6 +14,7 @@ _FIRST_INTERVAL_SECONDS = 0.03
 _INTERVAL_SECONDS = 0.25
 _SHORTEST_INTERVAL_SECONDS = 0.02
 _REPORT_SECONDS = 1.0
+_MEASURE_DISK_SECONDS = 0.01
 # How fast a script is taken to fill memory: the nearer the limit, the closer it is watched.
 _GROWTH_BYTES_PER_SECOND = 2 * 1024**3
 # The script may handle SIGXCPU for so long.
@@ -32,7 +34,9 @@ class Breach(NamedTuple):
 class Watch:
     """Sampling of one run, from the moment its script may execute."""
 
-    def __init__(self, limits: Limits, proc: Optional[int], init: int) -> None:
+    def __init__(
+        self, limits: Limits, proc: Optional[int], init: int, disk: Optional[DiskQuota]
+    ) -> None:
         """@param proc the /proc of the run's own pid namespace; None: the host's is searched
         @param init the host's number of the run's init"""
         self._limits = limits
@@ -45,6 +49,7 @@ class Watch:
         self.totals = Totals(0.0, 0, 0, 0)
         self.max_memory_bytes = 0
         self.max_threads = 0
+        self._disk = disk
 
     def start(self, now: float) -> None:
         """The script executes."""
@@ -61,6 +66,8 @@ class Watch:
             exact = tree.proportional_bytes(self._proc, processes, self._init)
             totals = totals._replace(memory_bytes=exact)
             breach = self._memory_breach(exact)
+        if breach is None and self._disk is not None:
+            breach = self._disk_breach(self._disk, processes)
         self.totals = totals
         self.max_memory_bytes = max(self.max_memory_bytes, totals.memory_bytes)
         self.max_threads = max(self.max_threads, totals.threads)
@@ -86,7 +93,7 @@ class Watch:
         limits = self._limits
         if limits.cpu_seconds is not None:
             if totals.cpu_seconds > limits.cpu_seconds + _CPU_GRACE_SECONDS:
-                return Breach(CPU_LIMIT, cpu_detail(limits.cpu_seconds))
+                return Breach(CPU_LIMIT, cpu_detail(limits.cpu_seconds, totals.cpu_seconds))
         if limits.processes is not None and totals.processes > limits.processes:
             return Breach(
                 None,
@@ -105,6 +112,10 @@ class Watch:
             f"memory limit of {self._limits.memory_bytes} bytes exceeded: {used_bytes} bytes used",
         )
 
+    def _disk_breach(self, disk: DiskQuota, processes: List[Process]) -> Optional[Breach]:
+        detail = disk.check(_MEASURE_DISK_SECONDS, lambda: tree.open_files(self._proc, processes))
+        return None if detail is None else Breach(None, detail)
+
     def _next_interval(self, used_bytes: int) -> float:
         interval = min(self._interval * 2, _INTERVAL_SECONDS)
         if self._limits.memory_bytes is not None:
@@ -113,6 +124,6 @@ class Watch:
         return interval
 
 
-def cpu_detail(limit_seconds: float) -> str:
+def cpu_detail(limit_seconds: float, used_seconds: float) -> str:
     """The sentence for the run's log."""
-    return f"CPU time limit of {limit_seconds:g} s exceeded"
+    return f"CPU time limit of {limit_seconds:g} s exceeded: {used_seconds:.2f} s used"

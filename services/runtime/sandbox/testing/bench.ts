@@ -30,6 +30,7 @@ export const NO_LIMITS: RunLimits = {
   openFiles: null,
   processes: null,
   wallClockSeconds: null,
+  diskBytes: null,
 };
 
 export interface Outcome {

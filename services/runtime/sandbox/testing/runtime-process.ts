@@ -39,6 +39,7 @@ const run = await sandbox.prepare(
       openFiles: null,
       processes: null,
       wallClockSeconds: null,
+      diskBytes: null,
     },
     leaseMs: 60_000,
     stopGraceMs: 10_000,
