@@ -30,10 +30,12 @@ import { removePurgedScripts } from './purged-scripts.ts';
 import { findPython, type Python } from './sandbox/python.ts';
 import type { SandboxLayers } from './sandbox/sandbox.ts';
 import { Snapshots } from './snapshots.ts';
+import { WarmStarts } from './warm/warm-start.ts';
 import { Worker } from './worker.ts';
 
 const stopGraceMs = 10_000;
 const pollMs = 1_000;
+const maxKeeperBytes = 96 * 1024 * 1024;
 const reportMs = 10_000;
 const lookForPurgesMs = 60_000;
 const saveSamplesMs = 1_000;
@@ -55,6 +57,7 @@ const readSettings = () =>
     'leaseSeconds',
     'python',
     'sandboxLenient',
+    'keepers',
   ]);
 type Config = ReturnType<typeof readSettings>;
 
@@ -73,6 +76,8 @@ async function startRuntime(_signal: AbortSignal, logger: Logger) {
     python: python.executable,
     runsFolder: join(config.workDir, 'runs'),
     lenient: config.sandboxLenient,
+    maxKeepers: config.keepers,
+    maxKeeperBytes,
     onLog: (line) => logger.warn({ line }, 'the sandbox reports'),
   });
   const preparing = await openPreparation(config, python, platform, sandbox, logger);
@@ -124,6 +129,7 @@ async function openPreparation(
     interpreters: new Interpreters(python, process.env['PATH'] ?? ''),
     snapshots: await Snapshots.open(folder('files'), objects, platform.reads),
     secrets: new RunSecrets({ reads, vault, commands, ids }),
+    warmStarts: new WarmStarts(),
     environments: await openEnvironments({
       folder: folder('environments'),
       runBuild: sandboxedBuilds({ sandbox, python, hidden: [config.dataDir], leaseMs }),

@@ -13,6 +13,7 @@ import type { RunSecrets } from './secrets/run-secrets.ts';
 import type { Python } from './sandbox/python.ts';
 import type { RunFile, RunSpec } from './sandbox/sandbox.ts';
 import type { Snapshots } from './snapshots.ts';
+import type { WarmStarts } from './warm/warm-start.ts';
 
 const noParameters = '{}';
 const paramsRemoved = 'The parameters of the run are no longer kept.';
@@ -21,6 +22,7 @@ export interface PreparationParts {
   readonly interpreters: Interpreters;
   readonly snapshots: Snapshots;
   readonly environments: Environments;
+  readonly warmStarts: WarmStarts;
   readonly secrets: Pick<RunSecrets, 'environmentOf'>;
   /** JSON text of parameters by their hash; `undefined` when they are no longer kept. */
   readonly parameters: (sha256: string) => Promise<string | undefined>;
@@ -73,9 +75,16 @@ export async function prepareRun(
     log.mask(Object.values(secrets));
     const variables = runVariables(run, environment.environmentDir, params, secrets);
     const made = { python, folder: environment.environmentDir };
+    const warm = await parts.warmStarts.of({
+      run,
+      files,
+      environmentFolder: made.folder,
+      interpreter: python.executable,
+      variables,
+    });
     return {
       kind: 'ready',
-      spec: specOf(parts, run, files, made, variables),
+      spec: { ...specOf(parts, run, files, made, variables), ...(warm !== undefined && { warm }) },
       release: environment.release,
     };
   } catch (error) {

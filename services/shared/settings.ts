@@ -86,6 +86,8 @@ export const settings = {
   python: optional(path('ORCH_PYTHON')),
   /** Execute runs even where a required layer of the sandbox is missing. */
   sandboxLenient: flag('ORCH_SANDBOX_LENIENT', false),
+  /** Most interpreters that are kept ready for the scripts that ran last. 0: each run starts one. */
+  keepers: integer('ORCH_KEEPERS', { min: 0, max: 100 }, 8),
   logRuns: flag('ORCH_LOG_RUNS', false),
 
   // The process itself

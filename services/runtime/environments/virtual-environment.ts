@@ -1,6 +1,6 @@
 /** Virtual environments made by hand, in milliseconds: what `python -m venv` makes in seconds, without
  *  pip and without scripts for interactive shells (PEP 405). */
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readlink, realpath, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Interpreter } from './interpreter.ts';
 
@@ -14,7 +14,10 @@ export function packagesOf(environment: string, interpreter: Interpreter): strin
   return join(environment, 'lib', interpreter.libraryName, 'site-packages');
 }
 
-function configuration({ executable, version }: Interpreter): string {
+function configuration({
+  executable,
+  version,
+}: Pick<Interpreter, 'executable' | 'version'>): string {
   return [
     `home = ${dirname(executable)}`,
     'include-system-site-packages = false',
@@ -46,4 +49,17 @@ export async function makeVirtualEnvironment(
     symlink(executable, pythonOf(folder)),
     ...Array.from(names, (name) => symlink('python', join(folder, 'bin', name))),
   ]);
+}
+
+/** Whether an environment still leads to the interpreter that it was made from, and to nothing else.
+ *  @param pythonPath the interpreter's path, links not resolved
+ *  @throws when the environment is not there */
+export async function isAsMade(folder: string, pythonPath: string): Promise<boolean> {
+  const [executable, target, text] = await Promise.all([
+    realpath(pythonPath),
+    readlink(pythonOf(folder)),
+    readFile(join(folder, 'pyvenv.cfg'), 'utf8'),
+  ]);
+  const version = /^version = ([\d.]+)$/m.exec(text)?.[1] ?? '';
+  return target === executable && text === configuration({ executable, version });
 }

@@ -3,18 +3,17 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { connectTo, untilListening } from './listening.ts';
 import { SandboxError } from './sandbox.ts';
 
 const PROGRAM = fileURLToPath(new URL('../python/launcher.py', import.meta.url));
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' };
-const START_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 15_000;
 const FIRST_RESTART_MS = 50;
 const LONGEST_RESTART_MS = 5_000;
@@ -68,13 +67,7 @@ export class Launcher {
    *  @throws SandboxError when the launcher is not there */
   async connect(): Promise<Socket> {
     if (this.#listening === undefined) throw new SandboxError('launcher', 'not started');
-    const socket = connect(await this.#listening);
-    try {
-      await once(socket, 'connect');
-    } catch (cause) {
-      throw new SandboxError('launcher', 'the launcher does not accept connections', { cause });
-    }
-    return socket;
+    return await connectTo('launcher', await this.#listening);
   }
 
   /** Takes no more runs and resolves when the launcher and the supervisors of all runs whose
@@ -98,14 +91,10 @@ export class Launcher {
 
   #launch(): Promise<string> {
     const path = join(this.#socketFolder ?? '', `${Date.now().toString(36)}.sock`);
-    const { python, runsFolder, lenient = false, without = [] } = this.#options;
-    const flags = [
-      ...(lenient ? ['--lenient'] : []),
-      ...without.map((name) => `--without=${name}`),
-    ];
+    const { python, runsFolder } = this.#options;
     const launched = spawn(
       python,
-      ['-I', '-S', PROGRAM, path, runsFolder, ...flags],
+      ['-I', '-S', PROGRAM, path, runsFolder, ...layerFlags(this.#options)],
       // A session of its own: signals to the runtime's terminal or group are not for it.
       { stdio: ['pipe', 'pipe', 'pipe'], env: ENVIRONMENT, cwd: '/', detached: true },
     );
@@ -123,21 +112,8 @@ export class Launcher {
   }
 
   async #whenListening(launched: LauncherProcess, path: string): Promise<string> {
-    const timeout = AbortSignal.timeout(START_TIMEOUT_MS);
-    const failed = once(launched, 'exit', { signal: timeout }).then(([code]) => {
-      throw new Error(`the launcher ended with code ${String(code)}`);
-    });
-    try {
-      const listens = once(createInterface({ input: launched.stdout }), 'line');
-      await Promise.race([listens, failed]);
-    } catch (cause) {
-      launched.kill('SIGKILL');
-      throw new SandboxError('launcher', `the launcher did not start (${this.#complaint})`, {
-        cause,
-      });
-    }
+    await untilListening('launcher', launched, () => this.#complaint);
     this.#restartMs = FIRST_RESTART_MS;
-    failed.catch(() => undefined);
     return path;
   }
 
@@ -153,4 +129,9 @@ export class Launcher {
     setTimeout(waited.resolve, this.#restartMs);
     this.#restartMs = Math.min(this.#restartMs * 2, LONGEST_RESTART_MS);
   }
+}
+
+/** Arguments of the launcher and of keepers that concern layers. */
+export function layerFlags({ lenient = false, without = [] }: LauncherOptions): string[] {
+  return [...(lenient ? ['--lenient'] : []), ...without.map((name) => `--without=${name}`)];
 }

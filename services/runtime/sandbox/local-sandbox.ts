@@ -1,55 +1,113 @@
-/** The port `Sandbox` on this machine: runs under a launcher process. */
+/** The port `Sandbox` on this machine: runs under a launcher process, or under a keeper. */
 import { encodeFrame, FrameReader, FROM_SUPERVISOR, TO_SUPERVISOR } from './frames.ts';
-import { Launcher } from './launcher.ts';
+import { Keepers } from './keepers.ts';
+import { layerFlags, Launcher } from './launcher.ts';
 import type { LauncherOptions } from './launcher.ts';
 import { prepareRun } from './run-channel.ts';
 import { SandboxError } from './sandbox.ts';
 import type { PreparedRun, RunObserver, RunSpec, Sandbox, SandboxLayers } from './sandbox.ts';
 import { layersFromWire } from './wire.ts';
 
+/** Without them a keeper's runs would not die for certain, or see their files elsewhere each time. */
+const NEEDED_TO_KEEP = ['pid_namespace', 'mount_namespace'];
+const WARM_PREPARATION_MS = 5_000;
+
+export interface LocalSandboxOptions extends LauncherOptions {
+  /** Most interpreters that are kept for coming runs. Default: none. */
+  readonly maxKeepers?: number;
+  /** Most memory that they have together, in bytes. Default: no limit. */
+  readonly maxKeeperBytes?: number;
+}
+
 /** Starts the launcher; `stop()` ends it.
  *  @throws SandboxError when it does not start */
-export async function startLocalSandbox(options: LauncherOptions): Promise<LocalSandbox> {
+export async function startLocalSandbox(options: LocalSandboxOptions): Promise<LocalSandbox> {
   const launcher = new Launcher(options);
   try {
     await launcher.start();
+    const { layers } = await probe(launcher);
+    const mayKeep = NEEDED_TO_KEEP.every((needed) =>
+      layers.some(({ name, available }) => name === needed && available),
+    );
+    const keepers = new Keepers({
+      runsFolder: options.runsFolder,
+      flags: layerFlags(options),
+      maxKeepers: mayKeep ? (options.maxKeepers ?? 0) : 0,
+      maxMemoryBytes: options.maxKeeperBytes ?? Number.POSITIVE_INFINITY,
+      onLog: options.onLog,
+    });
+    return new LocalSandbox(launcher, keepers);
   } catch (error) {
     await launcher.stop();
     throw error;
   }
-  return new LocalSandbox(launcher);
 }
 
 export class LocalSandbox implements Sandbox {
   readonly #launcher: Launcher;
+  readonly #keepers: Keepers;
 
-  constructor(launcher: Launcher) {
+  constructor(launcher: Launcher, keepers: Keepers) {
     this.#launcher = launcher;
+    this.#keepers = keepers;
   }
 
   async prepare(spec: RunSpec, observer: RunObserver): Promise<PreparedRun> {
-    return prepareRun(await this.#launcher.connect(), spec, observer);
+    const warm = await this.#prepareWarm(spec, observer);
+    if (warm !== undefined) return warm;
+    const prepared = await prepareRun(await this.#launcher.connect(), spec, observer);
+    void prepared.closed.then(() => this.#keepers.want(spec));
+    return prepared;
   }
 
-  async probe(): Promise<SandboxLayers> {
-    const socket = await this.#launcher.connect();
-    socket.write(encodeFrame(TO_SUPERVISOR.probe, {}));
-    const reader = new FrameReader();
-    for await (const chunk of socket as AsyncIterable<Buffer>) {
-      for (const frame of reader.push(chunk)) {
-        if (frame.kind === FROM_SUPERVISOR.layers) return layersFromWire(frame.payload);
-      }
-    }
-    throw new SandboxError('launcher', 'the launcher did not answer');
+  probe(): Promise<SandboxLayers> {
+    return probe(this.#launcher);
   }
 
   /** Ends the launcher. Runs that are still alive are given `stop()` or `kill()` first. */
   async stop(): Promise<void> {
-    await this.#launcher.stop();
+    await Promise.all([this.#keepers.stop(), this.#launcher.stop()]);
   }
 
   /** Process id of the launcher, if one is alive. */
   get launcherPid(): number | undefined {
     return this.#launcher.pid;
   }
+
+  /** Process ids of the keepers that take runs now. */
+  get keeperPids(): readonly number[] {
+    return this.#keepers.pids;
+  }
+
+  /** @returns `undefined` when there is no keeper for it, or none that works: nothing was executed
+   *  and nothing is left over */
+  async #prepareWarm(spec: RunSpec, observer: RunObserver): Promise<PreparedRun | undefined> {
+    const keeper = this.#keepers.take(spec);
+    if (keeper === undefined) return undefined;
+    // A keeper that hangs is killed, which ends the connection.
+    const impatient = setTimeout(() => keeper.kill(), WARM_PREPARATION_MS);
+    try {
+      const prepared = await prepareRun(await keeper.connect(), spec, observer);
+      this.#keepers.succeeded(spec);
+      return prepared;
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      this.#keepers.failed(spec);
+      return undefined;
+    } finally {
+      clearTimeout(impatient);
+    }
+  }
+}
+
+async function probe(launcher: Launcher): Promise<SandboxLayers> {
+  const socket = await launcher.connect();
+  socket.write(encodeFrame(TO_SUPERVISOR.probe, {}));
+  const reader = new FrameReader();
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    for (const frame of reader.push(chunk)) {
+      if (frame.kind === FROM_SUPERVISOR.layers) return layersFromWire(frame.payload);
+    }
+  }
+  throw new SandboxError('launcher', 'the launcher did not answer');
 }

@@ -23,11 +23,18 @@ export async function prepareRun(
   const channel = new RunChannel(socket, observer);
   channel.send(TO_SUPERVISOR.spec, specToWire(spec));
   void channel.listen();
-  return channel.prepared(await channel.ready);
+  try {
+    return channel.prepared(await channel.ready);
+  } catch (error) {
+    // Nothing of it is left only now, so that it may be tried again.
+    await channel.closed;
+    throw error;
+  }
 }
 
 class RunChannel {
   readonly ready: Promise<Ready>;
+  readonly closed: Promise<void>;
   readonly #socket: Socket;
   readonly #observer: RunObserver;
   readonly #reader = new FrameReader();
@@ -39,6 +46,7 @@ class RunChannel {
     this.#socket = socket;
     this.#observer = observer;
     this.ready = this.#ready.promise;
+    this.closed = this.#closed.promise;
   }
 
   send(kind: FrameToSupervisor, content: object = {}): void {

@@ -88,6 +88,14 @@ export interface RunSpec {
   readonly leaseMs: number;
   /** Between SIGTERM and SIGKILL when a run is stopped or its time is over. */
   readonly stopGraceMs: number;
+  /** A kept interpreter may execute the run, as if it had just been started. Then `argv` is the
+   *  environment's interpreter and the script's file. Absent: `argv` is executed as it stands. */
+  readonly warm?: WarmStart;
+}
+
+export interface WarmStart {
+  /** What of the standard library the kept interpreter has imported already. */
+  readonly modules: readonly string[];
 }
 
 export interface RunFile {

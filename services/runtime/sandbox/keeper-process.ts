@@ -1,0 +1,120 @@
+/** One keeper: an interpreter of a script's environment that is forked for each of its runs. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { connectTo, untilListening } from './listening.ts';
+
+/** Holds the module that stands in for `encodings`, which starts the keeper. */
+const HOOK = fileURLToPath(new URL('../python/warm', import.meta.url));
+const LIFE_LINE = 3;
+
+/** What a keeper is made for; two of equal content are the same. */
+export interface KeeperOrder {
+  readonly scriptId: string;
+  /** The environment's interpreter. */
+  readonly python: string;
+  /** The script's file, relative to its workspace. */
+  readonly entrypoint: string;
+  readonly modules: readonly string[];
+}
+
+export interface KeeperOptions {
+  readonly runsFolder: string;
+  /** Arguments of the launcher that concern layers. */
+  readonly flags: readonly string[];
+  readonly onLog: (line: string) => void;
+}
+
+export class KeeperProcess {
+  readonly #process: ChildProcess & { readonly stdout: Readable };
+  readonly #socketFolder: string;
+  readonly #exited: Promise<unknown>;
+  #isAlive = true;
+
+  private constructor(started: ChildProcess & { readonly stdout: Readable }, socketFolder: string) {
+    this.#process = started;
+    this.#socketFolder = socketFolder;
+    this.#exited = once(started, 'exit').then(() => {
+      this.#isAlive = false;
+    });
+  }
+
+  /** Resolves when it takes runs. @throws SandboxError when it does not start */
+  static async start(order: KeeperOrder, options: KeeperOptions): Promise<KeeperProcess> {
+    const socketFolder = await mkdtemp(join(tmpdir(), 'orch-keeper-'));
+    const config = {
+      socket: socketPath(socketFolder),
+      runs: options.runsFolder,
+      flags: options.flags,
+      modules: order.modules,
+    };
+    // The path becomes what the interpreter believes to execute; it opens it within a run only.
+    const started = spawn(order.python, [`/workspaces/${order.scriptId}/${order.entrypoint}`], {
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      env: { ...startVariables, PYTHONPATH: HOOK, ORCH_KEEPER: JSON.stringify(config) },
+      cwd: '/',
+      detached: true,
+    }) as ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
+    lifeLineOf(started).on('error', () => undefined);
+    let complaint = 'it said nothing';
+    createInterface({ input: started.stderr }).on('line', (line) => {
+      complaint = line;
+      options.onLog(line);
+    });
+    const keeper = new KeeperProcess(started, socketFolder);
+    try {
+      await untilListening('keeper', started, () => complaint);
+    } catch (error) {
+      await keeper.close();
+      throw error;
+    }
+    return keeper;
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  /** A fresh connection: one run. @throws SandboxError when the keeper is gone */
+  connect(): Promise<Socket> {
+    return connectTo('keeper', socketPath(this.#socketFolder));
+  }
+
+  /** Takes no more runs; resolves when those it has are over and it has ended. Safe twice. */
+  async close(): Promise<void> {
+    lifeLineOf(this.#process).end();
+    await this.#exited;
+    await rm(this.#socketFolder, { recursive: true, force: true });
+  }
+
+  /** Ends it at once. Runs that are under way go on. */
+  kill(): void {
+    this.#process.kill('SIGKILL');
+  }
+}
+
+/** What a fresh interpreter of a run reads of its environment at its start. */
+export const startVariables = {
+  LANG: 'C.UTF-8',
+  // A pipe would hold lines back in blocks; people watch the log live.
+  PYTHONUNBUFFERED: '1',
+  PYTHONDONTWRITEBYTECODE: '1',
+} as const;
+
+function lifeLineOf({ stdio }: ChildProcess): Writable {
+  return stdio[LIFE_LINE] as Writable;
+}
+
+function socketPath(folder: string): string {
+  return join(folder, 'runs.sock');
+}

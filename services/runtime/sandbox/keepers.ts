@@ -1,0 +1,179 @@
+/** The keepers of a runtime: made in the background for scripts that run, recycled, bounded. */
+import { readFile } from 'node:fs/promises';
+import { performance } from 'node:perf_hooks';
+import { KeeperProcess, type KeeperOptions, type KeeperOrder } from './keeper-process.ts';
+import type { RunSpec } from './sandbox.ts';
+
+const TIDY_EVERY_MS = 30_000;
+const MAX_RUNS = 1_000;
+const MAX_AGE_MS = 60 * 60_000;
+const MAX_IDLE_MS = 15 * 60_000;
+// A keeper that fails so often is not made again for a while.
+const MAX_FAILURES = 3;
+const REST_MS = 10 * 60_000;
+
+export interface KeepersOptions extends KeeperOptions {
+  /** 0 for none. The one that was used longest ago goes first. */
+  readonly maxKeepers: number;
+  /** Of all keepers together: memory of their own, in bytes, without that of runs. */
+  readonly maxMemoryBytes: number;
+}
+
+interface Kept {
+  readonly order: KeeperOrder;
+  readonly process: KeeperProcess;
+  readonly startedAtMs: number;
+  usedAtMs: number;
+  runs: number;
+}
+
+interface Failures {
+  count: number;
+  lastAtMs: number;
+}
+
+export class Keepers {
+  readonly #options: KeepersOptions;
+  /** In the order of their use. */
+  readonly #kept = new Map<string, Kept>();
+  readonly #failures = new Map<string, Failures>();
+  /** Keys of those that are being made. */
+  readonly #wanted = new Set<string>();
+  readonly #closing = new Set<Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+  #making: Promise<void> = Promise.resolve();
+  #isStopping = false;
+
+  constructor(options: KeepersOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => void this.tidy(), TIDY_EVERY_MS).unref();
+  }
+
+  /** The keeper of such runs, if there is one now. */
+  take(spec: RunSpec): KeeperProcess | undefined {
+    const key = keyOf(spec);
+    const kept = key === undefined ? undefined : this.#kept.get(key);
+    if (key === undefined || kept === undefined) return undefined;
+    if (!kept.process.isAlive) {
+      this.#remove(key, kept);
+      return undefined;
+    }
+    kept.usedAtMs = performance.now();
+    kept.runs += 1;
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    if (isWorn(kept)) this.#make(key, kept.order);
+    return kept.process;
+  }
+
+  /** Makes a keeper for such runs in the background, unless there is one. */
+  want(spec: RunSpec): void {
+    const key = keyOf(spec);
+    if (key !== undefined && !this.#kept.has(key)) this.#make(key, orderOf(spec));
+  }
+
+  /** A keeper did not prepare a run, which goes another way: it is ended. */
+  failed(spec: RunSpec): void {
+    const key = keyOf(spec);
+    if (key === undefined) return;
+    const count = (this.#failures.get(key)?.count ?? 0) + 1;
+    this.#failures.set(key, { count, lastAtMs: performance.now() });
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return;
+    kept.process.kill();
+    this.#remove(key, kept);
+  }
+
+  /** A keeper prepared a run. */
+  succeeded(spec: RunSpec): void {
+    const key = keyOf(spec);
+    if (key !== undefined) this.#failures.delete(key);
+  }
+
+  /** Process ids of the present keepers. */
+  get pids(): readonly number[] {
+    return [...this.#kept.values()].flatMap(({ process }) => process.pid ?? []);
+  }
+
+  /** Ends what nobody has used for long and what is too much. Never throws. */
+  async tidy(): Promise<void> {
+    const now = performance.now();
+    for (const [key, kept] of this.#kept) {
+      if (!kept.process.isAlive || now - kept.usedAtMs > MAX_IDLE_MS) this.#remove(key, kept);
+    }
+    for (const [key, { lastAtMs }] of this.#failures) {
+      if (now - lastAtMs > REST_MS) this.#failures.delete(key);
+    }
+    let room = this.#options.maxMemoryBytes;
+    for (const [key, kept] of [...this.#kept].toReversed()) {
+      room -= await memoryOf(kept.process.pid);
+      if (room < 0) this.#remove(key, kept);
+    }
+  }
+
+  /** Takes no more; resolves when all keepers are gone. Safe twice. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearInterval(this.#timer);
+    await this.#making;
+    for (const [key, kept] of this.#kept) this.#remove(key, kept);
+    await Promise.all(this.#closing);
+  }
+
+  /** One after the other, so that making them disturbs runs little. */
+  #make(key: string, order: KeeperOrder): void {
+    const isResting = (this.#failures.get(key)?.count ?? 0) >= MAX_FAILURES;
+    if (this.#options.maxKeepers === 0 || this.#wanted.has(key) || isResting) return;
+    this.#wanted.add(key);
+    this.#making = this.#making
+      .then(() => this.#start(key, order))
+      .catch((error: unknown) => {
+        const count = (this.#failures.get(key)?.count ?? 0) + 1;
+        this.#failures.set(key, { count, lastAtMs: performance.now() });
+        this.#options.onLog(error instanceof Error ? error.message : String(error));
+      })
+      .finally(() => this.#wanted.delete(key));
+  }
+
+  async #start(key: string, order: KeeperOrder): Promise<void> {
+    if (this.#isStopping) return;
+    const process = await KeeperProcess.start(order, this.#options);
+    const worn = this.#kept.get(key);
+    if (worn !== undefined) this.#remove(key, worn);
+    const now = performance.now();
+    this.#kept.set(key, { order, process, startedAtMs: now, usedAtMs: now, runs: 0 });
+    for (const [oldest, kept] of this.#kept) {
+      if (this.#kept.size <= this.#options.maxKeepers) break;
+      this.#remove(oldest, kept);
+    }
+    await this.tidy();
+  }
+
+  #remove(key: string, kept: Kept): void {
+    this.#kept.delete(key);
+    const closed = kept.process.close().catch((error: unknown) => {
+      this.#options.onLog(`a keeper left something behind: ${String(error)}`);
+    });
+    this.#closing.add(closed);
+    void closed.finally(() => this.#closing.delete(closed));
+  }
+}
+
+function isWorn({ runs, startedAtMs }: Kept): boolean {
+  return runs >= MAX_RUNS || performance.now() - startedAtMs > MAX_AGE_MS;
+}
+
+function orderOf({ scriptId, argv, warm }: RunSpec): KeeperOrder {
+  const [python, entrypoint = ''] = argv;
+  return { scriptId, python, entrypoint, modules: warm?.modules ?? [] };
+}
+
+function keyOf(spec: RunSpec): string | undefined {
+  return spec.warm === undefined ? undefined : JSON.stringify(orderOf(spec));
+}
+
+/** Proportional set size of a keeper, and of a spare as if it were as large again. */
+async function memoryOf(pid: number | undefined): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
+  return 2 * 1024 * Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0);
+}

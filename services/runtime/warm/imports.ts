@@ -1,0 +1,43 @@
+/** What a script imports, read from its text: it is neither executed nor parsed by Python. Pure. */
+import { safeModules, takenNames } from './safe-modules.ts';
+
+const importLine = /^[ \t]*import[ \t]+([^#\n]+)/gm;
+const fromLine = /^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+([^#\n]+)/gm;
+
+/** The modules of the standard library that the texts import and that may be preloaded, sorted.
+ *  Text within a string may look like an import: a module too many does no harm. */
+export function safeImportsOf(texts: readonly string[]): readonly string[] {
+  const names = new Set<string>();
+  for (const text of texts) {
+    for (const [, list = ''] of text.matchAll(importLine)) {
+      for (const item of list.split(/[,;]/)) add(names, item.trim().split(/\s/)[0] ?? '');
+    }
+    for (const [, module = '', list = ''] of text.matchAll(fromLine)) {
+      add(names, module);
+      // `from concurrent import futures` names a module too.
+      for (const item of list.split(/[,;()]/))
+        add(names, `${module}.${item.trim().split(/\s/)[0]}`);
+    }
+  }
+  return [...names].toSorted();
+}
+
+function add(names: Set<string>, name: string): void {
+  if (safeModules.has(name)) names.add(name);
+}
+
+/** Whether a file of the script may stand for a module of the standard library that an interpreter has
+ *  imported already. Files of packages do not: their names begin with the package's.
+ *  @param paths of all the script's files */
+export function shadowsLibrary(paths: readonly string[]): boolean {
+  const packages = new Set(
+    paths.filter((path) => path.endsWith('/__init__.py')).map((path) => path.slice(0, -12)),
+  );
+  return paths.some((path) => {
+    const parts = path.split('/');
+    return parts.some((part, index) => {
+      const folder = parts.slice(0, index).join('/');
+      return !packages.has(folder) && takenNames.has(part.split('.')[0] ?? part);
+    });
+  });
+}
