@@ -5,6 +5,8 @@ export interface ObjectInfo {
   readonly key: ObjectKey;
   readonly sizeBytes: number;
   readonly modifiedAtMs: number;
+  /** Changes whenever the object is written; opaque, of visible ASCII without quotes. */
+  readonly etag: string;
 }
 
 export interface ListOptions {

@@ -106,6 +106,21 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         expect(Math.abs(Date.now() - (info?.modifiedAtMs ?? 0))).toBeLessThan(60_000);
       });
 
+      test('the tag changes with each other content, and is the same in lists', async () => {
+        const { key, prefix } = ownRun();
+        const tags: (string | undefined)[] = [];
+        for (const content of ['one', 'two', 'three']) {
+          await store.put(key('a'), text(content));
+          const [listed] = await Array.fromAsync(store.list(prefix));
+          const info = await store.head(key('a'));
+          expect(info?.etag).toBe(listed?.etag);
+          expect(info?.etag).toMatch(/^[\x21-\x7e]+$/);
+          expect(info?.etag).not.toContain('"');
+          tags.push(info?.etag);
+        }
+        expect(new Set(tags).size).toBe(3);
+      });
+
       test('a hundred writes at once all arrive', async () => {
         const { key, prefix } = ownRun();
         const names = Array.from({ length: 100 }, (_, n) => `many/${n % 10}/${n}`);

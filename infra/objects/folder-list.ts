@@ -1,6 +1,7 @@
 /** Walks a folder of objects in the order of their keys. */
+import type { Stats } from 'node:fs';
 import { lstat, readdir, type FileHandle } from 'node:fs/promises';
-import { parseObjectKey } from '#domain/ports/object-keys.ts';
+import { parseObjectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectInfo } from '#domain/ports/objects.ts';
 import { errorCode, inside, openFolder } from './beneath.ts';
 
@@ -41,11 +42,17 @@ async function entriesOf(walk: Walk, folder: FileHandle, start: string): Promise
     .toSorted((a, b) => compareBytes(a.text, b.text));
 }
 
+/** What the file of an object tells of it. Each write makes a new file. */
+export function infoFrom(key: ObjectKey, { ino, size, mtimeMs }: Stats): ObjectInfo {
+  const etag = [ino, Math.floor(mtimeMs * 1000), size].map((part) => part.toString(36)).join('-');
+  return { key, sizeBytes: size, modifiedAtMs: mtimeMs, etag };
+}
+
 async function infoOf(folder: FileHandle, entry: Entry): Promise<ObjectInfo | undefined> {
   const key = parseObjectKey(entry.text);
   if (key === undefined) return undefined;
   const stats = await lstat(inside(folder, entry.name)).catch(ignoreMissing);
-  return stats && { key, sizeBytes: stats.size, modifiedAtMs: stats.mtimeMs };
+  return stats && infoFrom(key, stats);
 }
 
 // What was deleted during the walk is simply not in the list.

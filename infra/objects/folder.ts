@@ -5,7 +5,7 @@ import { contentHashOf, type ObjectKey } from '#domain/ports/object-keys.ts';
 import { ObjectCorrupt, ObjectStoreUnavailable, type ObjectStore } from '#domain/ports/objects.ts';
 import { errorCode, inside, openFolder } from './beneath.ts';
 import * as files from './folder-files.ts';
-import { walkObjects } from './folder-list.ts';
+import { infoFrom, walkObjects } from './folder-list.ts';
 import { createGate } from './gate.ts';
 
 export interface FolderStoreOptions {
@@ -143,8 +143,7 @@ class FolderStore implements ObjectStore {
       const file = await files.openObject(this.#root, key);
       if (file === undefined) return undefined;
       try {
-        const { size, mtimeMs } = await file.stat();
-        return { key, sizeBytes: size, modifiedAtMs: mtimeMs };
+        return infoFrom(key, await file.stat());
       } finally {
         await file.close();
       }

@@ -1,6 +1,6 @@
 /** Listing the objects of an S3 bucket in the order of their keys' bytes, page by page. */
 import { ListObjectsV2Command, type ListObjectsV2CommandOutput } from '@aws-sdk/client-s3';
-import { parseObjectKey } from '#domain/ports/object-keys.ts';
+import { parseObjectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectInfo } from '#domain/ports/objects.ts';
 import type { S3Calls } from './s3-calls.ts';
 import { unavailable } from './s3-errors.ts';
@@ -14,6 +14,12 @@ export interface S3Listing {
   readonly pageSize?: number;
 }
 
+interface Told {
+  readonly sizeBytes: number | undefined;
+  readonly LastModified: Date | undefined;
+  readonly ETag: string | undefined;
+}
+
 /** Every object whose key starts with the prefix. Each page asks for what comes after the last key of
  *  the page before, so that pages can be repeated and objects may come and go meanwhile.
  *  @throws ObjectStoreUnavailable also when the server does not keep the order */
@@ -24,7 +30,7 @@ export async function* listObjects(calls: S3Calls, listing: S3Listing): AsyncGen
   let last = listing.after === '' ? '' : root + listing.after;
   for (;;) {
     const page = await fetchPage(calls, listing, last);
-    for (const { Key, Size, LastModified } of page.Contents ?? []) {
+    for (const { Key, Size, LastModified, ETag } of page.Contents ?? []) {
       const name = decoded(Key ?? '', page.EncodingType);
       if (!follows(name, last)) {
         throw unavailable(`the server lists ${JSON.stringify(name)} out of order`);
@@ -33,10 +39,19 @@ export async function* listObjects(calls: S3Calls, listing: S3Listing): AsyncGen
       const key = parseObjectKey(name.slice(root.length));
       // A bucket may hold what others put there, such as the empty "folders" of consoles.
       if (key === undefined) continue;
-      yield { key, sizeBytes: Size ?? 0, modifiedAtMs: LastModified?.getTime() ?? 0 };
+      yield infoFrom(key, { sizeBytes: Size, LastModified, ETag });
     }
     if (page.IsTruncated !== true || (page.Contents ?? []).length === 0) return;
   }
+}
+
+/** What a server tells of an object. */
+export function infoFrom(
+  key: ObjectKey,
+  { sizeBytes = 0, LastModified, ETag = '' }: Told,
+): ObjectInfo {
+  const etag = ETag.replaceAll(/^W\/|[^\x21-\x7e]|"/g, '');
+  return { key, sizeBytes, modifiedAtMs: LastModified?.getTime() ?? 0, etag };
 }
 
 async function fetchPage(

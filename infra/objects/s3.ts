@@ -26,7 +26,7 @@ import {
 } from './s3-calls.ts';
 import { despitePruning, refuseConflict } from './s3-conflicts.ts';
 import { objectError, saysConflict, saysMissing } from './s3-errors.ts';
-import { listObjects } from './s3-list.ts';
+import { infoFrom, listObjects } from './s3-list.ts';
 import { partsOf } from './s3-parts.ts';
 import { readBody } from './s3-read.ts';
 import { beginUpload, checksumOf, removeLeftovers, type Upload } from './s3-upload.ts';
@@ -186,8 +186,8 @@ class S3Store implements ObjectStore {
     const command = new HeadObjectCommand(this.#place(key));
     const answer = await this.#find(key, (options) => this.#calls.client.send(command, options));
     if (answer === undefined) return undefined;
-    const { ContentLength: sizeBytes = 0, LastModified } = answer;
-    return { key, sizeBytes, modifiedAtMs: LastModified?.getTime() ?? 0 };
+    const { ContentLength: sizeBytes, LastModified, ETag } = answer;
+    return infoFrom(key, { sizeBytes, LastModified, ETag });
   }
 
   list(prefix: string, options: ListOptions = {}): AsyncIterable<ObjectInfo> {

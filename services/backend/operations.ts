@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { describe } from './http/openapi.ts';
 import { operation, type Operation } from './http/operation.ts';
 import { text } from './http/reply.ts';
+import { artifactOperations } from './routes/artifacts.ts';
 import { auditOperations } from './routes/audit.ts';
 import { authOperations } from './routes/auth.ts';
 import { fileOperations } from './routes/files.ts';
@@ -54,6 +55,7 @@ export const operations: readonly Operation[] = [
   ...fileOperations,
   ...runOperations,
   ...runHistoryOperations,
+  ...artifactOperations,
   ...logOperations,
   ...sampleOperations,
   ...groupOperations,

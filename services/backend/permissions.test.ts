@@ -1,6 +1,7 @@
 /** The whole table of rights: every operation of the API, every role, in its own and another group. */
 import { roles, type Role } from '#domain/kernel/actor.ts';
 import { rights, type Right } from '#domain/kernel/rights.ts';
+import { objectKey } from '#domain/ports/object-keys.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formsOf, type Operation } from './http/operation.ts';
 import { operations } from './operations.ts';
@@ -69,7 +70,9 @@ async function given(groupId: string): Promise<{ scriptId: string; runId: string
   await platform.admin.put(`/api/v1/scripts/${scriptId}/secrets/TOKEN`, { value: 'a value' });
   // A script keeps its last file, so one that is to lose a file has two.
   await platform.admin.putBytes(`/api/v1/scripts/${scriptId}/files/other.py`, 'pass');
-  return { scriptId, runId: await run(platform.admin, scriptId) };
+  const runId = await run(platform.admin, scriptId);
+  await platform.services.objects.put(objectKey.runArtifact(runId, 'main.py'), Buffer.from('kept'));
+  return { scriptId, runId };
 }
 
 describe.each(guarded)('$method $path', (form) => {

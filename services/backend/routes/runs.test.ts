@@ -204,10 +204,26 @@ describe('given a client that prefers to wait', () => {
     expect([answer.status, answer.json.status]).toEqual([202, 'queued']);
   });
 
-  async function queuedRunOf(id: string): Promise<string> {
+  test('when it runs one again, then it gets that one finished', async () => {
+    const { id } = await script(developer, { max_concurrent_runs: 2 });
+    const first = await run(developer, id);
+    const answer = developer.post(
+      `/api/v1/runs/${first}/rerun`,
+      { version: 'same' },
+      { headers: { Prefer: 'wait=30' } },
+    );
+    const again = await queuedRunOf(id, 2);
+    await finishRun(platform, again, await startRun(platform, again));
+    expect((await answer).status).toBe(200);
+    expect((await answer).json).toMatchObject({ run_id: again, status: 'success' });
+    expect((await answer).headers.get('preference-applied')).toBe('wait=30');
+  });
+
+  /** The newest run, once there are as many. */
+  async function queuedRunOf(id: string, count = 1): Promise<string> {
     for (;;) {
       const { items } = (await developer.get(`/api/v1/scripts/${id}/runs`)).json;
-      if (items.length > 0) return items[0].run_id as string;
+      if (items.length === count) return items[0].run_id as string;
     }
   }
 });

@@ -1,7 +1,7 @@
 /** Runs: start, stop, look. */
 import { findRuns } from '#projections/runs/queries.ts';
 import Type from 'typebox';
-import { operation, type Operation } from '../http/operation.ts';
+import { operation, type Call, type Operation, type ResponseRule } from '../http/operation.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, type Reply } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
@@ -17,7 +17,7 @@ import {
 } from '../schemas/run.ts';
 import { positionHeader } from './outcome.ts';
 import { runPage, runsJson } from './run-lists.ts';
-import { queueRun } from './queue-run.ts';
+import { queueRun, type Queued } from './queue-run.ts';
 import { rerunRun } from './rerun-run.ts';
 import { stopOne, stopScript, type Stopped } from './stop-runs.ts';
 import { untilFinished, waitSecondsOf } from './wait-for-run.ts';
@@ -42,6 +42,19 @@ const filters = {
   ),
 };
 
+const queuedResponses: Readonly<Record<number, ResponseRule>> = {
+  202: {
+    description: 'Queued.',
+    schema: Run,
+    headers: ['Location', 'Orch-Position', 'Preference-Applied'],
+  },
+  200: {
+    description: 'Ended within the time that `Prefer` named.',
+    schema: Run,
+    headers: ['Location', 'Orch-Position', 'Preference-Applied'],
+  },
+};
+
 const run = operation({
   method: 'post',
   path: '/api/v1/runs/scripts/{id}/run',
@@ -54,31 +67,30 @@ const run = operation({
   parameters: { id: pathParameters.scriptId },
   requestHeaders: ['Prefer'],
   body: { schema: RunRequest, example: { params: { limit: 10 } }, optional: true },
-  responses: {
-    202: { description: 'Queued.', schema: Run, headers: ['Location', 'Orch-Position'] },
-    200: {
-      description: 'Ended within the time that `Prefer` named.',
-      schema: Run,
-      headers: ['Location', 'Orch-Position', 'Preference-Applied'],
-    },
-  },
+  responses: queuedResponses,
   refusals: ['script_disabled', 'concurrency_limit_reached'],
   handle: async (call, services) => {
     const queued = await queueRun(call, services);
-    if (isProblem(queued)) return queued;
-    const waitSeconds = waitSecondsOf(call.header('Prefer'));
-    const row =
-      waitSeconds === 0
-        ? queued.run
-        : await untilFinished(queued.run, waitSeconds, services, call.gone());
-    const [body] = await runsJson([row], services);
-    return json(row.finished_at !== null && waitSeconds > 0 ? 200 : 202, body, {
-      Location: `/api/v1/runs/${row.run_id}`,
-      ...(waitSeconds > 0 && { 'Preference-Applied': `wait=${waitSeconds}` }),
-      ...positionHeader(queued.outcome),
-    });
+    return isProblem(queued) ? queued : await queuedReply(queued, call, services);
   },
 });
+
+/** The run as it was queued, or as it has ended where the client waits for that. */
+async function queuedReply(
+  { run: queued, outcome }: Queued,
+  call: Pick<Call, 'header' | 'gone'>,
+  services: Services,
+): Promise<Reply> {
+  const waitSeconds = waitSecondsOf(call.header('Prefer'));
+  const row =
+    waitSeconds === 0 ? queued : await untilFinished(queued, waitSeconds, services, call.gone());
+  const [body] = await runsJson([row], services);
+  return json(row.finished_at !== null && waitSeconds > 0 ? 200 : 202, body, {
+    Location: `/api/v1/runs/${row.run_id}`,
+    ...(waitSeconds > 0 && { 'Preference-Applied': `wait=${waitSeconds}` }),
+    ...positionHeader(outcome),
+  });
+}
 
 const rerun = operation({
   method: 'post',
@@ -91,19 +103,13 @@ const rerun = operation({
   access: { right: 'runs.start' },
   creates: true,
   parameters: { run_id: pathParameters.runId },
+  requestHeaders: ['Prefer'],
   body: { schema: RerunRequest, example: { version: 'same' } },
-  responses: {
-    202: { description: 'Queued.', schema: Run, headers: ['Location', 'Orch-Position'] },
-  },
+  responses: queuedResponses,
   refusals: ['script_disabled', 'concurrency_limit_reached', 'params_removed'],
   handle: async (call, services) => {
     const queued = await rerunRun(call, services);
-    if (isProblem(queued)) return queued;
-    const [body] = await runsJson([queued.run], services);
-    return json(202, body, {
-      Location: `/api/v1/runs/${queued.run.run_id}`,
-      ...positionHeader(queued.outcome),
-    });
+    return isProblem(queued) ? queued : await queuedReply(queued, call, services);
   },
 });
 

@@ -1,6 +1,7 @@
 /** Pieces that the schemas of all resources share. `title` names a component of the description. */
 import { parseRunId, parseScriptId, type RunId, type ScriptId } from '#domain/kernel/ids.ts';
 import { isStorable } from '#domain/kernel/json.ts';
+import { objectPrefix, parseObjectKey } from '#domain/ports/object-keys.ts';
 import Type, { type TSchema } from 'typebox';
 import type { PathParameter } from '../http/operation.ts';
 
@@ -52,6 +53,11 @@ const id = <Id>(
   stream,
 });
 
+/** Whether an artifact of a run could have this path. */
+export function isArtifactPath(text: string): boolean {
+  return parseObjectKey(`${objectPrefix.runArtifacts(examples.runId)}${text}`) !== undefined;
+}
+
 /** Parameters of paths. */
 export const pathParameters = {
   scriptId: id<ScriptId>('script', examples.scriptId, parseScriptId),
@@ -69,5 +75,13 @@ export const pathParameters = {
     schema: Type.String({ minLength: 1, maxLength: 255 }),
     example: 'main.py',
     parse: (text: string) => text,
+  },
+  artifactPath: {
+    description:
+      'Path of the artifact within the run, slashes included: relative, without `.`, `..` or empty parts.',
+    schema: Type.String({ minLength: 1, maxLength: 950 }),
+    example: 'report/summary.csv',
+    // A path that no object can have names nothing.
+    parse: (text: string) => (isArtifactPath(text) ? text : undefined),
   },
 } as const;

@@ -201,3 +201,23 @@ export const LogLine = Type.Object(
 );
 
 export const LogPage = Page('LogPage', LogLine);
+
+const artifactExample = {
+  path: 'report/summary.csv',
+  size_bytes: 412,
+  etag: '1x2y-mfk3zq0l-bg',
+  updated_at: examples.time,
+};
+
+export const ArtifactPage = Page(
+  'ArtifactPage',
+  Type.Object(
+    {
+      path: Type.String(),
+      size_bytes: natural,
+      etag: Type.String({ description: 'Another one when it was written again; its `ETag`.' }),
+      updated_at: Time(),
+    },
+    { title: 'Artifact', additionalProperties: false, examples: [artifactExample] },
+  ),
+);

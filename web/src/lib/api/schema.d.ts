@@ -764,6 +764,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a run gave to keep, by path
+         * @description Needs the right `runs.read`.
+         */
+        get: operations["listArtifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/artifacts/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download what a run gave to keep
+         * @description Needs the right `runs.read`.
+         */
+        get: operations["getArtifact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/logs": {
         parameters: {
             query?: never;
@@ -1797,6 +1837,28 @@ export interface components {
             items: components["schemas"]["RunReason"][];
             /** @description Runs that are a further attempt of it. */
             followed_by: string[];
+        };
+        /**
+         * Artifact
+         * @example {
+         *       "path": "report/summary.csv",
+         *       "size_bytes": 412,
+         *       "etag": "1x2y-mfk3zq0l-bg",
+         *       "updated_at": "2026-11-21T02:31:00.000Z"
+         *     }
+         */
+        Artifact: {
+            path: string;
+            size_bytes: number;
+            /** @description Another one when it was written again; its `ETag`. */
+            etag: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** ArtifactPage */
+        ArtifactPage: {
+            items: components["schemas"]["Artifact"][];
+            next_cursor: string | null;
         };
         /**
          * LogStream
@@ -5688,6 +5750,8 @@ export interface operations {
                     Location?: string;
                     /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
+                    /** @description What of `Prefer` was done. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5910,6 +5974,8 @@ export interface operations {
                     Location?: string;
                     /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
+                    /** @description What of `Prefer` was done. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6043,6 +6109,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description `wait=30` answers when the run has ended, or after so many seconds (at most 60). */
+                Prefer?: string;
                 /** @description The same key and body within 24 h give the first answer again. */
                 "Idempotency-Key"?: string;
             };
@@ -6066,6 +6134,61 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Ended within the time that `Prefer` named. */
+            200: {
+                headers: {
+                    /** @description Where it is. */
+                    Location?: string;
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    /** @description What of `Prefer` was done. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *       "id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "script_name": "Price watcher",
+                     *       "script_version": 3,
+                     *       "status": "success",
+                     *       "waiting": false,
+                     *       "stop_requested": false,
+                     *       "trigger_type": "manual",
+                     *       "trigger": {
+                     *         "type": "manual"
+                     *       },
+                     *       "requested_by": "ada@example.com",
+                     *       "queued_at": "2026-11-21T02:30:58.000Z",
+                     *       "started_at": "2026-11-21T02:30:58.041Z",
+                     *       "finished_at": "2026-11-21T02:31:00.000Z",
+                     *       "queue_ms": 41,
+                     *       "duration_ms": 1959,
+                     *       "exit_code": 0,
+                     *       "signal": null,
+                     *       "failure_reason": null,
+                     *       "attempt": 1,
+                     *       "parent_run_id": null,
+                     *       "params": {
+                     *         "limit": 10
+                     *       },
+                     *       "runtime_id": "runtime-1",
+                     *       "usage": {
+                     *         "cpu_seconds": 0.31,
+                     *         "max_memory_bytes": 24117248,
+                     *         "max_threads": 1
+                     *       },
+                     *       "log_lines": 12,
+                     *       "log_bytes": 640,
+                     *       "log_truncated": false,
+                     *       "removed": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
             /** @description Queued. */
             202: {
                 headers: {
@@ -6073,6 +6196,8 @@ export interface operations {
                     Location?: string;
                     /** @description Position of the last event that it made. */
                     "Orch-Position"?: string;
+                    /** @description What of `Prefer` was done. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7276,6 +7401,190 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["RunReasons"];
                 };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listArtifacts: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the run.
+                 * @example 019aa3f4-01aa-7c11-8d22-5e6f70819203
+                 */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "path": "report/summary.csv",
+                     *           "size_bytes": 412,
+                     *           "etag": "1x2y-mfk3zq0l-bg",
+                     *           "updated_at": "2026-11-21T02:31:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ArtifactPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getArtifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have: 304 when it is still that. */
+                "If-None-Match"?: string;
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the run.
+                 * @example 019aa3f4-01aa-7c11-8d22-5e6f70819203
+                 */
+                run_id: string;
+                /**
+                 * @description Path of the artifact within the run, slashes included: relative, without `.`, `..` or empty parts.
+                 * @example report/summary.csv
+                 */
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes. */
+            200: {
+                headers: {
+                    /** @description Version of what is shown. */
+                    ETag?: string;
+                    /** @description Always an attachment. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description Unchanged. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description `invalid_parameter` */
             400: {

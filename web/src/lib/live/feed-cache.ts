@@ -43,7 +43,7 @@ export class FeedCache {
         this.#scripts.set(frame.script_id, null);
         return this.#gather();
       case 'heartbeat':
-        return;
+        break;
     }
   }
 
