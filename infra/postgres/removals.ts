@@ -59,6 +59,7 @@ const statements = {
     WHERE c.run_id = g.run_id AND c.first_seq = g.first_seq`,
   lines: `DELETE FROM run_log_chunks WHERE ctid = ANY(ARRAY(
     SELECT ctid FROM run_log_chunks WHERE run_id = ANY($1::uuid[]) AND bytes > 0 LIMIT $2))`,
+  reports: `DELETE FROM run_reports WHERE run_id = ANY($1::uuid[])`,
   samples: `DELETE FROM run_samples WHERE ctid = ANY(ARRAY(
     SELECT ctid FROM run_samples WHERE run_id = ANY($1::uuid[]) LIMIT $2))`,
 };
@@ -151,6 +152,11 @@ export async function removeSamples(
 ): Promise<void> {
   const ids = runs.map((run) => run.run_id);
   await removeRows(db, statements.samples, ids, signal);
+}
+
+/** Removes what runs said of themselves. */
+export async function removeReports(db: Queryable, runs: readonly EndedRun[]): Promise<void> {
+  await db.query(statements.reports, [runs.map((run) => run.run_id)]);
 }
 
 async function removeRows(

@@ -24,6 +24,8 @@ import { runtimeMetrics } from './metrics.ts';
 import { prepareRun, type PreparationParts } from './preparation.ts';
 import { SampleRecorder } from './samples/sample-recorder.ts';
 import { sandboxedBuilds } from './sandboxed-builds.ts';
+import { SdkChannels } from './sdk/channels.ts';
+import { sdkCalls } from './sdk/calls.ts';
 import { RunSecrets } from './secrets/run-secrets.ts';
 import { startLocalSandbox, type LocalSandbox } from './sandbox/local-sandbox.ts';
 import { removePurgedScripts } from './purged-scripts.ts';
@@ -104,6 +106,7 @@ async function startRuntime(_signal: AbortSignal, logger: Logger) {
       await worker.drain();
       await Promise.all([duties.renewing, reporting, sampling, tidying].map((one) => one.stop()));
       await sandbox.stop();
+      await preparing.channels.close();
       await removeRuntime(platform.database.pool, config.runtimeId);
       await Promise.all(servers.map((server) => server.close()));
       await platform.close();
@@ -125,10 +128,15 @@ async function openPreparation(
   const leaseMs = config.leaseSeconds * 1000;
   await mkdir(folder('data'), { recursive: true });
   const objects = await openObjectStore(config);
+  const secrets = new RunSecrets({ reads, vault, commands, ids });
   return {
     interpreters: new Interpreters(python, process.env['PATH'] ?? ''),
     snapshots: await Snapshots.open(folder('files'), objects, platform.reads),
-    secrets: new RunSecrets({ reads, vault, commands, ids }),
+    secrets,
+    channels: await SdkChannels.open(
+      sdkCalls({ database: pool, reads, objects, secrets, bus: platform.bus }),
+      logger,
+    ),
     warmStarts: new WarmStarts(),
     environments: await openEnvironments({
       folder: folder('environments'),

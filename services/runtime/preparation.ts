@@ -10,6 +10,8 @@ import type { Interpreters } from './interpreters.ts';
 import type { RunLog } from './logs/run-log.ts';
 import { runVariables, workspaceVariables } from './run-variables.ts';
 import type { RunSecrets } from './secrets/run-secrets.ts';
+import type { SdkChannels } from './sdk/channels.ts';
+import { makeImportable, sdkFolder } from './sdk/package.ts';
 import type { Python } from './sandbox/python.ts';
 import type { RunFile, RunSpec } from './sandbox/sandbox.ts';
 import type { Snapshots } from './snapshots.ts';
@@ -24,6 +26,7 @@ export interface PreparationParts {
   readonly environments: Environments;
   readonly warmStarts: WarmStarts;
   readonly secrets: Pick<RunSecrets, 'environmentOf'>;
+  readonly channels: SdkChannels;
   /** JSON text of parameters by their hash; `undefined` when they are no longer kept. */
   readonly parameters: (sha256: string) => Promise<string | undefined>;
   /** Folder of what scripts keep between runs, one folder each. */
@@ -68,13 +71,20 @@ export async function prepareRun(
   if (environment.status === 'failed') {
     return { kind: 'failed', failure: 'environment_error', detail: environment.detail };
   }
+  const channel = await parts.channels.of({ run, log });
+  const release = () => {
+    void channel.close();
+    environment.release();
+  };
   try {
     signal.throwIfAborted();
+    await makeImportable(environment.environmentDir);
     // Last, so that what was set while the environment was built counts.
     const secrets = await parts.secrets.environmentOf(run);
     log.mask(Object.values(secrets));
-    const variables = runVariables(run, environment.environmentDir, params, secrets);
-    const made = { python, folder: environment.environmentDir };
+    const made = { python, folder: environment.environmentDir, socket: channel.path };
+    const around = { environmentFolder: made.folder, params, secrets, socket: channel.path };
+    const variables = runVariables(run, around);
     const warm = await parts.warmStarts.of({
       run,
       files,
@@ -85,10 +95,10 @@ export async function prepareRun(
     return {
       kind: 'ready',
       spec: { ...specOf(parts, run, files, made, variables), ...(warm !== undefined && { warm }) },
-      release: environment.release,
+      release,
     };
   } catch (error) {
-    environment.release();
+    release();
     if (!(error instanceof UnreadableSecret)) throw error;
     return { kind: 'failed', failure: 'sandbox_error', detail: error.message };
   }
@@ -122,11 +132,17 @@ async function withProject<Result>(
   }
 }
 
+interface Surroundings {
+  readonly python: Python;
+  readonly folder: string;
+  readonly socket: string;
+}
+
 function specOf(
   parts: PreparationParts,
   run: ClaimedRun,
   files: readonly RunFile[],
-  { python, folder }: { readonly python: Python; readonly folder: string },
+  { python, folder, socket }: Surroundings,
   env: RunSpec['env'],
 ): RunSpec {
   const { limits } = run;
@@ -139,8 +155,8 @@ function specOf(
     workspaceEnv: workspaceVariables,
     files,
     dataFolder: join(parts.dataFolder, run.scriptId),
-    readOnly: [...python.prefixes, folder],
-    readWrite: [],
+    readOnly: [...python.prefixes, folder, sdkFolder],
+    readWrite: [socket],
     hidden: parts.hidden,
     limits: {
       cpuSeconds: limits.cpu_seconds,

@@ -13,6 +13,7 @@ const run: ClaimedRun = {
   storageQuotaBytes: 1_000_000,
   environment: {},
   python: null,
+  startMode: 'warm',
   resolution: null,
   triggerType: 'manual',
   paramsSha256: null,
@@ -20,11 +21,13 @@ const run: ClaimedRun = {
   correlationId: 'any',
 };
 
+const around = { environmentFolder: '/environment', params: '{}', secrets: {}, socket: '/s.sock' };
+
 test('a run has the variables of its author, but never those of the platform', () => {
-  const plain = runVariables(run, '/environment', '{}', {});
+  const plain = runVariables(run, around);
   const reserved = { PATH: '/tmp', PYTHONPATH: '/tmp', LD_PRELOAD: 'x', ORCH_RUN_ID: 'x' };
   const environment = { TZ: 'UTC', LANG: 'de_DE.UTF-8', ...reserved };
-  expect(runVariables({ ...run, environment }, '/environment', '{}', {})).toEqual({
+  expect(runVariables({ ...run, environment }, around)).toEqual({
     ...plain,
     TZ: 'UTC',
     LANG: 'de_DE.UTF-8',
@@ -34,9 +37,9 @@ test('a run has the variables of its author, but never those of the platform', (
 test('a secret comes before a variable of its name, but never before those of the platform', () => {
   const environment = { TOKEN: 'shown', TZ: 'UTC' };
   const secrets = { TOKEN: 'secret', PATH: '/tmp', ORCH_RUN_ID: 'x' };
-  const variables = runVariables({ ...run, environment }, '/environment', '{}', secrets);
+  const variables = runVariables({ ...run, environment }, { ...around, secrets });
   expect(variables).toEqual({
-    ...runVariables(run, '/environment', '{}', {}),
+    ...runVariables(run, around),
     TOKEN: 'secret',
     TZ: 'UTC',
   });

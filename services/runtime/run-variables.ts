@@ -4,14 +4,21 @@ import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** The complete environment of a run (contract §5): nothing of the platform's own is inherited.
- *  @param params JSON text of the run's parameters
- *  @param secrets those that are variables, by name; they come before the author's variables */
+/** What a run's variables are made of besides the run itself. */
+export interface RunSurroundings {
+  readonly environmentFolder: string;
+  /** JSON text of the run's parameters. */
+  readonly params: string;
+  /** Those that are variables, by name; they come before the author's variables. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Path of the run's private socket. */
+  readonly socket: string;
+}
+
+/** The complete environment of a run (contract §5): nothing of the platform's own is inherited. */
 export function runVariables(
   run: ClaimedRun,
-  environmentFolder: string,
-  params: string,
-  secrets: Readonly<Record<string, string>>,
+  { environmentFolder, params, secrets, socket }: RunSurroundings,
 ): Readonly<Record<string, string>> {
   const own = Object.entries({ ...run.environment, ...secrets }).filter(
     ([name]) => !isReservedVariable(name),
@@ -25,6 +32,7 @@ export function runVariables(
     ORCH_TRIGGER_TYPE: run.triggerType,
     ORCH_ATTEMPT: String(run.attempt),
     ORCH_PARAMS: params,
+    ORCH_SOCKET: socket,
     PATH: [join(environmentFolder, 'bin'), systemPath].join(delimiter),
     VIRTUAL_ENV: environmentFolder,
     // A pipe would hold lines back in blocks; people watch the log live.

@@ -2,6 +2,7 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import { parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { RunStatus, TriggerType } from '#domain/run/run.ts';
+import { readReports } from '#infra/postgres/run-reports.ts';
 import { listRuns, type RunListFilter } from '#projections/runs/lists.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
@@ -33,18 +34,22 @@ export interface RunListCall {
 
 /** Runs as they are shown. */
 export async function runsJson(rows: readonly RunsTable[], { database }: Services) {
-  const [params, removed] = await Promise.all([
+  const [params, removed, reports] = await Promise.all([
     readParams(
       database,
       rows.map((row) => row.params_sha256),
     ),
     readRemoved(database, rows),
+    readReports(
+      database,
+      rows.map((row) => row.run_id),
+    ),
   ]);
   return rows.map((row) => {
     const { params_sha256: sha256 } = row;
     const isGone = sha256 !== null && !params.has(sha256);
     const gone = [...removed(row), ...(isGone ? (['payloads'] as const) : [])];
-    return runJson(row, params.get(sha256), gone);
+    return runJson(row, params.get(sha256), gone, reports.get(row.run_id));
   });
 }
 

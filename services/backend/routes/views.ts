@@ -1,6 +1,7 @@
 /** Rows as they are shown: contract §3. */
 import { defaultLimits } from '#domain/script/settings.ts';
 import type { RemovableKind } from '#domain/system/retention.ts';
+import type { RunReport } from '#infra/postgres/run-reports.ts';
 import type { AuditTable } from '#projections/audit/table.ts';
 import type { GroupsTable } from '#projections/groups/table.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
@@ -47,7 +48,12 @@ export function fileJson(file: ScriptFileView) {
 
 /** @param params what the run was given, where it was given anything and that is kept still
  *  @param removed what is no longer kept of it */
-export function runJson(run: RunsTable, params: unknown, removed: readonly RemovableKind[]) {
+export function runJson(
+  run: RunsTable,
+  params: unknown,
+  removed: readonly RemovableKind[],
+  report: RunReport | undefined,
+) {
   return {
     run_id: run.run_id,
     id: run.run_id,
@@ -77,6 +83,8 @@ export function runJson(run: RunsTable, params: unknown, removed: readonly Remov
     log_bytes: run.log_bytes,
     log_truncated: run.log_truncated,
     removed,
+    output: JSON.parse(report?.output ?? 'null') as unknown,
+    progress: report?.progress ?? null,
   };
 }
 

@@ -36,6 +36,8 @@ export const runExample = {
   log_bytes: 640,
   log_truncated: false,
   removed: [],
+  output: { found: 3 },
+  progress: { fraction: 1, text: 'all pages read' },
 };
 
 const natural = Type.Integer({ minimum: 0 });
@@ -89,6 +91,19 @@ export const Run = Type.Object(
     log_lines: natural,
     log_bytes: natural,
     log_truncated: Type.Boolean(),
+    output: Type.Unknown({
+      description: 'What the script gave to `platform.output`; `null` for nothing.',
+    }),
+    progress: Nullable(
+      Type.Object(
+        { fraction: Type.Number({ minimum: 0, maximum: 1 }), text: Type.String() },
+        {
+          title: 'RunProgress',
+          additionalProperties: false,
+          description: 'How far the script said that it is.',
+        },
+      ),
+    ),
     removed: Type.Array(Type.Enum(removableKinds, { title: 'RemovableKind' }), {
       description:
         'What is no longer kept of the run: its time is over (`/system/retention`), or its script was purged. Such lists are empty, `params` is null, and one `system` line stands for the log.',

@@ -11,6 +11,7 @@ import {
   dueRuns,
   nextRuns,
   removeLogs,
+  removeReports,
   removeSamples,
   settle,
   type EndedRun,
@@ -108,6 +109,7 @@ async function strip(
     case 'samples':
       return await removeSamples(database, runs, signal);
     case 'artifacts':
+      await removeReports(database, runs);
       for (const run of runs) {
         await removeObjects(objects, objectPrefix.runArtifacts(run.run_id), signal);
       }

@@ -1677,6 +1677,14 @@ export interface components {
             max_threads: number | null;
         };
         /**
+         * RunProgress
+         * @description How far the script said that it is.
+         */
+        RunProgress: {
+            fraction: number;
+            text: string;
+        };
+        /**
          * RemovableKind
          * @enum {unknown}
          */
@@ -1719,7 +1727,14 @@ export interface components {
          *       "log_lines": 12,
          *       "log_bytes": 640,
          *       "log_truncated": false,
-         *       "removed": []
+         *       "removed": [],
+         *       "output": {
+         *         "found": 3
+         *       },
+         *       "progress": {
+         *         "fraction": 1,
+         *         "text": "all pages read"
+         *       }
          *     }
          */
         Run: {
@@ -1771,6 +1786,9 @@ export interface components {
             log_lines: number;
             log_bytes: number;
             log_truncated: boolean;
+            /** @description What the script gave to `platform.output`; `null` for nothing. */
+            output: unknown;
+            progress: components["schemas"]["RunProgress"] | null;
             /** @description What is no longer kept of the run: its time is over (`/system/retention`), or its script was purged. Such lists are empty, `params` is null, and one `system` line stands for the log. */
             removed: components["schemas"]["RemovableKind"][];
         };
@@ -5737,7 +5755,14 @@ export interface operations {
                      *       "log_lines": 12,
                      *       "log_bytes": 640,
                      *       "log_truncated": false,
-                     *       "removed": []
+                     *       "removed": [],
+                     *       "output": {
+                     *         "found": 3
+                     *       },
+                     *       "progress": {
+                     *         "fraction": 1,
+                     *         "text": "all pages read"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -5792,7 +5817,14 @@ export interface operations {
                      *       "log_lines": 12,
                      *       "log_bytes": 640,
                      *       "log_truncated": false,
-                     *       "removed": []
+                     *       "removed": [],
+                     *       "output": {
+                     *         "found": 3
+                     *       },
+                     *       "progress": {
+                     *         "fraction": 1,
+                     *         "text": "all pages read"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -5961,7 +5993,14 @@ export interface operations {
                      *       "log_lines": 12,
                      *       "log_bytes": 640,
                      *       "log_truncated": false,
-                     *       "removed": []
+                     *       "removed": [],
+                     *       "output": {
+                     *         "found": 3
+                     *       },
+                     *       "progress": {
+                     *         "fraction": 1,
+                     *         "text": "all pages read"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -6016,7 +6055,14 @@ export interface operations {
                      *       "log_lines": 12,
                      *       "log_bytes": 640,
                      *       "log_truncated": false,
-                     *       "removed": []
+                     *       "removed": [],
+                     *       "output": {
+                     *         "found": 3
+                     *       },
+                     *       "progress": {
+                     *         "fraction": 1,
+                     *         "text": "all pages read"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -6183,7 +6229,14 @@ export interface operations {
                      *       "log_lines": 12,
                      *       "log_bytes": 640,
                      *       "log_truncated": false,
-                     *       "removed": []
+                     *       "removed": [],
+                     *       "output": {
+                     *         "found": 3
+                     *       },
+                     *       "progress": {
+                     *         "fraction": 1,
+                     *         "text": "all pages read"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -6238,7 +6291,14 @@ export interface operations {
                      *       "log_lines": 12,
                      *       "log_bytes": 640,
                      *       "log_truncated": false,
-                     *       "removed": []
+                     *       "removed": [],
+                     *       "output": {
+                     *         "found": 3
+                     *       },
+                     *       "progress": {
+                     *         "fraction": 1,
+                     *         "text": "all pages read"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
@@ -6394,7 +6454,14 @@ export interface operations {
                      *           "log_lines": 12,
                      *           "log_bytes": 640,
                      *           "log_truncated": false,
-                     *           "removed": []
+                     *           "removed": [],
+                     *           "output": {
+                     *             "found": 3
+                     *           },
+                     *           "progress": {
+                     *             "fraction": 1,
+                     *             "text": "all pages read"
+                     *           }
                      *         }
                      *       ]
                      *     }
@@ -6552,7 +6619,14 @@ export interface operations {
                      *           "log_lines": 12,
                      *           "log_bytes": 640,
                      *           "log_truncated": false,
-                     *           "removed": []
+                     *           "removed": [],
+                     *           "output": {
+                     *             "found": 3
+                     *           },
+                     *           "progress": {
+                     *             "fraction": 1,
+                     *             "text": "all pages read"
+                     *           }
                      *         }
                      *       ]
                      *     }
@@ -6710,7 +6784,14 @@ export interface operations {
                      *           "log_lines": 12,
                      *           "log_bytes": 640,
                      *           "log_truncated": false,
-                     *           "removed": []
+                     *           "removed": [],
+                     *           "output": {
+                     *             "found": 3
+                     *           },
+                     *           "progress": {
+                     *             "fraction": 1,
+                     *             "text": "all pages read"
+                     *           }
                      *         }
                      *       ]
                      *     }
@@ -6874,7 +6955,14 @@ export interface operations {
                      *           "log_lines": 12,
                      *           "log_bytes": 640,
                      *           "log_truncated": false,
-                     *           "removed": []
+                     *           "removed": [],
+                     *           "output": {
+                     *             "found": 3
+                     *           },
+                     *           "progress": {
+                     *             "fraction": 1,
+                     *             "text": "all pages read"
+                     *           }
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -6998,7 +7086,14 @@ export interface operations {
                      *           "log_lines": 12,
                      *           "log_bytes": 640,
                      *           "log_truncated": false,
-                     *           "removed": []
+                     *           "removed": [],
+                     *           "output": {
+                     *             "found": 3
+                     *           },
+                     *           "progress": {
+                     *             "fraction": 1,
+                     *             "text": "all pages read"
+                     *           }
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -7131,7 +7226,14 @@ export interface operations {
                      *           "log_lines": 12,
                      *           "log_bytes": 640,
                      *           "log_truncated": false,
-                     *           "removed": []
+                     *           "removed": [],
+                     *           "output": {
+                     *             "found": 3
+                     *           },
+                     *           "progress": {
+                     *             "fraction": 1,
+                     *             "text": "all pages read"
+                     *           }
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -7248,7 +7350,14 @@ export interface operations {
                      *       "log_lines": 12,
                      *       "log_bytes": 640,
                      *       "log_truncated": false,
-                     *       "removed": []
+                     *       "removed": [],
+                     *       "output": {
+                     *         "found": 3
+                     *       },
+                     *       "progress": {
+                     *         "fraction": 1,
+                     *         "text": "all pages read"
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];

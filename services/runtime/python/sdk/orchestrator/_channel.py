@@ -1,0 +1,93 @@
+"""The run's private socket: one connection for each call, so that threads and forks never share one."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from typing import Any, BinaryIO, Dict, Optional, Tuple
+
+from ._errors import BY_CODE, InvalidRequest, OrchestratorError, Unavailable
+
+_PATIENCE_SECONDS = 120.0
+_PIECE_BYTES = 256 * 1024
+_MAX_LINE_BYTES = 1024 * 1024
+
+
+class Channel:
+    """Calls of the platform."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def call(
+        self, name: str, args: Dict[str, Any], body: Optional[BinaryIO] = None, size: int = 0
+    ) -> Any:
+        """The result of a call. `body` gives exactly `size` bytes."""
+        return self._exchange(name, args, body, size)[0]
+
+    def download(self, name: str, args: Dict[str, Any]) -> bytes:
+        """The bytes that a call answers with."""
+        return self._exchange(name, args, None, 0)[1]
+
+    def _exchange(
+        self, name: str, args: Dict[str, Any], body: Optional[BinaryIO], size: int
+    ) -> Tuple[Any, bytes]:
+        line = _line(name, args, size)
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                connection.settimeout(_PATIENCE_SECONDS)
+                connection.connect(self._path)
+                _send(connection, line, body, size)
+                with connection.makefile("rb", buffering=_PIECE_BYTES) as answer:
+                    return _read(answer)
+        except OSError as error:
+            raise Unavailable(f"the platform does not answer: {error}") from error
+
+
+def _line(name: str, args: Dict[str, Any], size: int) -> bytes:
+    request: Dict[str, Any] = {"call": name, "args": args, "size": size}
+    try:
+        line = json.dumps(request, allow_nan=False).encode() + b"\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidRequest(f"the value is no JSON: {error}") from error
+    if len(line) > _MAX_LINE_BYTES:
+        raise InvalidRequest("the value is too large")
+    return line
+
+
+def _send(connection: socket.socket, line: bytes, body: Optional[BinaryIO], size: int) -> None:
+    try:
+        connection.sendall(line)
+        left = size
+        while body is not None and left > 0:
+            piece = body.read(min(left, _PIECE_BYTES))
+            if not piece:
+                raise InvalidRequest("the data ended early")
+            connection.sendall(piece)
+            left -= len(piece)
+        connection.shutdown(socket.SHUT_WR)
+    except (BrokenPipeError, ConnectionResetError):
+        # It was refused before all of it was sent; the answer says why.
+        return
+
+
+def _read(answer: BinaryIO) -> Tuple[Any, bytes]:
+    line = answer.readline()
+    if not line.endswith(b"\n"):
+        raise Unavailable("the platform broke off")
+    reply = json.loads(line)
+    if not reply["ok"]:
+        kind = BY_CODE.get(reply["code"], OrchestratorError)
+        raise kind(reply["message"])
+    size = reply.get("size", 0)
+    content = answer.read(size) if size else b""
+    if len(content) != size:
+        raise Unavailable("the platform broke off")
+    return reply["result"], content
+
+
+def open_channel() -> Optional[Channel]:
+    """The run's channel; None away from the platform."""
+    path = os.environ.get("ORCH_SOCKET")
+    return Channel(path) if path else None

@@ -1,0 +1,120 @@
+"""The local mode: what the calls do where there is no platform.
+
+Secrets are environment variables; files and state are kept in `.orchestrator-local`; what would be
+shown to people goes to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any, BinaryIO, Dict, List, Optional
+
+from ._errors import InvalidRequest, NotFound, NotOnPlatform
+
+FOLDER = ".orchestrator-local"
+_PIECE_BYTES = 256 * 1024
+
+
+class LocalChannel:
+    """Answers as a platform's channel does."""
+
+    def __init__(self) -> None:
+        _say("local mode: this does not run on the platform")
+
+    def call(
+        self, name: str, args: Dict[str, Any], body: Optional[BinaryIO] = None, size: int = 0
+    ) -> Any:
+        """As `Channel.call`."""
+        handler = getattr(self, "_" + name.replace(".", "_"), None)
+        if handler is None:
+            raise NotOnPlatform(f"{name} needs the platform; this is the local mode")
+        return handler(body=body, **args) if body is not None else handler(**args)
+
+    def download(self, name: str, args: Dict[str, Any]) -> bytes:
+        """As `Channel.download`."""
+        _same_run(args["run_id"])
+        try:
+            with open(_file(args["path"]), "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            raise NotFound(f"there is no file {args['path']!r}") from None
+
+    def _secrets_get(self, name: str) -> str:
+        value = os.environ.get(name)
+        if value is None:
+            raise NotFound(f"in local mode a secret is a variable: set {name}")
+        return value
+
+    def _output(self, value: Any) -> None:
+        _say("output " + json.dumps(value, allow_nan=False))
+
+    def _progress(self, fraction: float, text: str) -> None:
+        _say(f"progress {fraction:.0%} {text}".rstrip())
+
+    def _notify(self, message: str, level: str) -> None:
+        _say(f"notification ({level}) {message}")
+
+    def _storage_upload(self, path: str, body: BinaryIO) -> None:
+        target = _file(path)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "wb") as file:
+            while piece := body.read(_PIECE_BYTES):
+                file.write(piece)
+
+    def _storage_list(self, prefix: str, run_id: Optional[str]) -> List[Dict[str, Any]]:
+        _same_run(run_id)
+        top = os.path.join(FOLDER, "storage")
+        found = []
+        for folder, _folders, names in os.walk(top):
+            for name in names:
+                full = os.path.join(folder, name)
+                path = os.path.relpath(full, top).replace(os.sep, "/")
+                if path.startswith(prefix):
+                    found.append({"path": path, "size_bytes": os.path.getsize(full)})
+        return sorted(found, key=lambda one: one["path"])
+
+    def _state_get(self, key: str) -> Any:
+        state = _state()
+        if key not in state:
+            raise NotFound(f"there is no state of the key {key!r}")
+        return state[key]
+
+    def _state_set(self, key: str, value: Any) -> None:
+        _save_state({**_state(), key: value})
+
+    def _state_delete(self, key: str) -> None:
+        _save_state({other: value for other, value in _state().items() if other != key})
+
+
+def _say(text: str) -> None:
+    print(f"[orchestrator] {text}", file=sys.stderr, flush=True)
+
+
+def _same_run(run_id: Optional[str]) -> None:
+    if run_id is not None:
+        raise NotFound("in local mode there are no other runs")
+
+
+def _file(path: str) -> str:
+    parts = path.split("/")
+    if any(part in ("", ".", "..") for part in parts) or "\\" in path:
+        raise InvalidRequest(f"the path cannot be used: {path!r}")
+    return os.path.join(FOLDER, "storage", *parts)
+
+
+def _state() -> Dict[str, Any]:
+    try:
+        with open(os.path.join(FOLDER, "state.json"), encoding="utf-8") as file:
+            return dict(json.load(file))
+    except FileNotFoundError:
+        return {}
+
+
+def _save_state(state: Dict[str, Any]) -> None:
+    os.makedirs(FOLDER, exist_ok=True)
+    target = os.path.join(FOLDER, "state.json")
+    with open(target + ".new", "w", encoding="utf-8") as file:
+        json.dump(state, file, allow_nan=False)
+    os.replace(target + ".new", target)

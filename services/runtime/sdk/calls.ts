@@ -1,0 +1,28 @@
+/** Every call that scripts have: the list that a new one joins. */
+import type { Bus } from '#domain/ports/bus.ts';
+import type { ObjectStore } from '#domain/ports/objects.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import type { RunSecrets } from '../secrets/run-secrets.ts';
+import type { SdkCalls } from './call.ts';
+import { reportCalls } from './calls/reports.ts';
+import { secretCalls } from './calls/secrets.ts';
+import { stateCalls } from './calls/state.ts';
+import { storageCalls } from './calls/storage.ts';
+
+export interface SdkCallsParts {
+  readonly database: Queryable;
+  readonly reads: ReadModels;
+  readonly objects: ObjectStore;
+  readonly secrets: Pick<RunSecrets, 'valueOf'>;
+  readonly bus: Pick<Bus, 'publish'>;
+}
+
+export function sdkCalls({ database, reads, objects, secrets, bus }: SdkCallsParts): SdkCalls {
+  return {
+    ...secretCalls(secrets),
+    ...reportCalls(database, (runId) => bus.publish({ topic: 'status', runId })),
+    ...storageCalls(objects, reads),
+    ...stateCalls(database),
+  };
+}

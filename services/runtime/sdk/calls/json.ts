@@ -1,0 +1,41 @@
+/** JSON of scripts, on its way out of the sandbox. */
+import type { JsonValue } from '#domain/kernel/event.ts';
+import { refused, type SdkAnswer } from '../call.ts';
+
+export const maxValueBytes = 64 * 1024;
+const maxDepth = 64;
+
+/** The JSON text of a value, or why it cannot be taken. */
+export function textOf(value: unknown): { readonly text: string } | SdkAnswer {
+  if (!isShallow(value)) {
+    return refused('invalid_request', `The value is nested deeper than ${maxDepth} levels.`);
+  }
+  const text = JSON.stringify(value);
+  return Buffer.byteLength(text) > maxValueBytes
+    ? refused('limit_reached', `The value has more than ${maxValueBytes} bytes as JSON.`)
+    : { text };
+}
+
+function isShallow(root: unknown): boolean {
+  const waiting: { readonly value: unknown; readonly depth: number }[] = [
+    { value: root, depth: 0 },
+  ];
+  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+    const { value, depth } = one;
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth === maxDepth) return false;
+    for (const part of Object.values(value)) waiting.push({ value: part, depth: depth + 1 });
+  }
+  return true;
+}
+
+/** The value with every text masked, and every number that is a secret. */
+export function maskedValue(value: JsonValue, masked: (text: string) => string): JsonValue {
+  if (typeof value === 'string') return masked(value);
+  if (typeof value === 'number') return masked(String(value)) === String(value) ? value : '***';
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((part: JsonValue) => maskedValue(part, masked));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [masked(key), maskedValue(part, masked)]),
+  );
+}

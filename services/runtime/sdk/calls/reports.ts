@@ -1,0 +1,40 @@
+import type { JsonValue } from '#domain/kernel/event.ts';
+import { isStorable } from '#domain/kernel/json.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import { saveOutput, saveProgress } from '#infra/postgres/run-reports.ts';
+import Type from 'typebox';
+import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
+import { maskedValue, textOf } from './json.ts';
+
+/** What a run says of itself. Secrets are masked in it, as in its log.
+ *  @param changed told when there is something new to be shown of a run */
+export function reportCalls(db: Queryable, changed: (runId: string) => void): SdkCalls {
+  return {
+    output: sdkCall({
+      arguments: Type.Object({ value: Type.Unknown() }, { additionalProperties: false }),
+      handle: async ({ value }, { run, log }) => {
+        const given = textOf(value);
+        if (!('text' in given)) return given;
+        const shown = maskedValue(value as JsonValue, (text) => log.masked(text));
+        await saveOutput(db, run.runId, JSON.stringify(shown));
+        changed(run.runId);
+        return answered();
+      },
+    }),
+    progress: sdkCall({
+      arguments: Type.Object(
+        {
+          fraction: Type.Number({ minimum: 0, maximum: 1 }),
+          text: Type.String({ maxLength: 500 }),
+        },
+        { additionalProperties: false },
+      ),
+      handle: async ({ fraction, text }, { run, log }) => {
+        if (!isStorable(text)) return refused('invalid_request', 'The text holds a NUL character.');
+        await saveProgress(db, run.runId, { fraction, text: log.masked(text) });
+        changed(run.runId);
+        return answered();
+      },
+    }),
+  };
+}

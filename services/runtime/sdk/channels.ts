@@ -1,0 +1,39 @@
+/** The private sockets of the runs of this runtime. */
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from '#services/shared/logger.ts';
+import type { SdkCalls, SdkContext } from './call.ts';
+import { RunChannel } from './run-channel.ts';
+
+export class SdkChannels {
+  readonly #folder: string;
+  readonly #calls: SdkCalls;
+  readonly #logger: Pick<Logger, 'error'>;
+
+  private constructor(folder: string, calls: SdkCalls, logger: Pick<Logger, 'error'>) {
+    this.#folder = folder;
+    this.#calls = calls;
+    this.#logger = logger;
+  }
+
+  static async open(calls: SdkCalls, logger: Pick<Logger, 'error'>): Promise<SdkChannels> {
+    // Short on purpose: the path of a Unix socket has at most 107 bytes.
+    const folder = await mkdtemp(join(tmpdir(), 'orch-sdk-'));
+    // Scripts may be other users: they can get to a socket whose name they know, and list none.
+    await chmod(folder, 0o711);
+    return new SdkChannels(folder, calls, logger);
+  }
+
+  /** A socket for one run. Its name cannot be guessed, for machines where a run sees the host's paths. */
+  async of(context: SdkContext): Promise<RunChannel> {
+    const path = join(this.#folder, `${randomBytes(12).toString('base64url')}.sock`);
+    return await RunChannel.open(path, { calls: this.#calls, context, logger: this.#logger });
+  }
+
+  /** Removes the folder. The channels are closed. */
+  async close(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,35 @@
+/** Holds a run to so many calls at once and a second: the database belongs to all runs. Whoever is too
+ *  quick waits; nothing is refused. */
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+
+const atOnce = 4;
+const burst = 200;
+const perSecond = 100;
+
+export class Pace {
+  readonly #waiting: (() => void)[] = [];
+  #active = 0;
+  /** When the call would come that is neither early nor late. */
+  #dueAtMs = 0;
+
+  /** Does the work when it is its turn. */
+  async keep<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+    if (this.#active >= atOnce) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    } else {
+      this.#active += 1;
+    }
+    try {
+      const nowMs = performance.now();
+      this.#dueAtMs =
+        Math.max(this.#dueAtMs, nowMs - (burst * 1000) / perSecond) + 1000 / perSecond;
+      if (this.#dueAtMs > nowMs) await wait(this.#dueAtMs - nowMs, undefined, { signal });
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#active -= 1;
+      else next();
+    }
+  }
+}

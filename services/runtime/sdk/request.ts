@@ -1,0 +1,80 @@
+/** One request of a script: a line of JSON, and the bytes that it announces. All of it is bounded and
+ *  checked before anything is done. */
+import type { Socket } from 'node:net';
+
+export const maxLineBytes = 1024 * 1024;
+/** Of a request and its bytes, from each piece to the next. */
+const patienceMs = 30_000;
+const newline = 0x0a;
+
+/** The script went away, or announced more bytes than came. */
+export class RequestCut extends Error {
+  override readonly name = 'RequestCut';
+}
+
+export interface SdkRequest {
+  readonly call: string;
+  /** Not checked yet. */
+  readonly given: unknown;
+  readonly sizeBytes: number;
+  /** The bytes, at the reader's pace. @throws RequestCut */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** Reads the request. @returns what is wrong with it, as a sentence
+ *  @throws RequestCut when there is none */
+export async function readRequest(socket: Socket): Promise<SdkRequest | string> {
+  socket.setTimeout(patienceMs, () =>
+    socket.destroy(new RequestCut('the script sends nothing more')),
+  );
+  const pieces = socket.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer, undefined>;
+  const line: Buffer[] = [];
+  let bytes = 0;
+  for (;;) {
+    const { value, done } = await pieces.next();
+    if (done === true) throw new RequestCut('the connection ended before the request');
+    const end = value.indexOf(newline);
+    line.push(end === -1 ? value : value.subarray(0, end));
+    bytes += value.length;
+    if (end !== -1) return parsed(Buffer.concat(line), value.subarray(end + 1), pieces);
+    if (bytes > maxLineBytes) return `A request has ${maxLineBytes} bytes at most.`;
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function parsed(
+  line: Buffer,
+  first: Buffer,
+  pieces: AsyncIterator<Buffer, undefined>,
+): SdkRequest | string {
+  let request: unknown;
+  try {
+    request = JSON.parse(utf8.decode(line));
+  } catch {
+    return 'The request is not JSON in UTF-8.';
+  }
+  if (typeof request !== 'object' || request === null) return 'The request is not an object.';
+  const { call, args: given = {}, size = 0 } = request as Readonly<Record<string, unknown>>;
+  if (typeof call !== 'string') return 'The request names no call.';
+  if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
+    return 'The size of the bytes is not a number of bytes.';
+  }
+  return { call, given, sizeBytes: size, chunks: exactly(size, first, pieces) };
+}
+
+async function* exactly(
+  sizeBytes: number,
+  first: Buffer,
+  pieces: AsyncIterator<Buffer, undefined>,
+): AsyncGenerator<Uint8Array, void> {
+  let left = sizeBytes;
+  for (let piece = first; left > 0;) {
+    if (piece.length > 0) yield piece.subarray(0, left);
+    left -= Math.min(left, piece.length);
+    if (left === 0) return;
+    const { value, done } = await pieces.next();
+    if (done === true) throw new RequestCut('the connection ended before the bytes');
+    piece = value;
+  }
+}

@@ -1,0 +1,137 @@
+/** The private socket of one run: whoever can open it is that run, so a request carries no token. */
+import { chmod, rm } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { finished } from 'node:stream/promises';
+import type { Logger } from '#services/shared/logger.ts';
+import { Compile, type Validator } from 'typebox/compile';
+import { refused, type SdkAnswer, type SdkCall, type SdkCalls, type SdkContext } from './call.ts';
+import { Pace } from './pace.ts';
+import { readRequest, RequestCut, type SdkRequest } from './request.ts';
+
+/** More than a script can have files open. */
+const maxConnections = 512;
+
+export interface RunChannelParts {
+  readonly calls: SdkCalls;
+  readonly context: SdkContext;
+  readonly logger: Pick<Logger, 'error'>;
+}
+
+export class RunChannel {
+  /** Where it listens. */
+  readonly path: string;
+  readonly #parts: RunChannelParts;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #pace = new Pace();
+  readonly #closing = new AbortController();
+
+  private constructor(path: string, parts: RunChannelParts) {
+    this.path = path;
+    this.#parts = parts;
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
+    this.#server.maxConnections = maxConnections;
+  }
+
+  /** Listens. @param path at most 107 bytes, in a folder that is this runtime's alone */
+  static async open(path: string, parts: RunChannelParts): Promise<RunChannel> {
+    const channel = new RunChannel(path, parts);
+    channel.#server.listen(path);
+    await once(channel.#server, 'listening');
+    // To connect is to write, and the script may be another user.
+    await chmod(path, 0o666);
+    return channel;
+  }
+
+  /** Ends all requests and removes the socket. Safe twice. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the run is over'));
+    for (const socket of this.#sockets) socket.destroy();
+    if (this.#server.listening) {
+      this.#server.close();
+      await once(this.#server, 'close');
+    }
+    await rm(this.path, { force: true });
+  }
+
+  #accept(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    // The script went away; there is nobody to be told.
+    socket.on('error', () => undefined);
+    void this.#serve(socket).finally(() => socket.destroySoon());
+  }
+
+  async #serve(socket: Socket): Promise<void> {
+    try {
+      const request = await readRequest(socket);
+      const work = async () => await this.#send(socket, await this.#answer(request));
+      await this.#pace.keep(work, this.#closing.signal);
+    } catch (error) {
+      // A broken connection, or an answer that broke off: its reader misses the rest of its bytes.
+      if (!socket.destroyed && !(error instanceof RequestCut)) this.#complain(error);
+      socket.destroy();
+    }
+  }
+
+  async #answer(request: SdkRequest | string): Promise<SdkAnswer> {
+    if (typeof request === 'string') return refused('invalid_request', request);
+    const call = Object.hasOwn(this.#parts.calls, request.call)
+      ? this.#parts.calls[request.call]
+      : undefined;
+    if (call === undefined) {
+      return refused('invalid_request', 'The platform does not know this call.');
+    }
+    const problem = problemOf(call, request);
+    if (problem !== undefined) return problem;
+    const { given, sizeBytes, chunks } = request;
+    try {
+      return await call.handle(given, this.#parts.context, { sizeBytes, chunks });
+    } catch (error) {
+      if (error instanceof RequestCut) return refused('invalid_request', 'The bytes ended early.');
+      this.#complain(error, request.call);
+      return refused('unavailable', 'The platform could not do this now.');
+    }
+  }
+
+  async #send(socket: Socket, answer: SdkAnswer): Promise<void> {
+    switch (answer.kind) {
+      case 'value':
+        socket.write(`${JSON.stringify({ ok: true, result: answer.value })}\n`);
+        break;
+      case 'refused': {
+        const { code, message } = answer;
+        socket.write(`${JSON.stringify({ ok: false, code, message })}\n`);
+        break;
+      }
+      case 'bytes':
+        socket.write(`${JSON.stringify({ ok: true, result: null, size: answer.sizeBytes })}\n`);
+        for await (const chunk of answer.chunks) {
+          if (!socket.write(chunk)) await once(socket, 'drain');
+        }
+    }
+    socket.end();
+    await finished(socket, { readable: false });
+  }
+
+  #complain(error: unknown, call?: string): void {
+    if (this.#closing.signal.aborted) return;
+    const { runId } = this.#parts.context.run;
+    this.#parts.logger.error({ error, runId, call }, 'a request of a script failed');
+  }
+}
+
+const validators = new WeakMap<SdkCall, Validator>();
+
+function problemOf(call: SdkCall, { given, sizeBytes }: SdkRequest): SdkAnswer | undefined {
+  if (sizeBytes > (call.maxBodyBytes ?? 0)) {
+    return refused('limit_reached', `At most ${call.maxBodyBytes ?? 0} bytes are taken.`);
+  }
+  const validator = validators.get(call) ?? Compile(call.arguments);
+  validators.set(call, validator);
+  if (validator.Check(given)) return undefined;
+  const [first] = validator.Errors(given);
+  const where = first?.instancePath.slice(1) || 'The arguments';
+  return refused('invalid_request', `${where}: ${first?.message ?? 'not valid'}.`);
+}
