@@ -16,14 +16,14 @@ export function shapeOf(values: readonly unknown[]): Shape {
   const add = (place: string, value: unknown): void => {
     const kinds = places.get(place) ?? new Set();
     places.set(place, kinds.add(kindOf(value)));
-    for (const [key, part] of Object.entries(Array.isArray(value) ? {} : (value ?? {}))) {
-      if (typeof value === 'object') add(`${place}.${key}`, part);
-    }
-    if (Array.isArray(value)) for (const part of value) add(`${place}[]`, part);
+    const parts = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+    for (const [key, part] of parts) add(place + (Array.isArray(value) ? '[]' : `.${key}`), part);
   };
   for (const value of values) add('', value);
   return Object.fromEntries(
-    [...places].map(([place, kinds]) => [place, [...kinds].toSorted().join(' | ')]),
+    [...places.keys()]
+      .toSorted()
+      .map((place) => [place, [...(places.get(place) ?? [])].toSorted().join(' | ')]),
   );
 }
 

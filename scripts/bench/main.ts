@@ -3,6 +3,7 @@
  *  docs/performance.md. */
 import { Product } from '#services/minimal/testing/product.ts';
 import { benchFirstLine } from './first-line.ts';
+import { benchLongStreams } from './long-streams.ts';
 import { benchProjections } from './projections.ts';
 import { benchQueue } from './queue.ts';
 import { benchRequests } from './requests.ts';
@@ -19,6 +20,7 @@ const subjects: Readonly<Record<string, () => Promise<void>>> = {
   store: benchStore,
   queue: benchQueue,
   projections: benchProjections,
+  'long-streams': () => onProduct(benchLongStreams),
 };
 
 const names = process.argv.slice(2);

@@ -1,0 +1,68 @@
+import { performance } from 'node:perf_hooks';
+import type { Product } from '#services/minimal/testing/product.ts';
+import { median, row } from './report.ts';
+
+const long = 10_000;
+const short = 10;
+const atOnce = 16;
+const rounds = 200;
+
+/** What a script with a long past costs beside one with a short past: each command folds its stream, and
+ *  so does each look at the past. */
+export async function benchLongStreams(product: Product): Promise<void> {
+  const scripts = [await scriptOf(product, short), await scriptOf(product, long)] as const;
+  const subjects: Readonly<Record<string, (script: Past) => Promise<unknown>>> = {
+    'change a script': ({ id }) => change(product, id),
+    'the script as it was (?at=), from the middle of its past': ({ id, middle }) =>
+      product.call('GET', `/scripts/${id}?at=${middle}`),
+    'its files as they were': ({ id, middle }) =>
+      product.call('GET', `/scripts/${id}/files?at=${middle}`),
+    'a page of its history': ({ id }) => product.call('GET', `/scripts/${id}/history`),
+  };
+  for (const [name, work] of Object.entries(subjects)) {
+    const timesMs: [number[], number[]] = [[], []];
+    for (let round = 0; round < rounds; round += 1) {
+      timesMs[0].push(await timeMs(() => work(scripts[0])));
+      timesMs[1].push(await timeMs(() => work(scripts[1])));
+    }
+    const [shortMs, longMs] = [median(timesMs[0]), median(timesMs[1])];
+    row(
+      `${name}: ${long} versions / ${short}`,
+      `${(longMs / shortMs).toFixed(2)} (${longMs.toFixed(1)} ms / ${shortMs.toFixed(1)} ms)`,
+      '≤ 2',
+    );
+  }
+}
+
+interface Past {
+  readonly id: string;
+  /** Position of the event in the middle of its stream. */
+  readonly middle: number;
+}
+
+async function scriptOf(product: Product, versions: number): Promise<Past> {
+  const id = await product.script(`${versions} versions`, {});
+  const positions: number[] = [];
+  const lane = async () => {
+    while (positions.length < versions - 1) positions.push(await change(product, id));
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, versions) }, lane));
+  const inOrder = positions.toSorted((one, other) => one - other);
+  return { id, middle: inOrder[versions >> 1] ?? 0 };
+}
+
+let changes = 0;
+
+async function change(product: Product, id: string): Promise<number> {
+  const description = `change ${(changes += 1)}`;
+  const answer = await product.fetch('PATCH', `/scripts/${id}`, { description });
+  await answer.arrayBuffer();
+  if (!answer.ok) throw new Error(`a change was answered ${answer.status}`);
+  return Number(answer.headers.get('orch-position'));
+}
+
+async function timeMs(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await work();
+  return performance.now() - startedMs;
+}
