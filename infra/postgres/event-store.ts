@@ -1,6 +1,7 @@
 /** The event store on Postgres: see `migrations/0002_event_store.sql` for the tables and the stored
  *  append function. */
 import {
+  isAfter,
   startOfStore,
   type EventMetadata,
   type Position,
@@ -32,6 +33,13 @@ const statements = {
       WHERE (transaction_id, global_position) > ($1::xid8, $2)
         AND transaction_id < pg_snapshot_xmin(pg_current_snapshot())
       ORDER BY transaction_id, global_position LIMIT $3) chunk
+    ORDER BY transaction_id DESC, global_position DESC LIMIT 1`,
+  chunk: `WITH chunk AS MATERIALIZED (
+      SELECT transaction_id, global_position FROM events
+      WHERE (transaction_id, global_position) > ($1::xid8, $2)
+        AND transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+      ORDER BY transaction_id, global_position LIMIT $3)
+    SELECT transaction_id, global_position, (SELECT count(*) FROM chunk) AS seen FROM chunk
     ORDER BY transaction_id DESC, global_position DESC LIMIT 1`,
   readTypes: `SELECT * FROM events
     WHERE (transaction_id, global_position) > ($1::xid8, $2) AND type = ANY($4)
@@ -182,6 +190,34 @@ type PlaceRow = Pick<EventRow, 'transaction_id' | 'global_position'>;
 
 function placeOf({ rows: [row] }: { readonly rows: readonly PlaceRow[] }): Position | undefined {
   return row && { transactionId: BigInt(row.transaction_id), globalPosition: row.global_position };
+}
+
+/** What a reader of some types has next. */
+export interface Chunk {
+  readonly events: readonly RecordedEvent[];
+  /** Where it stands once it is done with them. */
+  readonly end: Position;
+  /** How many there were of all types; less than was asked for at the end of the store. */
+  readonly seen: number;
+}
+
+/** The events of some types among the next `size` that `readAll` would give; the others are passed
+ *  without being fetched. `undefined` when there is none of any type. */
+export async function readChunk(
+  db: Queryable,
+  after: Position,
+  types: readonly string[],
+  size: number,
+): Promise<Chunk | undefined> {
+  const { transactionId, globalPosition } = after;
+  const values = [transactionId.toString(), globalPosition, size];
+  const { rows } = await db.query<PlaceRow & { seen: number }>(statements.chunk, values);
+  const [row] = rows;
+  const end = placeOf({ rows });
+  if (row === undefined || end === undefined) return undefined;
+  const found = await readTypes(db, after, { types, limit: size, unsettled: false });
+  const events = found.filter(({ position }) => !isAfter(position, end));
+  return { events, end, seen: row.seen };
 }
 
 export interface TypesRead {

@@ -4,9 +4,9 @@ import { applyAll, type Projection, type ReadModels } from '#projections/project
 import type pg from 'pg';
 import { inTransaction, queryBuilderOn } from './database.ts';
 import { lockCheckpoint, moveCheckpoint } from './checkpoints.ts';
-import { readAll } from './event-store.ts';
+import { readChunk } from './event-store.ts';
 
-const batchSize = 500;
+const chunkSize = 1_000;
 
 export class Projector {
   readonly #pool: pg.Pool;
@@ -18,32 +18,31 @@ export class Projector {
   }
 
   /** Catches every projection up with the events there are.
-   *  @returns how many events were applied, summed over the projections */
+   *  @returns how many events were looked at, summed over the projections */
   async runOnce(signal: AbortSignal): Promise<number> {
-    let applied = 0;
+    let passed = 0;
     for (const projection of this.#projections) {
-      for (let batch = batchSize; batch === batchSize && !signal.aborted;) {
-        batch = await this.#applyBatch(projection);
-        applied += batch;
+      for (let seen = chunkSize; seen === chunkSize && !signal.aborted;) {
+        seen = await this.#applyChunk(projection);
+        passed += seen;
       }
     }
-    return applied;
+    return passed;
   }
 
   /** Rows and checkpoint move together or not at all; the checkpoint's lock makes one writer. */
-  async #applyBatch(projection: Projection): Promise<number> {
+  async #applyChunk(projection: Projection): Promise<number> {
     return await inTransaction(this.#pool, async (client) => {
       const checkpoint = await lockCheckpoint(client, projection.name, projection.version);
       if (checkpoint === 'busy') return 0;
-      const events = (await readAll(client, checkpoint, batchSize)) as readonly Recorded[];
-      const last = events.at(-1);
-      if (last === undefined) return 0;
+      const chunk = await readChunk(client, checkpoint, projection.handles, chunkSize);
+      if (chunk === undefined) return 0;
       const db = queryBuilderOn<never>(client) as unknown as ReadModels;
-      await applyAll([projection], db, events);
-      if (!(await moveCheckpoint(client, projection.name, checkpoint, last.position))) {
+      await applyAll([projection], db, chunk.events as readonly Recorded[]);
+      if (!(await moveCheckpoint(client, projection.name, checkpoint, chunk.end))) {
         throw new Error(`the checkpoint of ${projection.name} moved while it was locked`);
       }
-      return events.length;
+      return chunk.seen;
     });
   }
 }

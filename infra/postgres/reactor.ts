@@ -1,17 +1,15 @@
 /** Carries out what events call for: each reaction reads the store behind its own checkpoint. */
 import type { Recorded } from '#domain/aggregates.ts';
-import { isAfter, startOfStore } from '#domain/kernel/event.ts';
+import { startOfStore } from '#domain/kernel/event.ts';
 import { inOrderOfTime, known, parseCommandId, parseRunId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Reaction, ReactionReads } from '#domain/reactions/reaction.ts';
 import type pg from 'pg';
 import { makeCheckpoint, moveCheckpoint, readCheckpoint } from './checkpoints.ts';
-import { chunkEnd, readTypes } from './event-store.ts';
+import { readChunk } from './event-store.ts';
 
-/** Most events call for nothing: they are passed without being fetched. */
-const chunkSize = 5_000;
-const batchSize = 200;
+const chunkSize = 1_000;
 
 export interface ReactorParts {
   readonly pool: pg.Pool;
@@ -34,32 +32,28 @@ export class Reactor {
   async runOnce(signal: AbortSignal): Promise<number> {
     let seen = 0;
     for (const reaction of this.#parts.reactions) {
-      let batch: number | undefined = 0;
-      while (batch !== undefined && !signal.aborted) {
-        seen += batch;
-        batch = await this.#reactToBatch(reaction);
+      for (let isMore = true; isMore && !signal.aborted;) {
+        const done = await this.#reactToChunk(reaction);
+        seen += done.events;
+        isMore = done.isMore;
       }
     }
     return seen;
   }
 
-  /** @returns how many events were reacted to; `undefined` when there is nothing more to do now */
-  async #reactToBatch(reaction: Reaction): Promise<number | undefined> {
+  async #reactToChunk(reaction: Reaction): Promise<{ events: number; isMore: boolean }> {
     const { pool } = this.#parts;
     const after = await readCheckpoint(pool, reaction.name);
     if (after.globalPosition === startOfStore.globalPosition) {
       await makeCheckpoint(pool, reaction.name, 1);
     }
-    const end = await chunkEnd(pool, after, chunkSize);
-    if (end === undefined) return undefined;
-    const wanted = { types: reaction.handles, limit: batchSize, unsettled: false };
-    const found = (await readTypes(pool, after, wanted)) as readonly Recorded[];
-    const events = found.filter(({ position }) => !isAfter(position, end));
+    const chunk = await readChunk(pool, after, reaction.handles, chunkSize);
+    if (chunk === undefined) return { events: 0, isMore: false };
+    const events = chunk.events as readonly Recorded[];
     for (const event of events) await this.#reactTo(reaction, event);
-    const full = found.length === batchSize ? events.at(-1)?.position : undefined;
     // Where another reactor was first it has done, or will do, what follows.
-    const moved = await moveCheckpoint(pool, reaction.name, after, full ?? end);
-    return moved ? events.length : undefined;
+    const isMoved = await moveCheckpoint(pool, reaction.name, after, chunk.end);
+    return { events: isMoved ? events.length : 0, isMore: isMoved && chunk.seen === chunkSize };
   }
 
   async #reactTo(reaction: Reaction, event: Recorded): Promise<void> {
