@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { groups, script, someone } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
@@ -15,6 +16,7 @@ interface Happening {
   readonly action: string;
   readonly version: number | null;
   readonly changes: object;
+  readonly files: readonly object[];
 }
 
 describe('given a script that was changed and deleted', () => {
@@ -42,6 +44,24 @@ describe('given a script that was changed and deleted', () => {
     expect(items[2]?.changes).toMatchObject({ from: 'a.txt', path: 'b.txt', size_bytes: 1 });
     expect(items[4]?.changes).toEqual({ name: 'Second', max_concurrent_runs: 2 });
     expect(items[5]).toMatchObject({ changes: { name: 'First' } });
+  });
+
+  test('then each change of a file tells its content before and after', async () => {
+    const { items } = (await developer.get(`${path}/history`)).json as { items: Happening[] };
+    const a = createHash('sha256').update('a').digest('hex');
+    expect(items.map((one) => one.files)).toEqual([
+      [],
+      [{ path: 'b.txt', sha256_before: a, sha256_after: null }],
+      [
+        { path: 'a.txt', sha256_before: a, sha256_after: null },
+        { path: 'b.txt', sha256_before: null, sha256_after: a },
+      ],
+      [{ path: 'a.txt', sha256_before: null, sha256_after: a }],
+      [],
+      [{ path: 'main.py', sha256_before: null, sha256_after: expect.stringMatching(/^\w{64}$/) }],
+    ]);
+    const [page] = (await developer.get(`${path}/history?limit=2`)).json.items.slice(1);
+    expect(page).toEqual(items[1]);
   });
 
   test('when it is read page by page, then each comes once', async () => {

@@ -1,6 +1,4 @@
 /** The past of a script: who did what to it, and when. Deleted scripts have one too. */
-import type { RecordedEvent } from '#domain/kernel/event.ts';
-import { readBackwards } from '#infra/postgres/stream-past.ts';
 import { actorName } from '#projections/actors.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
@@ -8,6 +6,7 @@ import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
 import { HistoryPage } from '../schemas/history.ts';
+import { readScriptHistory, type Happening } from '../stores/script-history.ts';
 import { seesScriptOrItsRemains } from './visible.ts';
 
 const list = operation({
@@ -15,6 +14,9 @@ const list = operation({
   path: '/api/v1/scripts/{id}/history',
   operationId: 'listScriptHistory',
   summary: 'List what happened to a script, newest first; also to a deleted one',
+  description:
+    'Two versions differ by the `files` of what happened between them, the first hash of a path and its ' +
+    'last; `?at=<event_position>` reads the content of then.',
   tag: 'Scripts',
   access: { right: 'files.read' },
   parameters: { id: pathParameters.scriptId },
@@ -27,18 +29,15 @@ const list = operation({
     const request = { list: 'script-history', filter: id, url, limit, cursor };
     const before = keyOf(request, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined));
     if (isProblem(before)) return before;
-    const rows = await readBackwards(
-      database,
-      `script-${id}`,
-      before.key,
-      (limit ?? defaultLimit) + 1,
-    );
-    return pageReply(request, rows, (row) => String(row.version), happeningJson);
+    const rows = await readScriptHistory(database, id, before.key, (limit ?? defaultLimit) + 1);
+    return pageReply(request, rows, ({ event }) => String(event.version), happeningJson);
   },
 });
 
-function happeningJson({ type, data, position, recordedAt, metadata }: RecordedEvent) {
-  const { scriptId: _, version, settings, ...rest } = data as Readonly<Record<string, unknown>>;
+function happeningJson({ event, files }: Happening) {
+  const { type, position, recordedAt, metadata } = event;
+  const data = { ...event.data } as Readonly<Record<string, unknown>>;
+  const { scriptId: _, version, settings, ...rest } = data;
   const changes = inWords(rest);
   return {
     event_position: position.globalPosition,
@@ -47,6 +46,7 @@ function happeningJson({ type, data, position, recordedAt, metadata }: RecordedE
     action: word(type).slice(1),
     version: type === 'ScriptCreated' ? 1 : (version ?? null),
     changes: settings === undefined ? changes : { ...changes, ...inWords(settings as object) },
+    files,
   };
 }
 

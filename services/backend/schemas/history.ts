@@ -1,6 +1,6 @@
 /** The past of a script on the wire. */
 import Type from 'typebox';
-import { examples, Nullable, Page, Time } from './common.ts';
+import { examples, Nullable, Page, Sha256, Time } from './common.ts';
 
 export const HistoryPage = Page(
   'HistoryPage',
@@ -14,6 +14,20 @@ export const HistoryPage = Page(
         Type.Integer({ minimum: 1, description: 'The script’s from then on, where it changed.' }),
       ),
       changes: Type.Object({}, { additionalProperties: true, description: 'What was recorded.' }),
+      files: Type.Array(
+        Type.Object(
+          {
+            path: Type.String(),
+            sha256_before: Nullable(Sha256),
+            sha256_after: Nullable(Sha256),
+          },
+          { title: 'FileChange', additionalProperties: false },
+        ),
+        {
+          description:
+            'The paths that were changed, with the hashes of their contents; `null` where there was no file, or is none from then on.',
+        },
+      ),
     },
     {
       title: 'Happening',
@@ -26,6 +40,7 @@ export const HistoryPage = Page(
           action: 'script_changed',
           version: 3,
           changes: { max_concurrent_runs: 2 },
+          files: [],
         },
       ],
     },

@@ -38,8 +38,8 @@ export async function readPastScript(
   const streamId = `script-${scriptId}` as const;
   const streamVersion = await versionAt(db, streamId, moment);
   const [now, then] = await Promise.all([
-    stateAt(db, scriptId),
-    stateAt(db, scriptId, streamVersion),
+    scriptStateAt(db, scriptId),
+    scriptStateAt(db, scriptId, streamVersion),
   ]);
   return {
     scriptId,
@@ -50,7 +50,12 @@ export async function readPastScript(
   };
 }
 
-async function stateAt(db: Queryable, scriptId: ScriptId, until?: number): Promise<ScriptState> {
+/** The state of a script after so many events of its stream; without `until`, after all. */
+export async function scriptStateAt(
+  db: Queryable,
+  scriptId: ScriptId,
+  until?: number,
+): Promise<ScriptState> {
   const streamId = `script-${scriptId}` as const;
   const wanted = { streamId, format: formatOf(scriptAggregate) };
   const histories = await readHistories(db, [wanted], until);

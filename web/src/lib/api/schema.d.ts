@@ -355,7 +355,9 @@ export interface paths {
         };
         /**
          * List what happened to a script, newest first; also to a deleted one
-         * @description Needs the right `files.read`.
+         * @description Two versions differ by the `files` of what happened between them, the first hash of a path and its last; `?at=<event_position>` reads the content of then.
+         *
+         *     Needs the right `files.read`.
          */
         get: operations["listScriptHistory"];
         put?: never;
@@ -1490,6 +1492,12 @@ export interface components {
              */
             state: "started" | "finished";
         };
+        /** FileChange */
+        FileChange: {
+            path: string;
+            sha256_before: string | null;
+            sha256_after: string | null;
+        };
         /**
          * Happening
          * @example {
@@ -1500,7 +1508,8 @@ export interface components {
          *       "version": 3,
          *       "changes": {
          *         "max_concurrent_runs": 2
-         *       }
+         *       },
+         *       "files": []
          *     }
          */
         Happening: {
@@ -1515,6 +1524,8 @@ export interface components {
             changes: {
                 [key: string]: unknown;
             };
+            /** @description The paths that were changed, with the hashes of their contents; `null` where there was no file, or is none from then on. */
+            files: components["schemas"]["FileChange"][];
         };
         /** HistoryPage */
         HistoryPage: {
@@ -4627,7 +4638,8 @@ export interface operations {
                      *           "version": 3,
                      *           "changes": {
                      *             "max_concurrent_runs": 2
-                     *           }
+                     *           },
+                     *           "files": []
                      *         }
                      *       ],
                      *       "next_cursor": null
