@@ -1,5 +1,6 @@
 /** Every projection, by when it is written: the list that a new one joins. */
 import { auditProjection } from './audit/apply.ts';
+import { runFiguresProjection } from './figures/apply.ts';
 import { groupsProjection } from './groups/apply.ts';
 import type { Projection } from './projection.ts';
 import { retentionProjection } from './retention/apply.ts';
@@ -27,4 +28,8 @@ export const inlineProjections: readonly Projection[] = [
 ];
 
 /** Written behind the append by the projector. */
-export const asyncProjections: readonly Projection[] = [auditProjection, secretUsesProjection];
+export const asyncProjections: readonly Projection[] = [
+  auditProjection,
+  runFiguresProjection,
+  secretUsesProjection,
+];

@@ -1,5 +1,6 @@
 /** Every read model's table, as the query builder knows it. */
 import type { AuditTable } from './audit/table.ts';
+import type { FigurePlaceTable, FigureRunsTable, RunFiguresTable } from './figures/table.ts';
 import type { GroupsTable } from './groups/table.ts';
 import type { RetentionTable } from './retention/table.ts';
 import type { RunQueueTable } from './run-queue/table.ts';
@@ -13,8 +14,11 @@ import type { UsersTable } from './users/table.ts';
 export interface Tables {
   readonly audit: AuditTable;
   readonly data_keys: DataKeysTable;
+  readonly figure_place: FigurePlaceTable;
+  readonly figure_runs: FigureRunsTable;
   readonly groups: GroupsTable;
   readonly retention: RetentionTable;
+  readonly run_figures: RunFiguresTable;
   readonly run_queue: RunQueueTable;
   readonly runs: RunsTable;
   readonly script_files: ScriptFilesTable;

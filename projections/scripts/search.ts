@@ -28,3 +28,19 @@ export function nameContains(text: string): RawBuilder<boolean> {
   const literally = text.replaceAll(/[\\%_]/g, String.raw`\$&`);
   return sql<boolean>`lower(scripts.name) LIKE '%' || lower(${literally}) || '%'`;
 }
+
+/** How many scripts there are, and how many of them are enabled. */
+export async function countScripts(
+  db: ReadModels,
+  groupIds: readonly GroupId[] | null,
+): Promise<{ readonly total: number; readonly enabled: number }> {
+  let query = db
+    .selectFrom('scripts')
+    .select([
+      sql<number>`count(*)`.as('total'),
+      sql<number>`count(*) FILTER (WHERE enabled)`.as('enabled'),
+    ])
+    .where(sql<boolean>`NOT deleted`);
+  if (groupIds !== null) query = query.where(sql<boolean>`group_id = ANY(${groupIds}::uuid[])`);
+  return await query.executeTakeFirstOrThrow();
+}

@@ -6,6 +6,7 @@ import { text } from './http/reply.ts';
 import { artifactOperations } from './routes/artifacts.ts';
 import { auditOperations } from './routes/audit.ts';
 import { authOperations } from './routes/auth.ts';
+import { dashboardOperations } from './routes/dashboard.ts';
 import { fileOperations } from './routes/files.ts';
 import { groupOperations } from './routes/groups.ts';
 import { logOperations } from './routes/logs.ts';
@@ -62,6 +63,7 @@ export const operations: readonly Operation[] = [
   ...userOperations,
   ...auditOperations,
   ...systemOperations,
+  ...dashboardOperations,
   ...triggerOperations,
   ...retentionOperations,
   openapi,

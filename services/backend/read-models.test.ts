@@ -13,6 +13,7 @@ import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import type { TestClient } from './testing/test-client.ts';
 
 const { signal } = new AbortController();
+const later = new Date(Date.now() + 3_600_000).toISOString();
 /** A refusal tells its trace. */
 const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`;
 
@@ -94,6 +95,9 @@ function questions(ids: Readonly<Record<string, readonly string[]>>): readonly s
           const values = ids[stream ?? name] ?? [];
           paths = paths.flatMap((each) => values.map((value) => each.replace(`{${name}}`, value)));
         }
+        // What ends with now is another a moment later.
+        const isOverTime = JSON.stringify(one.query ?? {}).includes('"bucket"');
+        if (isOverTime) return paths.map((each) => `${each}?to=${later}`);
         const isList = JSON.stringify(one.query ?? {}).includes('"limit"');
         return isList ? paths.flatMap((each) => [each, `${each}?limit=1`]) : paths;
       }),

@@ -1016,6 +1016,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/dashboard/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Figures of now and of the last 24 hours
+         * @description Of the caller's groups. They follow the events within moments.
+         *
+         *     Needs the right `runs.read`.
+         */
+        get: operations["dashboardStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dashboard/timeseries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Figures over time, of runs by the time of their end
+         * @description Of the caller's groups. `runs`: how many succeeded, failed and were stopped; `errors`: how many failed; `duration` and `queue`: in milliseconds, what half and what 95 of 100 did not exceed (within 5 %); `cpu`: seconds of CPU time; `memory`: bytes that one run had at most. Buckets begin at whole multiples of their length in UTC; there are at most 1000.
+         *
+         *     Needs the right `runs.read`.
+         */
+        get: operations["dashboardTimeseries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/system/pause": {
         parameters: {
             query?: never;
@@ -2158,6 +2202,87 @@ export interface components {
             checks?: {
                 [key: string]: "ok" | "unavailable";
             };
+        };
+        /** DashboardRuntime */
+        DashboardRuntime: {
+            id: string;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            seen_at: string;
+            /** @description Runs that it executes at once. */
+            slots: number;
+            running: number;
+        };
+        /**
+         * DashboardStats
+         * @example {
+         *       "scripts_total": 12,
+         *       "scripts_enabled": 10,
+         *       "runs_queued": 1,
+         *       "runs_running": 3,
+         *       "runs_24h": 1440,
+         *       "success_rate_24h": 0.985,
+         *       "errors_24h": 21,
+         *       "duration_p50_ms_24h": 840,
+         *       "duration_p95_ms_24h": 5120,
+         *       "queue_p95_ms_24h": 48,
+         *       "runtimes": [
+         *         {
+         *           "id": "runtime-1",
+         *           "started_at": "2026-11-21T02:31:00.000Z",
+         *           "seen_at": "2026-11-21T02:31:00.000Z",
+         *           "slots": 4,
+         *           "running": 3
+         *         }
+         *       ]
+         *     }
+         */
+        DashboardStats: {
+            scripts_total: number;
+            scripts_enabled: number;
+            runs_queued: number;
+            runs_running: number;
+            /** @description Runs that ended within the last 24 hours. */
+            runs_24h: number;
+            success_rate_24h: number | null;
+            /** @description Those that failed. */
+            errors_24h: number;
+            duration_p50_ms_24h: number | null;
+            duration_p95_ms_24h: number | null;
+            queue_p95_ms_24h: number | null;
+            /** @description Those that reported within the last minute. */
+            runtimes: components["schemas"]["DashboardRuntime"][];
+        };
+        /** Series */
+        Series: {
+            name: string;
+            /** @description Each bucket by its beginning, also those without any run. */
+            points: [
+                string,
+                number | null
+            ][];
+        };
+        /**
+         * Timeseries
+         * @example {
+         *       "bucket_seconds": 3600,
+         *       "series": [
+         *         {
+         *           "name": "failed",
+         *           "points": [
+         *             [
+         *               "2026-11-21T02:00:00.000Z",
+         *               3
+         *             ]
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        Timeseries: {
+            bucket_seconds: number;
+            series: components["schemas"]["Series"][];
         };
         /**
          * Retention
@@ -8574,6 +8699,171 @@ export interface operations {
             };
             /** @description `invalid_parameter` */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dashboardStats: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "scripts_total": 12,
+                     *       "scripts_enabled": 10,
+                     *       "runs_queued": 1,
+                     *       "runs_running": 3,
+                     *       "runs_24h": 1440,
+                     *       "success_rate_24h": 0.985,
+                     *       "errors_24h": 21,
+                     *       "duration_p50_ms_24h": 840,
+                     *       "duration_p95_ms_24h": 5120,
+                     *       "queue_p95_ms_24h": 48,
+                     *       "runtimes": [
+                     *         {
+                     *           "id": "runtime-1",
+                     *           "started_at": "2026-11-21T02:31:00.000Z",
+                     *           "seen_at": "2026-11-21T02:31:00.000Z",
+                     *           "slots": 4,
+                     *           "running": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DashboardStats"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dashboardTimeseries: {
+        parameters: {
+            query?: {
+                metric?: "runs" | "errors" | "duration" | "queue" | "cpu" | "memory";
+                /** @description By default 24 hours before `to`. */
+                from?: string;
+                /** @description By default now. */
+                to?: string;
+                /** @description Length in seconds; by default it follows from the time. */
+                bucket?: 60 | 300 | 900 | 3600 | 21600 | 86400;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The series. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "bucket_seconds": 3600,
+                     *       "series": [
+                     *         {
+                     *           "name": "failed",
+                     *           "points": [
+                     *             [
+                     *               "2026-11-21T02:00:00.000Z",
+                     *               3
+                     *             ]
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Timeseries"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

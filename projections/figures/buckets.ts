@@ -1,0 +1,48 @@
+/** Stretches of time that figures are kept for: of each length from one to the next, so that few rows
+ *  make up any time. Pure. */
+
+/** Lengths in seconds; each divides the next. They begin at whole multiples since 1970, in UTC. */
+export const levels = [60, 900, 3600, 86_400] as const;
+export type Level = (typeof levels)[number];
+
+/** Lengths that a series can be asked for. */
+export const bucketLengths = [60, 300, 900, 3600, 21_600, 86_400] as const;
+export type BucketLength = (typeof bucketLengths)[number];
+
+/** The beginning of the stretch that a time is in. */
+export function beginOf(time: Date, lengthSeconds: number): Date {
+  const lengthMs = lengthSeconds * 1000;
+  return new Date(Math.floor(time.getTime() / lengthMs) * lengthMs);
+}
+
+/** The longest level that stretches of this length are made of. */
+export function levelFor(length: BucketLength): Level {
+  return levels.findLast((level) => length % level === 0) ?? 60;
+}
+
+/** A part of a time, in stretches of one level. */
+export interface Span {
+  readonly level: Level;
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/** The time from the minute of `from` up to now, in as few stretches as there are: short ones at its
+ *  beginning, and none at its end, for what is to come is not there yet. */
+export function spansSince(from: Date, now: Date): readonly Span[] {
+  const spans: Span[] = [];
+  let next = beginOf(from, levels[0]);
+  for (const [index, level] of levels.entries()) {
+    const longer = levels[index + 1];
+    const begin = longer === undefined ? undefined : firstAtOrAfter(next, longer);
+    const to = begin !== undefined && begin <= now ? begin : new Date(now.getTime() + 1);
+    if (next < to) spans.push({ level, from: next, to });
+    if (begin === undefined || begin > now) return spans;
+    next = begin;
+  }
+  return spans;
+}
+
+function firstAtOrAfter(time: Date, lengthSeconds: number): Date {
+  return beginOf(new Date(time.getTime() + lengthSeconds * 1000 - 1), lengthSeconds);
+}

@@ -1,0 +1,111 @@
+import { Projector } from '#infra/postgres/projector.ts';
+import { reportRuntime } from '#infra/postgres/runtimes.ts';
+import { runFiguresProjection } from '#projections/figures/apply.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { finishRun, groups, run, script, someone, startRun } from '../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+import type { TestClient } from '../testing/test-client.ts';
+
+let platform: TestBackend;
+let viewer: TestClient;
+let stranger: TestClient;
+
+/** One run has ended and one waits, of a script in one group; a script in another is disabled. */
+beforeAll(async () => {
+  platform = await startTestBackend();
+  const { admin, pool } = platform;
+  viewer = await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
+  stranger = await someone(platform, { role: 'viewer', groupIds: [groups.monitoring] });
+  const { id } = await script(admin);
+  const ended = await run(admin, id);
+  await finishRun(platform, ended, await startRun(platform, ended));
+  await run(admin, id);
+  const { id: other } = await script(admin, { group_id: groups.bots });
+  await admin.post(`/api/v1/scripts/${other}/disable`);
+  await reportRuntime(pool, {
+    runtime_id: 'runtime-1',
+    started_at: new Date(),
+    slots: 4,
+    running: 1,
+    layers: [],
+    python: null,
+  });
+  await new Projector(pool, [runFiguresProjection]).runOnce(new AbortController().signal);
+});
+afterAll(() => platform.close());
+
+const series = '/api/v1/dashboard/timeseries';
+
+describe('given runs of several groups', () => {
+  test('when the figures are read, then they are those of the groups of whoever asks', async () => {
+    const own = {
+      scripts_total: 1,
+      scripts_enabled: 1,
+      runs_queued: 1,
+      runs_running: 0,
+      runs_24h: 1,
+      success_rate_24h: 1,
+      errors_24h: 0,
+      duration_p50_ms_24h: 12,
+      duration_p95_ms_24h: 12,
+      queue_p95_ms_24h: expect.any(Number),
+      runtimes: [expect.objectContaining({ id: 'runtime-1', slots: 4, running: 1 })],
+    };
+    expect((await viewer.get('/api/v1/dashboard/stats')).json).toEqual(own);
+    const all = { ...own, scripts_total: 2 };
+    expect((await platform.admin.get('/api/v1/dashboard/stats')).json).toEqual(all);
+    expect((await stranger.get('/api/v1/dashboard/stats')).json).toMatchObject({
+      scripts_total: 0,
+      runs_queued: 0,
+      runs_24h: 0,
+      success_rate_24h: null,
+      duration_p50_ms_24h: null,
+    });
+  });
+
+  test.each([
+    ['runs', ['success', 'failed', 'stopped'], [1, 0, 0]],
+    ['errors', ['failed'], [0]],
+    ['duration', ['p50', 'p95'], [12, 12]],
+    ['cpu', ['cpu_seconds'], [0.01]],
+    ['memory', ['max_bytes'], [1]],
+  ])('when the series of %s is read, then it has every bucket', async (metric, names, last) => {
+    const { json } = await viewer.get(`${series}?metric=${metric}&bucket=3600`);
+    const all: { name: string; points: [string, number | null][] }[] = json.series;
+    expect(json.bucket_seconds).toBe(3600);
+    expect(all.map(({ name }) => name)).toEqual(names);
+    for (const { points } of all) expect(points).toHaveLength(25);
+    // The run may have ended just before a new hour began.
+    const sums = all.map(({ points }) =>
+      Math.max(...points.slice(-2).map(([, value]) => value ?? 0)),
+    );
+    expect(sums).toEqual(last);
+    const foreign = (await stranger.get(`${series}?metric=${metric}`)).json;
+    const values = foreign.series.flatMap((one: { points: [string, unknown][] }) => one.points);
+    expect(values.every(([, value]: [string, unknown]) => value === 0 || value === null)).toBe(
+      true,
+    );
+  });
+
+  test('when no length is asked for, then it follows from the time', async () => {
+    const lengthOf = async (query: string) => (await viewer.get(`${series}${query}`)).json;
+    expect(await lengthOf('?metric=queue')).toMatchObject({ bucket_seconds: 900 });
+    const to = '&to=2026-11-21T00:00:00Z';
+    expect(await lengthOf(`?from=2026-11-20T23:00:00Z${to}`)).toMatchObject({ bucket_seconds: 60 });
+    expect(await lengthOf(`?from=2026-09-21T00:00:00Z${to}`)).toMatchObject({
+      bucket_seconds: 86_400,
+    });
+  });
+
+  test.each([
+    'from=2026-11-21T00:00:00Z&to=2026-11-21T00:00:00Z',
+    'from=2026-01-01T00:00:00Z&to=2026-11-21T00:00:00Z&bucket=60',
+    'from=0001-01-01T00:00:00Z',
+    'bucket=61',
+    'metric=weather',
+    'from=yesterday',
+  ])('when it is asked for with %s, then that is refused', async (query) => {
+    const answer = await viewer.get(`${series}?${query}`);
+    expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
+  });
+});

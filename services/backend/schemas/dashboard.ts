@@ -1,0 +1,101 @@
+/** The dashboard's figures on the wire (contract §3, "System"). */
+import Type from 'typebox';
+import { examples, Nullable, Time } from './common.ts';
+
+const count = (description?: string) =>
+  Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
+const milliseconds = (description: string) =>
+  Nullable(Type.Integer({ minimum: 0, description: `${description} Within 5 %.` }));
+
+export const DashboardStats = Type.Object(
+  {
+    scripts_total: count(),
+    scripts_enabled: count(),
+    runs_queued: count(),
+    runs_running: count(),
+    runs_24h: count('Runs that ended within the last 24 hours.'),
+    success_rate_24h: Nullable(
+      Type.Number({ minimum: 0, maximum: 1, description: 'Of those that succeeded or failed.' }),
+    ),
+    errors_24h: count('Those that failed.'),
+    duration_p50_ms_24h: milliseconds('Half of them took no longer.'),
+    duration_p95_ms_24h: milliseconds('95 of 100 took no longer.'),
+    queue_p95_ms_24h: milliseconds('95 of 100 waited no longer for their start.'),
+    runtimes: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          started_at: Time(),
+          seen_at: Time(),
+          slots: count('Runs that it executes at once.'),
+          running: count(),
+        },
+        { title: 'DashboardRuntime', additionalProperties: false },
+      ),
+      { description: 'Those that reported within the last minute.' },
+    ),
+  },
+  {
+    title: 'DashboardStats',
+    additionalProperties: false,
+    examples: [
+      {
+        scripts_total: 12,
+        scripts_enabled: 10,
+        runs_queued: 1,
+        runs_running: 3,
+        runs_24h: 1440,
+        success_rate_24h: 0.985,
+        errors_24h: 21,
+        duration_p50_ms_24h: 840,
+        duration_p95_ms_24h: 5120,
+        queue_p95_ms_24h: 48,
+        runtimes: [
+          {
+            id: 'runtime-1',
+            started_at: examples.time,
+            seen_at: examples.time,
+            slots: 4,
+            running: 3,
+          },
+        ],
+      },
+    ],
+  },
+);
+
+export const metricNames = ['runs', 'errors', 'duration', 'queue', 'cpu', 'memory'] as const;
+export type MetricName = (typeof metricNames)[number];
+
+export const Timeseries = Type.Object(
+  {
+    bucket_seconds: Type.Integer(),
+    series: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          points: Type.Array(
+            Type.Unsafe<readonly [string, number | null]>({
+              type: 'array',
+              prefixItems: [{ type: 'string', format: 'date-time' }, { type: ['number', 'null'] }],
+              items: false,
+              minItems: 2,
+            }),
+            { description: 'Each bucket by its beginning, also those without any run.' },
+          ),
+        },
+        { title: 'Series', additionalProperties: false },
+      ),
+    ),
+  },
+  {
+    title: 'Timeseries',
+    additionalProperties: false,
+    examples: [
+      {
+        bucket_seconds: 3600,
+        series: [{ name: 'failed', points: [['2026-11-21T02:00:00.000Z', 3]] }],
+      },
+    ],
+  },
+);
