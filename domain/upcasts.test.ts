@@ -61,6 +61,10 @@ describe('given events of old schema versions', () => {
     fc.assert(property);
   });
 
+  test('then what has changed its shape is told, with its version of today', () => {
+    expect(light.upcastsOfToday).toEqual(['LightChanged:3']);
+  });
+
   test('when a newer program wrote them, then it says so instead of guessing', async () => {
     const newer = await changed(4, {});
     expect(() => light.upcast(newer)).toThrow(/newer version/);

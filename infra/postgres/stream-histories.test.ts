@@ -33,9 +33,10 @@ function save(letter: string | undefined) {
 const history = async (until?: number) =>
   (await readHistories(platform.pool, [wanted], until)).get(streamId) ?? noHistory;
 
-const stored = async () => {
-  const { rows } = await platform.pool.query<{ version: number; format: string }>(
-    'SELECT version, format FROM snapshots ORDER BY version',
+const stored = async (format = wanted.format) => {
+  const { rows } = await platform.pool.query<{ version: number }>(
+    'SELECT version FROM snapshots WHERE format = $1 ORDER BY version',
+    [format],
   );
   return rows;
 };
@@ -97,10 +98,23 @@ describe.each([
     const letter = 'cd'[whole.events.length % 2];
     const [event] = recordedBy(await save(letter));
     expect(event?.version).toBe(whole.events.length + 1);
-    expect(await stored()).toEqual(
-      [1, 2].map((turn) => ({ version: turn * snapshotEvery, format: wanted.format })),
-    );
+    const versions = (await stored()).map((one) => one.version);
+    expect(versions).toEqual([snapshotEvery, 2 * snapshotEvery]);
     const state = stateAfter(scriptAggregate, await history());
     expect(state).toEqual(await folded(whole.events.length + 1));
   });
+});
+
+test('given snapshots of another format, then they go with the next one of their stream', async () => {
+  await platform.pool.query('DELETE FROM snapshots');
+  await save('e');
+  await platform.pool
+    .query(`INSERT INTO snapshots (stream_id, format, version, event_id, state, size)
+    SELECT stream_id, 'of old', version, event_id, state, size FROM snapshots`);
+  await save('f');
+  expect(await stored('of old')).toHaveLength(2);
+  const saves = Array.from({ length: snapshotEvery }, (_, index) => save('ef'[index % 2]));
+  await Promise.all(saves);
+  expect(await stored('of old')).toEqual([]);
+  expect(await stored()).toHaveLength(3);
 });

@@ -25,7 +25,9 @@ const statements = {
         $6::integer[]) AS m (stream_id, format, version, event_id, state, size)
     ), outdated AS (
       DELETE FROM snapshots old USING made
-      WHERE old.stream_id = made.stream_id AND old.format <> made.format)
+      WHERE old.stream_id = made.stream_id AND old.format <> made.format AND EXISTS (
+        SELECT FROM snapshots own
+        WHERE own.stream_id = made.stream_id AND own.format = made.format))
     INSERT INTO snapshots (stream_id, format, version, event_id, state, size) SELECT * FROM made
     ON CONFLICT (stream_id, format, version) DO UPDATE
     SET event_id = excluded.event_id, state = excluded.state, size = excluded.size`,
@@ -69,7 +71,8 @@ function historyOf(rows: readonly Row[]): History {
     : { from: { format, last, state, size }, events: later };
 }
 
-/** Keeps snapshots; those of their streams that are of other formats go. */
+/** Keeps snapshots. Those of their streams that are of other formats go, but for a stream's first time:
+ *  two programs beside each other are not to make all of them anew with each command. */
 export async function storeSnapshots(db: Queryable, made: readonly Snapshot[]): Promise<void> {
   if (made.length === 0) return;
   await db.query(statements.store, [
