@@ -1,5 +1,5 @@
 /** What is known of the client of a request. */
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -56,7 +56,7 @@ export function traceIdOf(request: IncomingMessage): string {
   const given = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(
     String(request.headers['traceparent'] ?? ''),
   )?.[1];
-  return given === undefined || /^0+$/.test(given) ? randomBytes(16).toString('hex') : given;
+  return given === undefined || /^0+$/.test(given) ? randomUUID().replaceAll('-', '') : given;
 }
 
 /** Whether a browser sent the request from a page of this very site. Other programs send no `Origin`.
