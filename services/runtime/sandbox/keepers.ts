@@ -17,6 +17,8 @@ export interface KeepersOptions extends KeeperOptions {
   readonly maxKeepers: number;
   /** Of all keepers together: memory of their own, in bytes, without that of runs. */
   readonly maxMemoryBytes: number;
+  /** Then a new one takes its place. Default: 1000. */
+  readonly maxRuns?: number;
 }
 
 interface Kept {
@@ -62,7 +64,7 @@ export class Keepers {
     kept.runs += 1;
     this.#kept.delete(key);
     this.#kept.set(key, kept);
-    if (isWorn(kept)) this.#make(key, kept.order);
+    if (this.#isWorn(kept)) this.#make(key, kept.order);
     return kept.process;
   }
 
@@ -149,6 +151,11 @@ export class Keepers {
     await this.tidy();
   }
 
+  #isWorn({ runs, startedAtMs }: Kept): boolean {
+    const { maxRuns = MAX_RUNS } = this.#options;
+    return runs >= maxRuns || performance.now() - startedAtMs > MAX_AGE_MS;
+  }
+
   #remove(key: string, kept: Kept): void {
     this.#kept.delete(key);
     const closed = kept.process.close().catch((error: unknown) => {
@@ -157,10 +164,6 @@ export class Keepers {
     this.#closing.add(closed);
     void closed.finally(() => this.#closing.delete(closed));
   }
-}
-
-function isWorn({ runs, startedAtMs }: Kept): boolean {
-  return runs >= MAX_RUNS || performance.now() - startedAtMs > MAX_AGE_MS;
 }
 
 function orderOf({ scriptId, argv, warm }: RunSpec): KeeperOrder {

@@ -17,6 +17,10 @@ export interface LocalSandboxOptions extends LauncherOptions {
   readonly maxKeepers?: number;
   /** Most memory that they have together, in bytes. Default: no limit. */
   readonly maxKeeperBytes?: number;
+  /** Most runs of one of them. Default: 1000. */
+  readonly maxRunsOfKeeper?: number;
+  /** One that has not prepared a run by then is given up. Default: 5000. */
+  readonly warmPreparationMs?: number;
 }
 
 /** Starts the launcher; `stop()` ends it.
@@ -34,9 +38,10 @@ export async function startLocalSandbox(options: LocalSandboxOptions): Promise<L
       flags: layerFlags(options),
       maxKeepers: mayKeep ? (options.maxKeepers ?? 0) : 0,
       maxMemoryBytes: options.maxKeeperBytes ?? Number.POSITIVE_INFINITY,
+      ...(options.maxRunsOfKeeper !== undefined && { maxRuns: options.maxRunsOfKeeper }),
       onLog: options.onLog,
     });
-    return new LocalSandbox(launcher, keepers);
+    return new LocalSandbox(launcher, keepers, options.warmPreparationMs ?? WARM_PREPARATION_MS);
   } catch (error) {
     await launcher.stop();
     throw error;
@@ -46,10 +51,12 @@ export async function startLocalSandbox(options: LocalSandboxOptions): Promise<L
 export class LocalSandbox implements Sandbox {
   readonly #launcher: Launcher;
   readonly #keepers: Keepers;
+  readonly #warmPreparationMs: number;
 
-  constructor(launcher: Launcher, keepers: Keepers) {
+  constructor(launcher: Launcher, keepers: Keepers, warmPreparationMs: number) {
     this.#launcher = launcher;
     this.#keepers = keepers;
+    this.#warmPreparationMs = warmPreparationMs;
   }
 
   async prepare(spec: RunSpec, observer: RunObserver): Promise<PreparedRun> {
@@ -85,7 +92,7 @@ export class LocalSandbox implements Sandbox {
     const keeper = this.#keepers.take(spec);
     if (keeper === undefined) return undefined;
     // A keeper that hangs is killed, which ends the connection.
-    const impatient = setTimeout(() => keeper.kill(), WARM_PREPARATION_MS);
+    const impatient = setTimeout(() => keeper.kill(), this.#warmPreparationMs);
     try {
       const prepared = await prepareRun(await keeper.connect(), spec, observer);
       this.#keepers.succeeded(spec);

@@ -1,8 +1,8 @@
 /** What a script imports, read from its text: it is neither executed nor parsed by Python. Pure. */
 import { safeModules, takenNames } from './safe-modules.ts';
 
-const importLine = /^[ \t]*import[ \t]+([^#\n]+)/gm;
-const fromLine = /^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+([^#\n]+)/gm;
+const importLine = /(?:^|;)[ \t]*import[ \t]+([^#;\n]+)/gm;
+const fromLine = /(?:^|;)[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+([^#;\n]+)/gm;
 
 /** The modules of the standard library that the texts import and that may be preloaded, sorted.
  *  Text within a string may look like an import: a module too many does no harm. */
@@ -10,13 +10,12 @@ export function safeImportsOf(texts: readonly string[]): readonly string[] {
   const names = new Set<string>();
   for (const text of texts) {
     for (const [, list = ''] of text.matchAll(importLine)) {
-      for (const item of list.split(/[,;]/)) add(names, item.trim().split(/\s/)[0] ?? '');
+      for (const item of list.split(',')) add(names, item.trim().split(/\s/)[0] ?? '');
     }
     for (const [, module = '', list = ''] of text.matchAll(fromLine)) {
       add(names, module);
       // `from concurrent import futures` names a module too.
-      for (const item of list.split(/[,;()]/))
-        add(names, `${module}.${item.trim().split(/\s/)[0]}`);
+      for (const item of list.split(/[,()]/)) add(names, `${module}.${item.trim().split(/\s/)[0]}`);
     }
   }
   return [...names].toSorted();

@@ -3,9 +3,8 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { LauncherOptions } from '../launcher.ts';
 import { startLocalSandbox } from '../local-sandbox.ts';
-import type { LocalSandbox } from '../local-sandbox.ts';
+import type { LocalSandbox, LocalSandboxOptions } from '../local-sandbox.ts';
 import { findPython, listPythons } from '../python.ts';
 import type { Python } from '../python.ts';
 import type {
@@ -66,7 +65,7 @@ export class Bench {
   }
 
   /** @param options of the launcher */
-  static async open(options: Partial<LauncherOptions> = {}): Promise<Bench> {
+  static async open(options: Partial<LocalSandboxOptions> = {}): Promise<Bench> {
     const folder = await mkdtemp(join(tmpdir(), 'orch-bench-'));
     // Scripts may have users of their own.
     await chmod(folder, 0o755);

@@ -1,0 +1,90 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Outcome } from '../sandbox/testing/bench.ts';
+import { sameScripts } from './same-scripts.ts';
+import { WarmBench, type Files } from './testing.ts';
+
+const STATE = fileURLToPath(new URL('../sandbox/fixtures/state.py', import.meta.url));
+
+describe('given a kept interpreter that has imported all that one may have', () => {
+  let bench: WarmBench;
+  let keeper: number;
+  beforeAll(async () => {
+    bench = await WarmBench.open();
+    keeper = await bench.kept(await bench.warm({ 'main.py': '' }));
+  });
+  afterAll(() => bench.close());
+
+  async function bothWays(files: Files): Promise<readonly [Outcome, Outcome]> {
+    const cold = await bench.outcome(await bench.cold(files));
+    const running = await bench.bench.start(await bench.warm(files));
+    return [cold, await running.outcome()];
+  }
+
+  test.for(Object.entries(sameScripts))('%s', async ([, files]) => {
+    const [cold, warm] = await bothWays(files);
+    expect(shown(warm)).toEqual(shown(cold));
+  });
+
+  test('what an interpreter looks like from inside', async () => {
+    const [cold, warm] = await bothWays({ 'main.py': await readFile(STATE, 'utf8') });
+    expect(shown(warm)).toEqual(shown(cold));
+    expect(JSON.parse(warm.stdout)).toMatchObject({ 'no frame beneath': true });
+  });
+
+  test('it is the keeper that executes the run', async () => {
+    const files = { 'main.py': 'import time; time.sleep(60)' };
+    const running = await bench.bench.start(await bench.warm(files));
+    expect(await bench.keeperOf(running)).toBe(keeper);
+    running.run.kill();
+    await running.run.closed;
+  });
+
+  test('what the environment does at the start of an interpreter is done within the run', async () => {
+    const mark = join(bench.bench.folder, 'data', 'mark');
+    const line = `import os; print('path file', os.getpid()); os.path.exists('/workspaces') or open('${mark}', 'w')`;
+    await writeFile(join(bench.packages, 'own.pth'), `${line}\n/nowhere\n`);
+    await writeFile(join(bench.packages, 'sitecustomize.py'), "print('customized', __name__)\n");
+    const [cold, warm] = await bothWays({ 'main.py': 'import sys\nprint(sys.path)' });
+    expect(shown(warm)).toEqual(shown(cold));
+    expect(warm.stdout).toContain('customized');
+    await expect(readFile(mark)).rejects.toThrow(/ENOENT/);
+    await rm(join(bench.packages, 'own.pth'));
+    await rm(join(bench.packages, 'sitecustomize.py'));
+  });
+
+  test('nothing that is random is the same twice, but the seed of hashes', async () => {
+    const files = {
+      'main.py': `import random, secrets, uuid, tempfile, os
+print(random.random(), secrets.token_hex(), uuid.uuid4(), uuid.uuid1(), tempfile.mktemp(), os.urandom(4))
+print(hash('text'))`,
+    };
+    const [first = '', second = ''] = await Promise.all(
+      [1, 2].map(async () => (await bench.outcome(await bench.warm(files))).stdout),
+    );
+    const values = (text: string) => text.split('\n')[0]?.split(' ') ?? [];
+    expect(values(first)).toHaveLength(6);
+    for (const [index, value] of values(first).entries()) {
+      expect(value).not.toBe(values(second)[index]);
+    }
+    expect(first.split('\n')[1]).toBe(second.split('\n')[1]);
+  });
+
+  test('no run of all these had to do without the keeper', () => {
+    expect(bench.bench.sandbox.keeperPids).toEqual([keeper]);
+  });
+});
+
+/** Without what differs between any two runs. */
+function shown({ exit, stdout, stderr }: Outcome) {
+  const steady = (text: string) =>
+    text
+      .replaceAll(/0x[0-9a-f]+/g, '0x…')
+      .replaceAll(/\/tmp\/orch-bench-\w+/g, '…')
+      .replaceAll(/at 0x…|pid=\d+|tmp\w+/g, '…');
+  if (exit.kind !== 'exited') return { exit, stdout, stderr };
+  const { exitCode, signal, reason } = exit;
+  return { exitCode, signal, reason, stdout: steady(stdout), stderr: steady(stderr) };
+}

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { safeImportsOf, shadowsLibrary } from './imports.ts';
+
+describe('what a script imports', () => {
+  test.for([
+    ['import json', ['json']],
+    [
+      'import json, logging as log, urllib.request  # and more',
+      ['json', 'logging', 'urllib.request'],
+    ],
+    ['import os; import re', ['re']],
+    ['from urllib.parse import (quote,\n    unquote)', ['urllib.parse']],
+    ['from concurrent import futures', ['concurrent.futures']],
+    ['from . import json', []],
+    ['def f():\n\timport csv', ['csv']],
+    ['import pandas, requests', []],
+    ['import multiprocessing, tkinter, sysconfig', []],
+    ['important = 1\nfromage = 2', []],
+  ] as const)('%s', ([text, found]) => {
+    expect(safeImportsOf([text])).toEqual(found);
+  });
+
+  test('is that of all its files, each once', () => {
+    expect(safeImportsOf(['import re', 'import json, re'])).toEqual(['json', 're']);
+  });
+});
+
+describe("a script's own files", () => {
+  test.for([
+    ['json.py'],
+    ['random/__init__.py'],
+    ['logging/handlers.py'],
+    ['lib/queue.py'],
+    ['lib/email/x.txt'],
+    ['select.cpython-312-x86_64-linux-gnu.so'],
+    ['sitecustomize.py'],
+  ])('%s may stand for a module of the library', ([path = '']) => {
+    expect(shadowsLibrary(['main.py', path])).toBe(true);
+  });
+
+  test.for([
+    ['helpers.py'],
+    ['bot/__init__.py', 'bot/json.py', 'bot/logging/x.py'],
+    ['data/a.txt'],
+  ])('%s do not', (paths) => {
+    expect(shadowsLibrary(['main.py', ...paths])).toBe(false);
+  });
+});

@@ -1,0 +1,132 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { LocalSandboxOptions } from '../sandbox/local-sandbox.ts';
+import { gone, NAMESPACES, parentOf, processesWith, until } from '../sandbox/testing/bench.ts';
+import { WarmBench } from './testing.ts';
+
+const waits = { 'main.py': "print('waiting'); __import__('time').sleep(60)" };
+const ends = { 'main.py': "print('done')" };
+
+describe('given a script with a keeper', () => {
+  let bench: WarmBench;
+  afterEach(() => bench.close());
+
+  async function opened(options: Partial<LocalSandboxOptions> = {}) {
+    bench = await WarmBench.open(options);
+    const { sandbox } = bench.bench;
+    return { sandbox, keeper: await bench.kept(await bench.warm(ends)) };
+  }
+
+  test('when the keeper is killed, what it runs goes on, and the next run starts cold', async () => {
+    const { sandbox, keeper } = await opened();
+    const running = await bench.bench.start(await bench.warm(waits));
+    await running.seen('waiting');
+    process.kill(keeper, 'SIGKILL');
+    await gone(keeper);
+    const next = await bench.bench.start(await bench.warm(ends));
+    expect(await next.outcome()).toMatchObject({ exit: { exitCode: 0 }, stdout: 'done\n' });
+    running.run.stop();
+    expect(await running.run.finished).toMatchObject({ reason: 'stopped' });
+    await until(() => sandbox.keeperPids.length === 1 && sandbox.keeperPids[0] !== keeper);
+  });
+
+  test('when the keeper hangs, the run starts cold', async () => {
+    const { sandbox, keeper } = await opened({ warmPreparationMs: 300 });
+    // The spare that is there already is used up: the keeper would have to make another one.
+    const first = await bench.bench.start(await bench.warm(waits));
+    process.kill(keeper, 'SIGSTOP');
+    const runs = await Promise.all([bench.warm(ends), bench.warm(ends)]);
+    const outcomes = await Promise.all(runs.map((spec) => bench.outcome(spec)));
+    expect(outcomes.map(({ stdout }) => stdout)).toEqual(['done\n', 'done\n']);
+    first.run.kill();
+    await gone(keeper);
+    await until(() => !sandbox.keeperPids.includes(keeper));
+  });
+
+  test('when the process that was to become the run is killed, the run starts cold', async () => {
+    const { keeper } = await opened();
+    const held = await bench.bench.sandbox.prepare(await bench.warm(ends), ignoring);
+    const supervisor = await parentOf(await parentOf(held.pid));
+    expect(await parentOf(supervisor)).toBe(keeper);
+    process.kill(supervisor, 'SIGKILL');
+    expect(await held.finished).toMatchObject({ kind: 'lost' });
+    await gone(held.pid);
+    expect(await bench.outcome(await bench.warm(ends))).toMatchObject({ stdout: 'done\n' });
+  });
+
+  test('a script cannot reach its keeper', async () => {
+    const { keeper } = await opened();
+    const kills = {
+      'main.py': `import os, signal
+for pid in [os.getppid(), -1, *range(2, 400)]:
+    if pid != os.getpid():
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except OSError:
+            pass
+print('done')`,
+    };
+    const outcomes = await Promise.all(
+      [kills, ends, kills].map(async (files) => await bench.outcome(await bench.warm(files))),
+    );
+    expect(outcomes.map(({ stdout }) => stdout)).toEqual(['done\n', 'done\n', 'done\n']);
+    expect(bench.bench.sandbox.keeperPids).toEqual([keeper]);
+  });
+
+  test('nothing of a run outlives it', async () => {
+    await opened();
+    const mark = `mark-warm-${process.pid}`;
+    const leaves = {
+      'main.py': `import os, subprocess, sys
+subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', '${mark}'], start_new_session=True)
+if os.fork() == 0:
+    os.setsid()
+    __import__('time').sleep(600)`,
+    };
+    const { exit } = await bench.outcome(await bench.warm(leaves));
+    expect(exit).toMatchObject({ exitCode: 0 });
+    expect(await processesWith(mark)).toEqual([]);
+    const left = await readdir(join(bench.bench.folder, 'runs'));
+    expect(left.filter((name) => !name.startsWith('.'))).toEqual([]);
+  });
+
+  test('after so many runs another one takes its place', async () => {
+    const { sandbox, keeper } = await opened({ maxRunsOfKeeper: 2 });
+    await bench.outcome(await bench.warm(ends));
+    await bench.outcome(await bench.warm(ends));
+    await until(() => sandbox.keeperPids.length === 1 && sandbox.keeperPids[0] !== keeper);
+    await gone(keeper);
+  });
+
+  test('the one that was used longest ago makes room', async () => {
+    const { sandbox, keeper } = await opened({ maxKeepers: 2 });
+    const others = [
+      await bench.kept(await bench.warm(ends, { scriptId: 'script-2' })),
+      await bench.kept(await bench.warm(ends, { scriptId: 'script-3' })),
+    ];
+    expect(sandbox.keeperPids).toEqual(others);
+    await gone(keeper);
+  });
+
+  test('keepers beyond their memory are ended', async () => {
+    bench = await WarmBench.open({ maxKeeperBytes: 1 });
+    const { sandbox } = bench.bench;
+    await bench.outcome(await bench.warm(ends));
+    await until(() => sandbox.keeperPids.length > 0);
+    await until(() => sandbox.keeperPids.length === 0);
+  });
+});
+
+describe('given a machine on which nothing can be kept safely', () => {
+  test('every run starts cold', async () => {
+    const bench = await WarmBench.open({ without: NAMESPACES });
+    const running = await bench.bench.start(await bench.warm(ends));
+    expect(await running.outcome()).toMatchObject({ stdout: 'done\n' });
+    await running.run.closed;
+    expect(bench.bench.sandbox.keeperPids).toEqual([]);
+    await bench.close();
+  });
+});
+
+const ignoring = { output: () => undefined, sample: () => undefined };

@@ -1,0 +1,87 @@
+/** Runs scripts both ways: by an interpreter of their own, and by a kept one. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { askInterpreter } from '../environments/interpreter.ts';
+import {
+  makeVirtualEnvironment,
+  packagesOf,
+  pythonOf,
+} from '../environments/virtual-environment.ts';
+import type { LocalSandboxOptions } from '../sandbox/local-sandbox.ts';
+import type { RunSpec } from '../sandbox/sandbox.ts';
+import { Bench, parentOf, until, type Outcome, type Running } from '../sandbox/testing/bench.ts';
+import { safeModules } from './safe-modules.ts';
+
+export type Files = Readonly<Record<string, string | Uint8Array>>;
+
+export class WarmBench {
+  readonly bench: Bench;
+  /** The environment's own packages. */
+  readonly packages: string;
+  readonly #environment: string;
+  #scripts = 0;
+
+  private constructor(bench: Bench, environment: string, packages: string) {
+    this.bench = bench;
+    this.packages = packages;
+    this.#environment = environment;
+  }
+
+  static async open(options: Partial<LocalSandboxOptions> = {}): Promise<WarmBench> {
+    const bench = await Bench.open({ maxKeepers: 2, ...options });
+    const interpreter = await askInterpreter(bench.python.executable);
+    const environment = join(bench.folder, 'environment');
+    await makeVirtualEnvironment(environment, interpreter);
+    return new WarmBench(bench, environment, packagesOf(environment, interpreter));
+  }
+
+  close(): Promise<void> {
+    return this.bench.close();
+  }
+
+  /** A run of these files by an interpreter of its own. */
+  async cold(files: Files, change: Partial<RunSpec> = {}): Promise<RunSpec> {
+    this.#scripts += 1;
+    const folder = join(this.bench.folder, 'scripts', String(this.#scripts));
+    const copies = Object.entries(files).map(async ([path, content]) => {
+      const source = join(folder, path);
+      await mkdir(dirname(source), { recursive: true });
+      await writeFile(source, content);
+      return { path, source, mode: 0o644 };
+    });
+    return {
+      ...this.bench.spec('hello.py'),
+      argv: [pythonOf(this.#environment), 'main.py'],
+      env: { LANG: 'C.UTF-8', PYTHONUNBUFFERED: '1', PYTHONDONTWRITEBYTECODE: '1', NAME: 'ä' },
+      files: await Promise.all(copies),
+      readOnly: [...this.bench.python.prefixes, this.#environment],
+      ...change,
+    };
+  }
+
+  /** The same by a kept interpreter, which has imported as much as one may have. */
+  async warm(files: Files, change: Partial<RunSpec> = {}): Promise<RunSpec> {
+    return { ...(await this.cold(files, change)), warm: { modules: [...safeModules] } };
+  }
+
+  /** Resolves when there is a keeper for such runs. @returns its process id */
+  async kept(spec: RunSpec): Promise<number> {
+    const before = this.bench.sandbox.keeperPids;
+    await this.outcome(spec);
+    const added = () => this.bench.sandbox.keeperPids.find((pid) => !before.includes(pid));
+    await until(() => added() !== undefined);
+    return added() ?? 0;
+  }
+
+  async outcome(spec: RunSpec): Promise<Outcome> {
+    const running = await this.bench.start(spec);
+    const outcome = await running.outcome();
+    await running.run.closed;
+    return outcome;
+  }
+
+  /** The keeper's process id, where a keeper executes the run. */
+  async keeperOf({ run }: Running): Promise<number> {
+    return await parentOf(await parentOf(await parentOf(run.pid)));
+  }
+}

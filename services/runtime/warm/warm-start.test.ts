@@ -1,0 +1,75 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { askInterpreter } from '../environments/interpreter.ts';
+import { makeVirtualEnvironment } from '../environments/virtual-environment.ts';
+import { startVariables } from '../sandbox/keeper-process.ts';
+import { findPython } from '../sandbox/python.ts';
+import { WarmStarts, type WarmQuestion } from './warm-start.ts';
+
+const script = { scriptId: 'script', scriptVersion: 1, startMode: 'warm' } as const;
+
+describe('whether a run may start warm', () => {
+  let folder: string;
+  let question: WarmQuestion;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'orch-warm-'));
+    const python = await findPython({
+      configured: process.env['ORCH_PYTHON'],
+      path: process.env['PATH'] ?? '',
+    });
+    const environmentFolder = join(folder, 'environment');
+    await makeVirtualEnvironment(environmentFolder, await askInterpreter(python.executable));
+    question = {
+      run: script as WarmQuestion['run'],
+      files: [await file('main.py', 'import json, pandas')],
+      environmentFolder,
+      interpreter: python.executable,
+      variables: { ...startVariables, OWN: '1' },
+    };
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function file(path: string, text: string) {
+    const source = join(folder, path);
+    await mkdir(join(source, '..'), { recursive: true });
+    await writeFile(source, text);
+    return { path, source, mode: 0o644 };
+  }
+
+  const answer = (change: Partial<WarmQuestion> = {}) =>
+    new WarmStarts().of({ ...question, ...change });
+
+  test('it may, with what it imports', async () => {
+    expect(await answer()).toEqual({ modules: ['json'] });
+  });
+
+  test('not when its script asks for cold starts', async () => {
+    const run = { ...question.run, startMode: 'cold' as const };
+    expect(await answer({ run })).toBeUndefined();
+  });
+
+  test.for([['LANG'], ['LC_ALL'], ['LD_PRELOAD'], ['PYTHONOPTIMIZE'], ['MALLOC_ARENA_MAX']])(
+    'not with a variable %s, which counts while an interpreter starts',
+    async ([name = '']) => {
+      const variables = { ...question.variables, [name]: 'C' };
+      expect(await answer({ variables })).toBeUndefined();
+    },
+  );
+
+  test('not when a file of it stands for a module of the library', async () => {
+    const files = [...question.files, await file('json.py', '')];
+    expect(await answer({ files })).toBeUndefined();
+  });
+
+  test('not in an environment that leads elsewhere than where it was made to', async () => {
+    const { environmentFolder } = question;
+    await writeFile(join(environmentFolder, 'pyvenv.cfg'), 'home = /elsewhere\n');
+    expect(await answer()).toBeUndefined();
+    await rm(join(environmentFolder, 'bin', 'python'));
+    await symlink('/bin/true', join(environmentFolder, 'bin', 'python'));
+    expect(await answer()).toBeUndefined();
+    expect(await answer({ environmentFolder: join(folder, 'nowhere') })).toBeUndefined();
+  });
+});
