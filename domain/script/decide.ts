@@ -147,7 +147,7 @@ export const scriptAggregate: Aggregate<
   streamType: 'script',
   initial: initialScript,
   evolve: evolveScript,
-  stateVersion: 3,
+  stateVersion: 4,
   decide: decideScript,
   streamOf: (command) => `script-${command.scriptId}`,
   guards: (command) =>

@@ -1,4 +1,5 @@
 /** What a script's author may set about its runs, with the defaults of contract §6. */
+import type { JsonValue } from '#domain/kernel/event.ts';
 import { environmentProblem, type EnvironmentVariables } from './environment.ts';
 
 /** `null` lifts a limit. */
@@ -30,6 +31,9 @@ export interface RetryPolicy {
 export const startModes = ['warm', 'cold'] as const;
 export type StartMode = (typeof startModes)[number];
 
+/** A JSON Schema. */
+export type ParametersSchema = { readonly [keyword: string]: JsonValue };
+
 export interface ScriptSettings {
   readonly maxConcurrentRuns: number;
   readonly storageQuotaBytes: number;
@@ -43,6 +47,8 @@ export interface ScriptSettings {
   /** `3` or such as `3.12`; `null` for the runtime's own. */
   readonly python: string | null;
   readonly startMode: StartMode;
+  /** What the parameters of runs have to match; `null` for anything. */
+  readonly parametersSchema: ParametersSchema | null;
   /** A new value resolves the requirements anew. */
   readonly resolution: string | null;
 }
@@ -78,6 +84,7 @@ export const defaultSettings: ScriptSettings = {
   environment: {},
   python: null,
   startMode: 'warm',
+  parametersSchema: null,
   resolution: null,
 };
 

@@ -51,6 +51,7 @@ describe('given a script', () => {
         purge: null,
         python: null,
         start_mode: 'warm',
+        parameters_schema: null,
         resolution: null,
         version: 1,
         created_at: at(3),

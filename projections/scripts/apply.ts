@@ -103,6 +103,7 @@ export function settingColumns(settings: ScriptSettings) {
     environment: settings.environment,
     python: settings.python,
     start_mode: settings.startMode,
+    parameters_schema: settings.parametersSchema,
     resolution: settings.resolution,
   };
 }
@@ -120,6 +121,7 @@ export function settingsOf(row: ScriptsTable): ScriptSettings {
     environment: row.environment,
     python: row.python,
     startMode: row.start_mode,
+    parametersSchema: row.parameters_schema,
     resolution: row.resolution,
   };
 }

@@ -1,4 +1,5 @@
 import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
+import type { ParametersSchema } from '#domain/script/settings.ts';
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import { nameContains } from './search.ts';
@@ -101,19 +102,40 @@ export async function findScriptGroup(
     .executeTakeFirst();
 }
 
-/** The groups of those of the scripts that are there; deleted ones count where `deleted` says so. */
+/** The groups of scripts, also of deleted ones. */
 export async function findScriptGroups(
   db: ReadModels,
   scriptIds: readonly ScriptId[],
-  { deleted = false }: { readonly deleted?: boolean } = {},
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await db
     .selectFrom('scripts')
     .select(['script_id', 'group_id'])
     .where(sql<boolean>`script_id = ANY(${scriptIds}::uuid[])`)
-    .$if(!deleted, (query) => query.where('deleted', '=', false))
     .execute();
   return new Map(rows.map((row) => [row.script_id, row.group_id]));
+}
+
+/** What a request for a run asks of a script. */
+export type RunnableScript = Pick<ScriptsTable, 'script_id' | 'group_id' | 'parameters_schema'>;
+
+/** Those of the scripts that are there. */
+export async function findRunnableScripts(
+  db: ReadModels,
+  scriptIds: readonly ScriptId[],
+): Promise<ReadonlyMap<string, RunnableScript>> {
+  const rows = await db
+    .selectFrom('scripts')
+    .select(['script_id', 'group_id'])
+    .select((expression) =>
+      expression
+        .ref('parameters_schema')
+        .$castTo<ParametersSchema | null>()
+        .as('parameters_schema'),
+    )
+    .where(sql<boolean>`script_id = ANY(${scriptIds}::uuid[])`)
+    .where('deleted', '=', false)
+    .execute();
+  return new Map(rows.map((row) => [row.script_id, row]));
 }
 
 /** Newest first, from behind `after`; at most `limit` rows. */

@@ -1,5 +1,10 @@
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
-import type { RetryPolicy, RunLimits, StartMode } from '#domain/script/settings.ts';
+import type {
+  ParametersSchema,
+  RetryPolicy,
+  RunLimits,
+  StartMode,
+} from '#domain/script/settings.ts';
 import type { Columns } from '../columns.ts';
 
 export interface ScriptsTable {
@@ -20,6 +25,7 @@ export interface ScriptsTable {
   readonly environment: EnvironmentVariables;
   readonly python: string | null;
   readonly start_mode: StartMode;
+  readonly parameters_schema: ParametersSchema | null;
   readonly resolution: string | null;
   /** Whether what a deleted script has beside its history is being removed, or gone. */
   readonly purge: 'started' | 'finished' | null;
@@ -48,6 +54,7 @@ export const scriptColumns: Columns<ScriptsTable> = {
   environment: 'jsonb',
   python: 'text',
   start_mode: 'text',
+  parameters_schema: 'jsonb',
   resolution: 'text',
   purge: 'text',
   version: 'integer',

@@ -1,6 +1,6 @@
 /** The backend as a whole: routes, WebSockets and background duties over one HTTP server. */
 import type { ScriptId, SessionId } from '#domain/kernel/ids.ts';
-import { findScriptGroups } from '#projections/scripts/queries.ts';
+import { findRunnableScripts } from '#projections/scripts/queries.ts';
 import { findOpenSessions } from '#projections/sessions/queries.ts';
 import { gathered } from '#projections/gathered.ts';
 import { createServer, type Server } from 'node:http';
@@ -23,6 +23,7 @@ import { createAccessTokens } from './http/tokens.ts';
 import { LoginThrottle } from './login-throttle.ts';
 import { createMetrics } from './metrics.ts';
 import { operations } from './operations.ts';
+import { ParameterSchemas } from './parameter-schemas/parameter-schemas.ts';
 import { bcryptPasswords } from './passwords.ts';
 import type { Parts, Services } from './services.ts';
 import { purgeStoredAnswers } from './stores/idempotency-answers.ts';
@@ -32,6 +33,7 @@ import { WebSockets } from './ws/web-sockets.ts';
 
 const purgeEveryMs = 10 * 60_000;
 const heartbeatMs = 15_000;
+const schemaPatienceMs = 2_000;
 
 export interface Backend {
   readonly services: Services;
@@ -77,7 +79,7 @@ export function createBackend(parts: Parts): Backend {
     settle: () => refusals.flush(),
     close: async () => {
       await Promise.all([stopServer(server), sockets.close(), purge.stop()]);
-      await refusals.close();
+      await Promise.all([refusals.close(), services.parameterSchemas.close()]);
     },
   };
 }
@@ -95,10 +97,11 @@ function servicesOf(parts: Parts): Services {
       const sessions = await findOpenSessions(parts.readModels, ids);
       return new Map(sessions.map((session) => [session.session_id, session]));
     }, nextTurn),
-    findGroupOf: gathered(
-      (ids: readonly ScriptId[]) => findScriptGroups(parts.readModels, ids),
+    findRunnable: gathered(
+      (ids: readonly ScriptId[]) => findRunnableScripts(parts.readModels, ids),
       nextTurn,
     ),
+    parameterSchemas: new ParameterSchemas(schemaPatienceMs),
     passwords: bcryptPasswords(parts.passwordCost),
     throttle: new LoginThrottle(parts.database, parts.clock),
     metrics: createMetrics(),

@@ -10,12 +10,14 @@ import type { RunSamples } from '#domain/ports/run-samples.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
 import type { ReadModels } from '#projections/projection.ts';
+import type { RunnableScript } from '#projections/scripts/queries.ts';
 import type { OpenSession } from '#projections/sessions/queries.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import type { TrustedProxies } from './http/client.ts';
 import type { AccessTokens } from './http/tokens.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import type { Metrics } from './metrics.ts';
+import type { ParameterSchemas } from './parameter-schemas/parameter-schemas.ts';
 import type { Passwords } from './passwords.ts';
 
 /** What the process is given from outside. */
@@ -47,8 +49,9 @@ export interface Services extends Parts {
   readonly tokens: AccessTokens;
   /** A session that still counts, with its owner as of now. */
   readonly findSession: (id: SessionId) => Promise<OpenSession | undefined>;
-  /** The group of a script that is there. */
-  readonly findGroupOf: (id: ScriptId) => Promise<string | undefined>;
+  /** What a request for a run asks of a script that is there. */
+  readonly findRunnable: (id: ScriptId) => Promise<RunnableScript | undefined>;
+  readonly parameterSchemas: ParameterSchemas;
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
   readonly metrics: Metrics;

@@ -60,7 +60,8 @@ function summaryOf(errors: readonly Fault[]): string {
     : `The field "${first.pointer.slice(1)}" ${first.detail}.`;
 }
 
-function faultOf(error: ErrorObject): Fault {
+/** A complaint of the validator, as a fault of the value. */
+export function faultOf(error: ErrorObject): Fault {
   const { instancePath: at, keyword, params } = error;
   switch (keyword) {
     case 'additionalProperties':

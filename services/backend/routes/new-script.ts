@@ -14,7 +14,12 @@ import type { CommandContext } from '#domain/ports/commands.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
 import { environmentProblem } from '#domain/script/environment.ts';
 import { pathProblem } from '#domain/script/path.ts';
-import { defaultLimits, defaultRetry, defaultSettings } from '#domain/script/settings.ts';
+import {
+  defaultLimits,
+  defaultRetry,
+  defaultSettings,
+  type ScriptSettings,
+} from '#domain/script/settings.ts';
 import type { Static } from 'typebox';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import type { NewScript } from '../schemas/script.ts';
@@ -41,6 +46,8 @@ export async function createScript(
   if (unusable !== undefined) return badField('entrypoint', unusable);
   const refused = environmentProblem(call.body.environment ?? {});
   if (refused !== undefined) return badField('environment', refused);
+  const noSchema = await parametersSchemaProblem(call.body, services);
+  if (noSchema !== undefined) return noSchema;
   const files = (await templateFiles(call.body.template)).map(({ path, content }) => ({
     path: path === templateEntrypoint ? entrypoint : path,
     sha256: createHash('sha256').update(content).digest('hex'),
@@ -79,10 +86,20 @@ function newScript(
       environment: body.environment ?? {},
       python: body.python ?? null,
       startMode: body.start_mode ?? defaultSettings.startMode,
+      parametersSchema: (body.parameters_schema ?? null) as ScriptSettings['parametersSchema'],
       resolution: null,
     },
     files,
   };
+}
+
+/** What is wrong with the schema that a body gives a script, where it does. */
+export async function parametersSchemaProblem(
+  { parameters_schema: schema }: Pick<Static<typeof NewScript>, 'parameters_schema'>,
+  { parameterSchemas }: Services,
+): Promise<Problem | undefined> {
+  if (schema === undefined || schema === null) return undefined;
+  return await parameterSchemas.schemaProblem(schema, 'parameters_schema');
 }
 
 /** The group that is named, or where it is not, `custom` or the caller's first. */

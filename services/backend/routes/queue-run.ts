@@ -8,6 +8,7 @@ import { putPayload } from '#infra/postgres/payloads.ts';
 import { queuedRun } from '#projections/runs/apply.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
+import type { RunnableScript } from '#projections/scripts/queries.ts';
 import type { Static } from 'typebox';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import { maxParamsBytes, type RunRequest } from '../schemas/run.ts';
@@ -30,10 +31,12 @@ export interface Queued {
 /** Parameters are kept once it is sure that they are wanted: a refused run leaves nothing behind. */
 export async function queueRun(call: RunCall, services: Services): Promise<Queued | Problem> {
   const { commands, database, ids } = services;
-  const group = await services.findGroupOf(call.parameters.id);
-  if (group === undefined || !isIn(call.principal, group)) return notFound;
+  const script = await services.findRunnable(call.parameters.id);
+  if (script === undefined || !isIn(call.principal, script.group_id)) return notFound;
   const content = paramsOf(call.body);
   if (content !== undefined && content.length > maxParamsBytes) return paramsTooLarge;
+  const mismatch = await paramsProblem(script, call.body.params, services);
+  if (mismatch !== undefined) return mismatch;
   const command: RunScript = {
     type: 'RunScript',
     runId: known(parseRunId, ids.next()),
@@ -51,6 +54,16 @@ export async function queueRun(call: RunCall, services: Services): Promise<Queue
   const outcome = accepted(await commands.execute(command, call.context));
   if (isProblem(outcome)) return outcome;
   return { run: await runOf(outcome, services), outcome };
+}
+
+/** What is wrong with the parameters of a run that is asked for, by the schema of its script. */
+export async function paramsProblem(
+  { parameters_schema: schema }: RunnableScript,
+  params: unknown,
+  { parameterSchemas }: Services,
+): Promise<Problem | undefined> {
+  if (schema === null) return undefined;
+  return await parameterSchemas.valueProblem(schema, params ?? {}, 'params');
 }
 
 /** The run that an accepted request made. */

@@ -4,12 +4,14 @@ import { known, parseRunId, parseScriptId, type RunId } from '#domain/kernel/ids
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { keepPayload } from '#infra/postgres/payloads.ts';
 import { planOf } from '#projections/runs/queries.ts';
+import type { RunsTable } from '#projections/runs/table.ts';
 import type { Static } from 'typebox';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import type { RerunRequest } from '../schemas/run.ts';
 import type { Services } from '../services.ts';
+import { readParams } from '../stores/params.ts';
 import { accepted } from './outcome.ts';
-import { runOf, type Queued } from './queue-run.ts';
+import { paramsProblem, runOf, type Queued } from './queue-run.ts';
 import { visibleRun } from './visible.ts';
 
 export interface RerunCall {
@@ -31,6 +33,8 @@ export async function rerunRun(call: RerunCall, services: Services): Promise<Que
   if (repeated === undefined) return notFound;
   const { params_sha256: sha256 } = repeated;
   if (sha256 !== null && !(await keepPayload(services.database, sha256))) return paramsRemoved;
+  const mismatch = body.version === 'latest' ? await latestProblem(repeated, services) : undefined;
+  if (mismatch !== undefined) return mismatch;
   const outcome = accepted(
     await commands.execute(
       {
@@ -47,4 +51,15 @@ export async function rerunRun(call: RerunCall, services: Services): Promise<Que
     ),
   );
   return isProblem(outcome) ? outcome : { run: await runOf(outcome, services), outcome };
+}
+
+/** The parameters of then have to match the schema of now, where the run is one of the script of now. */
+async function latestProblem(
+  { script_id: scriptId, params_sha256: sha256 }: RunsTable,
+  services: Services,
+): Promise<Problem | undefined> {
+  const script = await services.findRunnable(known(parseScriptId, scriptId));
+  if (script === undefined || script.parameters_schema === null) return undefined;
+  const params = await readParams(services.database, [sha256]);
+  return await paramsProblem(script, params.get(sha256), services);
 }

@@ -12,7 +12,7 @@ import { versionOf } from '../http/conditional.ts';
 import { isProblem, notFound, type Problem } from '../http/problem.ts';
 import type { ScriptChanges } from '../schemas/script.ts';
 import type { Services } from '../services.ts';
-import { badField, visibleGroupId } from './new-script.ts';
+import { badField, parametersSchemaProblem, visibleGroupId } from './new-script.ts';
 import { accepted, type Accepted } from './outcome.ts';
 import { visibleScript } from './visible.ts';
 
@@ -50,6 +50,8 @@ async function changeSettings(
   if (script === undefined) return notFound;
   const condition = versionOf(call.header('If-Match'));
   if (isProblem(condition)) return condition;
+  const noSchema = await parametersSchemaProblem(call.body, services);
+  if (noSchema !== undefined) return noSchema;
   const change = changeOf(call, script);
   if (isProblem(change)) return change;
   // These are merged with what was read, so that must be what is replaced.
@@ -91,7 +93,7 @@ function changeOf(call: ChangeCall, script: ScriptView): ChangeScript | Problem 
 
 function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> {
   const { max_concurrent_runs, storage_quota_bytes, entrypoint, limits, tags } = body;
-  const { retry, keep_alive, environment, python, start_mode } = body;
+  const { retry, keep_alive, environment, python, start_mode, parameters_schema } = body;
   return {
     ...(max_concurrent_runs !== undefined && { maxConcurrentRuns: max_concurrent_runs }),
     ...(storage_quota_bytes !== undefined && { storageQuotaBytes: storage_quota_bytes }),
@@ -103,6 +105,9 @@ function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> 
     ...(environment !== undefined && { environment: patched(script.environment, environment) }),
     ...(python !== undefined && { python }),
     ...(start_mode !== undefined && { startMode: start_mode }),
+    ...(parameters_schema !== undefined && {
+      parametersSchema: parameters_schema as ScriptSettings['parametersSchema'],
+    }),
   };
 }
 

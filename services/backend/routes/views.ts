@@ -28,6 +28,7 @@ export function scriptJson(script: ScriptView) {
     environment: script.environment,
     python: script.python,
     start_mode: script.start_mode,
+    parameters_schema: script.parameters_schema,
     version: script.version,
     created_at: script.created_at,
     created_by: script.created_by,

@@ -116,6 +116,17 @@ export const startMode = Type.Enum([...startModes], {
     'With `warm`, a run may be executed by an interpreter that is kept for the script and forked; it differs in nothing but what `docs/warm-start.md` names. With `cold`, each run starts an interpreter.',
 });
 
+export const parametersSchema = Nullable(
+  Type.Object(
+    {},
+    {
+      additionalProperties: true,
+      description:
+        'A JSON Schema (2020-12 or draft-07) that the parameters of requested runs have to match, at most 64 KiB; a request without parameters is checked as `{}`. `format` is an annotation, and nothing outside the schema is referred to. Replaced as a whole.',
+    },
+  ),
+);
+
 export const settings = {
   max_concurrent_runs: Type.Optional(maxConcurrentRuns),
   storage_quota_bytes: Type.Optional(storageQuota),
@@ -126,4 +137,5 @@ export const settings = {
   keep_alive: Type.Optional(keepAlive),
   python: Type.Optional(python),
   start_mode: Type.Optional(startMode),
+  parameters_schema: Type.Optional(parametersSchema),
 };

@@ -10,6 +10,7 @@ import {
   keepAlive,
   Limits,
   maxConcurrentRuns,
+  parametersSchema,
   python,
   Retry,
   settings,
@@ -79,6 +80,7 @@ export const scriptExample = {
   environment: { TZ: 'Europe/Berlin' },
   python: null,
   start_mode: 'warm',
+  parameters_schema: { type: 'object', properties: { limit: { type: 'integer' } } },
   version: 3,
   created_at: examples.time,
   created_by: 'ada@example.com',
@@ -106,6 +108,7 @@ export const Script = Type.Object(
     environment,
     python,
     start_mode: startMode,
+    parameters_schema: parametersSchema,
     version: Type.Integer({
       minimum: 1,
       description: 'Counts every change of files and settings; the `ETag`.',

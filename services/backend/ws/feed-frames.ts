@@ -56,7 +56,7 @@ async function scriptFrames(
   if (ids.length === 0) return [];
   const [views, groups] = await Promise.all([
     findScripts(readModels, ids),
-    findScriptGroups(readModels, ids, { deleted: true }),
+    findScriptGroups(readModels, ids),
   ]);
   const shown = new Map(views.map((view) => [view.script_id, view]));
   return [...groups].map(([scriptId, groupId]) => {

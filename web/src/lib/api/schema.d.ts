@@ -1364,6 +1364,14 @@ export interface components {
          *       },
          *       "python": null,
          *       "start_mode": "warm",
+         *       "parameters_schema": {
+         *         "type": "object",
+         *         "properties": {
+         *           "limit": {
+         *             "type": "integer"
+         *           }
+         *         }
+         *       },
          *       "version": 3,
          *       "created_at": "2026-11-21T02:31:00.000Z",
          *       "created_by": "ada@example.com",
@@ -1406,6 +1414,9 @@ export interface components {
              * @enum {unknown}
              */
             start_mode: "warm" | "cold";
+            parameters_schema: {
+                [key: string]: unknown;
+            } | null;
             /** @description Counts every change of files and settings; the `ETag`. */
             version: number;
             /** Format: date-time */
@@ -1471,6 +1482,9 @@ export interface components {
              * @enum {unknown}
              */
             start_mode?: "warm" | "cold";
+            parameters_schema?: {
+                [key: string]: unknown;
+            } | null;
             /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. */
             environment?: {
                 [key: string]: string;
@@ -1501,6 +1515,9 @@ export interface components {
              * @enum {unknown}
              */
             start_mode?: "warm" | "cold";
+            parameters_schema?: {
+                [key: string]: unknown;
+            } | null;
             /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. Those that are not named stay, `null` takes one away. */
             environment?: {
                 [key: string]: string | null;
@@ -2892,6 +2909,14 @@ export interface operations {
                      *           },
                      *           "python": null,
                      *           "start_mode": "warm",
+                     *           "parameters_schema": {
+                     *             "type": "object",
+                     *             "properties": {
+                     *               "limit": {
+                     *                 "type": "integer"
+                     *               }
+                     *             }
+                     *           },
                      *           "version": 3,
                      *           "created_at": "2026-11-21T02:31:00.000Z",
                      *           "created_by": "ada@example.com",
@@ -3021,6 +3046,14 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "parameters_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "limit": {
+                     *             "type": "integer"
+                     *           }
+                     *         }
+                     *       },
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -3169,6 +3202,14 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "parameters_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "limit": {
+                     *             "type": "integer"
+                     *           }
+                     *         }
+                     *       },
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -3324,6 +3365,14 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "parameters_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "limit": {
+                     *             "type": "integer"
+                     *           }
+                     *         }
+                     *       },
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -3591,6 +3640,14 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "parameters_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "limit": {
+                     *             "type": "integer"
+                     *           }
+                     *         }
+                     *       },
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -3751,6 +3808,14 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "parameters_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "limit": {
+                     *             "type": "integer"
+                     *           }
+                     *         }
+                     *       },
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -3875,6 +3940,14 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "parameters_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "limit": {
+                     *             "type": "integer"
+                     *           }
+                     *         }
+                     *       },
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -4002,6 +4075,14 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "parameters_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "limit": {
+                     *             "type": "integer"
+                     *           }
+                     *         }
+                     *       },
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -4238,6 +4319,14 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "parameters_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "limit": {
+                     *             "type": "integer"
+                     *           }
+                     *         }
+                     *       },
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -4403,6 +4492,14 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "parameters_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "limit": {
+                     *             "type": "integer"
+                     *           }
+                     *         }
+                     *       },
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",
@@ -4563,6 +4660,14 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "parameters_schema": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "limit": {
+                     *             "type": "integer"
+                     *           }
+                     *         }
+                     *       },
                      *       "version": 3,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "created_by": "ada@example.com",

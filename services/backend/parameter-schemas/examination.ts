@@ -1,0 +1,113 @@
+/** JSON Schemas that authors wrote, and values that are to match them: what is wrong with either. Runs in
+ *  a thread of its own, because neither compiling nor matching is bounded by anything in the schema. */
+import { createHash } from 'node:crypto';
+import { Ajv, type ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Fault } from '../http/problem.ts';
+import { faultOf } from '../http/validation.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const maxCompiled = 100;
+const maxFaults = 20;
+
+const options = {
+  strict: false,
+  allErrors: true,
+  // Annotations alone, as the standard has it where nothing else is said.
+  validateFormats: false,
+  logger: false,
+} as const;
+/** For one schema alone, so that none finds parts of another, or of the standard's own. */
+const alone = { ...options, meta: false, validateSchema: false } as const;
+
+const dialects = {
+  'https://json-schema.org/draft/2020-12/schema': {
+    standard: () => new Ajv2020(options),
+    compiler: () => new Ajv2020(alone),
+  },
+  'http://json-schema.org/draft-07/schema': {
+    standard: () => new Ajv(options),
+    compiler: () => new Ajv(alone),
+  },
+} as const;
+
+type Dialect = keyof typeof dialects;
+
+export class Examination {
+  readonly #standards = new Map<Dialect, Ajv | Ajv2020>();
+  /** By hash, the latest used last. */
+  readonly #compiled = new Map<string, ValidateFunction>();
+
+  /** What is wrong with a schema, by pointers into it.
+   *  @param text its JSON */
+  ofSchema(text: string): readonly Fault[] {
+    const compiled = this.#compile(text);
+    return typeof compiled === 'function' ? [] : compiled;
+  }
+
+  /** What is wrong with a value, by pointers into it. A schema that cannot be used any more says so. */
+  ofValue(schemaText: string, valueText: string): readonly Fault[] {
+    const compiled = this.#compile(schemaText);
+    if (typeof compiled !== 'function') {
+      return compiled.map(({ detail }) => fault('', `cannot be checked: ${detail}`));
+    }
+    try {
+      if (compiled(JSON.parse(valueText))) return [];
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      return [fault('', 'cannot be checked: the schema never ends')];
+    }
+    return (compiled.errors ?? []).slice(0, maxFaults).map(faultOf);
+  }
+
+  #compile(text: string): ValidateFunction | readonly Fault[] {
+    const name = createHash('sha256').update(text).digest('base64url');
+    const present = this.#compiled.get(name);
+    this.#compiled.delete(name);
+    const compiled = present ?? this.#make(JSON.parse(text) as Schema);
+    if (typeof compiled === 'function') this.#remember(name, compiled);
+    return compiled;
+  }
+
+  #make(schema: Schema): ValidateFunction | readonly Fault[] {
+    const dialect = dialectOf(schema);
+    if (dialect === undefined) {
+      return [fault('/$schema', `is none of ${Object.keys(dialects).join(' and ')}`)];
+    }
+    if (schema['$async'] !== undefined) return [fault('/$async', 'is not served')];
+    const standard = this.#standardOf(dialect);
+    if (standard.validateSchema(schema) !== true) {
+      return (standard.errors ?? []).slice(0, maxFaults).map(faultOf);
+    }
+    try {
+      return dialects[dialect].compiler().compile(schema);
+    } catch (error) {
+      if (error instanceof Error) return [fault('', `cannot be used: ${error.message}`)];
+      throw error;
+    }
+  }
+
+  #standardOf(dialect: Dialect): Ajv | Ajv2020 {
+    const standard = this.#standards.get(dialect) ?? dialects[dialect].standard();
+    this.#standards.set(dialect, standard);
+    return standard;
+  }
+
+  /** The one that was not used for longest makes room. */
+  #remember(name: string, compiled: ValidateFunction): void {
+    this.#compiled.set(name, compiled);
+    const [oldest] = this.#compiled.size > maxCompiled ? this.#compiled.keys() : [];
+    if (oldest !== undefined) this.#compiled.delete(oldest);
+  }
+}
+
+function dialectOf(schema: Schema): Dialect | undefined {
+  const { $schema: named = 'https://json-schema.org/draft/2020-12/schema' } = schema;
+  const name = typeof named === 'string' ? named.replace(/#$/, '') : '';
+  return name in dialects ? (name as Dialect) : undefined;
+}
+
+function fault(pointer: string, detail: string): Fault {
+  return { pointer, detail };
+}

@@ -1,0 +1,174 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Problem } from '../http/problem.ts';
+import { ParameterSchemas } from './parameter-schemas.ts';
+
+const schemas = new ParameterSchemas(10_000);
+const impatient = new ParameterSchemas(300);
+afterAll(async () => {
+  await Promise.all([schemas.close(), impatient.close()]);
+});
+
+const ofSchema = (schema: object) => schemas.schemaProblem(schema, 'parameters_schema');
+const ofValue = (schema: object, value: unknown, by = schemas) =>
+  by.valueProblem(schema, value, 'params');
+const faults = (problem: Problem | undefined) =>
+  problem?.errors?.map(({ pointer, detail }) => [pointer, detail]);
+
+/** Each level asks for the next one twice. */
+function doubling(levels: number): object {
+  const $defs = Object.fromEntries(
+    Array.from({ length: levels }, (_, level) => {
+      const next = { $ref: `#/$defs/l${level + 1}` };
+      return [`l${level}`, { allOf: [next, { $ref: `#/$defs/l${level + 1}` }] }];
+    }),
+  );
+  return { $ref: '#/$defs/l0', $defs: { ...$defs, [`l${levels}`]: { type: 'object' } } };
+}
+
+const evilPattern = { properties: { a: { pattern: '^(a+)+$' } } };
+const evilText = { a: `${'a'.repeat(40)}!` };
+
+describe('given a schema that a script is to have', () => {
+  test('when it is one, of either draft, then nothing is wrong', async () => {
+    for (const schema of [
+      {},
+      { type: 'object', required: ['a'], properties: { a: { type: 'integer', default: 1 } } },
+      { $schema: 'https://json-schema.org/draft/2020-12/schema', prefixItems: [{}] },
+      { properties: { child: { $ref: '#' } } },
+      { $schema: 'http://json-schema.org/draft-07/schema#', definitions: { a: {} } },
+      { 'x-ui': { widget: 'slider' }, format: 'of my own' },
+      { $id: 'https://example.com/a', $defs: { b: { type: 'null' } }, $ref: '#/$defs/b' },
+    ]) {
+      expect(await ofSchema(schema), JSON.stringify(schema)).toBeUndefined();
+    }
+  });
+
+  test.each([
+    [{ type: 'objekt' }, '/parameters_schema/type'],
+    [{ properties: { a: { minimum: 'one' } } }, '/parameters_schema/properties/a/minimum'],
+    [{ properties: { a: { pattern: '(' } } }, '/parameters_schema'],
+    [{ $ref: '#/$defs/none' }, '/parameters_schema'],
+    [{ $schema: 'https://example.com/mine' }, '/parameters_schema/$schema'],
+    [{ $async: true }, '/parameters_schema/$async'],
+  ])('when it is none, as %j, then the place is named', async (schema, pointer) => {
+    const problem = await ofSchema(schema);
+    expect(problem?.code).toBe('validation_failed');
+    expect(problem?.errors?.[0]?.pointer).toBe(pointer);
+  });
+
+  test('when it refers to another address, then nothing is fetched', async () => {
+    let asked = 0;
+    const server = createServer((_request, response) => {
+      asked += 1;
+      response.end('{}');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/schema.json`;
+    for (const schema of [{ $ref: address }, { $id: address, $ref: 'other.json' }]) {
+      expect(faults(await ofSchema(schema))?.[0]?.[0]).toBe('/parameters_schema');
+    }
+    expect(await ofSchema({ $schema: address })).toBeDefined();
+    server.close();
+    await once(server, 'close');
+    expect(asked).toBe(0);
+  });
+
+  test('when another one has a part of that name, then it is not found there', async () => {
+    const $id = 'https://example.com/shared';
+    expect(await ofSchema({ $id, type: 'integer' })).toBeUndefined();
+    expect(await ofSchema({ $ref: $id })).toBeDefined();
+    expect(await ofSchema({ $id, type: 'string' })).toBeUndefined();
+    const standard = 'https://json-schema.org/draft/2020-12/schema';
+    expect(await ofSchema({ $id: standard, properties: { type: false } })).toBeUndefined();
+    expect(await ofSchema({ type: 'objekt' })).toBeDefined();
+    expect(await ofSchema({ type: 'object' })).toBeUndefined();
+  });
+
+  test('when it is too large, then that is said', async () => {
+    const problem = await ofSchema({ description: 'x'.repeat(70_000) });
+    expect(faults(problem)).toEqual([['/parameters_schema', 'has more than 65536 bytes']]);
+  });
+});
+
+describe('given parameters', () => {
+  const schema = {
+    type: 'object',
+    required: ['limit'],
+    additionalProperties: false,
+    properties: { limit: { type: 'integer', minimum: 1 }, tags: { items: { type: 'string' } } },
+  };
+
+  test('when they match, then nothing is wrong, and nothing is filled in', async () => {
+    const value = { limit: 3, tags: ['a'] };
+    expect(await ofValue(schema, value)).toBeUndefined();
+    expect(value).toEqual({ limit: 3, tags: ['a'] });
+  });
+
+  test('when they do not, then every place is named', async () => {
+    expect(faults(await ofValue(schema, { limit: 0, tags: ['a', 1], more: 1 }))).toEqual([
+      ['/params/more', 'is unknown'],
+      ['/params/limit', 'must be >= 1'],
+      ['/params/tags/1', 'must be string'],
+    ]);
+    expect(faults(await ofValue(schema, {}))).toEqual([['/params/limit', 'is missing']]);
+  });
+
+  test('when a great many things are wrong, then some are named', async () => {
+    const value = { list: Array.from({ length: 5000 }, () => 1) };
+    const strings = { properties: { list: { items: { type: 'string' } } } };
+    expect(faults(await ofValue(strings, value))).toHaveLength(20);
+  });
+
+  test('when there are many schemas, then each is checked by its own', async () => {
+    const checks = Array.from({ length: 90 }, (_, number) =>
+      ofValue({ properties: { a: { const: number } } }, { a: number }),
+    );
+    expect(new Set(await Promise.all(checks))).toEqual(new Set([undefined]));
+    for (let number = 0; number < 120; number += 1) {
+      const own = { properties: { b: { const: number } } };
+      expect(faults(await ofValue(own, { b: -1 }))).toHaveLength(1);
+    }
+  });
+});
+
+describe('given schemas that ask for endless work', () => {
+  test.each([
+    ['a pattern', evilPattern, evilText],
+    ['references that double', doubling(40), {}],
+  ])('when %s would take for ever, then that is the answer, in time', async (_, schema, value) => {
+    const tooMuch = [['/params', 'cannot be checked: the schema asks for too much work']];
+    expect(faults(await ofValue(schema, value, impatient))).toEqual(tooMuch);
+    const startedMs = performance.now();
+    expect(faults(await ofValue(schema, value, impatient))).toEqual(tooMuch);
+    expect(performance.now() - startedMs).toBeLessThan(300);
+    expect(await ofValue({ type: 'object' }, {}, schemas)).toBeUndefined();
+  });
+
+  test('when one refers to itself, then that is the answer', async () => {
+    const itself = { allOf: [{ $ref: '#/$defs/a' }] };
+    expect(faults(await ofValue({ ...itself, $defs: { a: itself } }, {}))).toEqual([
+      ['/params', 'cannot be checked: the schema never ends'],
+    ]);
+  });
+
+  test('when one would take all memory, then the others do not notice', async () => {
+    const wide = { allOf: Array.from({ length: 400 }, () => ({ items: { type: 'string' } })) };
+    const value = Array.from({ length: 15_000 }, () => 1);
+    const problem = await ofValue(wide, value, new ParameterSchemas(30_000));
+    expect(faults(problem)).toEqual([
+      ['/params', 'cannot be checked: the schema asks for too much work'],
+    ]);
+  });
+
+  test('when very many ask at once, then the last ones are told to come back', async () => {
+    const answers = Array.from({ length: 101 }, () => ofValue({}, {}));
+    expect((await Promise.all(answers)).map((one) => one?.code)).toEqual([
+      ...Array.from({ length: 100 }, () => undefined),
+      'unavailable',
+    ]);
+  });
+});

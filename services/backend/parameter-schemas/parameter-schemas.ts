@@ -1,0 +1,135 @@
+/** Checks the parameters of runs against the schemas of their scripts, one at a time, in a thread that is
+ *  ended where one takes too long: a schema may ask for more work than there is time, or be made to. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { problem, type Fault, type Problem } from '../http/problem.ts';
+
+/** Both are JSON. Without a value, it is about the schema itself. */
+export interface Question {
+  readonly schema: string;
+  readonly value?: string;
+}
+
+const maxSchemaBytes = 64 * 1024;
+const maxWaiting = 100;
+const maxMemoryMb = 64;
+/** A thread that is not needed for so long gives its memory back. */
+const maxIdleMs = 60_000;
+/** A schema that took too long is not tried again for so long: it would hold up all others. */
+const distrustMs = 10_000;
+const maxDistrusted = 1000;
+
+const busy = problem('unavailable', 'Too many parameters are being checked: try again.');
+
+export class ParameterSchemas {
+  readonly #patienceMs: number;
+  readonly #distrusted = new Map<string, number>();
+  #thread: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  /** @param patienceMs the longest time for one answer */
+  constructor(patienceMs: number) {
+    this.#patienceMs = patienceMs;
+  }
+
+  /** What is wrong with a schema that a script is to have.
+   *  @param field its name in the body */
+  async schemaProblem(schema: object, field: string): Promise<Problem | undefined> {
+    const text = JSON.stringify(schema);
+    if (Buffer.byteLength(text) > maxSchemaBytes) {
+      return refusal(field, [{ pointer: '', detail: `has more than ${maxSchemaBytes} bytes` }]);
+    }
+    return await this.#ask({ schema: text }, field);
+  }
+
+  /** What is wrong with parameters.
+   *  @param field their name in the body */
+  async valueProblem(schema: object, value: unknown, field: string): Promise<Problem | undefined> {
+    return await this.#ask({ schema: JSON.stringify(schema), value: JSON.stringify(value) }, field);
+  }
+
+  /** Ends the thread; safe twice. */
+  async close(): Promise<void> {
+    await this.#last;
+    await this.#end();
+  }
+
+  async #ask(question: Question, field: string): Promise<Problem | undefined> {
+    if (this.#waiting >= maxWaiting) return busy;
+    this.#waiting += 1;
+    const answer = this.#last.then(() => this.#answer(question));
+    this.#last = answer.catch(() => undefined);
+    try {
+      const faults = await answer;
+      return faults.length === 0 ? undefined : refusal(field, faults);
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  async #answer(question: Question): Promise<readonly Fault[]> {
+    const name = createHash('sha256').update(question.schema).digest('base64url');
+    if ((this.#distrusted.get(name) ?? 0) > performance.now()) return tooMuch;
+    const thread = (this.#thread ??= await this.#start());
+    clearTimeout(this.#idle);
+    const tooLate = AbortSignal.timeout(this.#patienceMs);
+    try {
+      const answered = once(thread, 'message', { signal: tooLate });
+      thread.postMessage(question);
+      const [faults] = (await answered) as [readonly Fault[]];
+      this.#idle = setTimeout(() => void this.#end(), maxIdleMs).unref();
+      return faults;
+    } catch (error) {
+      // Ended before anything is asked again: what it is still at would be taken for the next answer.
+      await this.#end();
+      if (!tooLate.aborted && !isOutOfMemory(error)) throw error;
+      this.#distrust(name);
+      return tooMuch;
+    }
+  }
+
+  async #start(): Promise<Worker> {
+    const thread = new Worker(new URL('thread.ts', import.meta.url), {
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: maxMemoryMb },
+    });
+    thread.unref();
+    // Whoever waits for an answer is told; where nobody does, the next one gets another thread.
+    thread.on('error', () => undefined);
+    thread.once('exit', () => {
+      if (this.#thread === thread) this.#thread = undefined;
+    });
+    await once(thread, 'message');
+    return thread;
+  }
+
+  #distrust(name: string): void {
+    const [oldest] = this.#distrusted.size < maxDistrusted ? [] : this.#distrusted.keys();
+    if (oldest !== undefined) this.#distrusted.delete(oldest);
+    this.#distrusted.set(name, performance.now() + distrustMs);
+  }
+
+  async #end(): Promise<void> {
+    clearTimeout(this.#idle);
+    const thread = this.#thread;
+    this.#thread = undefined;
+    await thread?.terminate();
+  }
+}
+
+const tooMuch: readonly Fault[] = [
+  { pointer: '', detail: 'cannot be checked: the schema asks for too much work' },
+];
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
+function refusal(field: string, faults: readonly Fault[]): Problem {
+  const errors = faults.map((one) => ({ ...one, pointer: `/${field}${one.pointer}` }));
+  const { pointer = '', detail = '' } = errors[0] ?? {};
+  return problem('validation_failed', `The field "${pointer.slice(1)}" ${detail}.`, { errors });
+}
