@@ -44,14 +44,20 @@ export function lastOf({ from, events }: History): RecordedEvent | undefined {
 
 type Folding<State, Event extends DomainEvent> = Pick<
   Aggregate<State, never, Event, never>,
-  'initial' | 'evolve' | 'stateVersion'
+  'initial' | 'evolve' | 'evolveAll' | 'stateVersion'
 >;
 
 export function stateAfter<State, Event extends DomainEvent>(
-  aggregate: Folding<State, Event>,
+  { initial, evolve, evolveAll }: Folding<State, Event>,
   { from, events }: History,
 ): State {
-  return events.reduce((state, event) => step(aggregate, state, event), begin(aggregate, from));
+  const before = from === undefined ? initial : (unpacked(from.state) as State);
+  // The stream's prefix says whose events these are.
+  const own = events as unknown as readonly (Event & { readonly version: number })[];
+  return (
+    evolveAll?.(before, own) ??
+    own.reduce((state, event) => evolve(state, event, event.version), before)
+  );
 }
 
 /** The snapshots that are due on the way through the events. */
@@ -59,21 +65,17 @@ export function snapshotsAlong<State, Event extends DomainEvent>(
   aggregate: Folding<State, Event>,
   history: History,
 ): readonly Snapshot[] {
-  const { from, events } = history;
   const due: Snapshot[] = [];
-  let nextVersion = versionAfter(from);
-  if (versionOf(history) < nextVersion) return due;
-  const format = formatOf(aggregate);
-  let state = begin(aggregate, from);
-  for (const last of events) {
-    state = step(aggregate, state, last);
-    if (last.version < nextVersion) continue;
-    const json = packed(state);
-    const snapshot = { format, last, state: json, size: JSON.stringify(json).length };
-    due.push(snapshot);
-    nextVersion = versionAfter(snapshot);
+  let { from, events } = history;
+  for (;;) {
+    const count = versionAfter(from) - (from?.last.version ?? 0);
+    const last = events[count - 1];
+    if (last === undefined) return due;
+    const state = packed(stateAfter(aggregate, { from, events: events.slice(0, count) }));
+    from = { format: formatOf(aggregate), last, state, size: JSON.stringify(state).length };
+    due.push(from);
+    events = events.slice(count);
   }
-  return due;
 }
 
 /** Where the next snapshot is due. */
@@ -81,19 +83,6 @@ function versionAfter(snapshot: Snapshot | undefined): number {
   if (snapshot === undefined) return snapshotEvery;
   const { last, size } = snapshot;
   return last.version + Math.max(snapshotEvery, Math.ceil(size / eventBytes));
-}
-
-function begin<State>({ initial }: Folding<State, never>, from: Snapshot | undefined): State {
-  return from === undefined ? initial : (unpacked(from.state) as State);
-}
-
-function step<State, Event extends DomainEvent>(
-  { evolve }: Folding<State, Event>,
-  state: State,
-  event: RecordedEvent,
-): State {
-  // The stream's prefix says whose events these are.
-  return evolve(state, event as unknown as Event, event.version);
 }
 
 /** What a snapshot must be of to be used: the aggregate's states, folded from events in the shape of

@@ -14,6 +14,11 @@ export interface Aggregate<
   readonly streamType: string;
   readonly initial: State;
   readonly evolve: (state: State, event: Event, version: number) => State;
+  /** The same for one event after the other, where that can be had for less than `evolve` for each. */
+  readonly evolveAll?: (
+    state: State,
+    events: readonly (Event & { readonly version: number })[],
+  ) => State;
   /** From 1; raised with every change of what a state holds or of how events are folded. States that
    *  were kept under another number are not used. */
   readonly stateVersion: number;

@@ -12,7 +12,13 @@ import type {
 import { deleteFile, filesProblem, moveFile, saveFile } from './decide-files.ts';
 import type { ScriptChanged, ScriptEvent } from './events.ts';
 import { settingsProblem, type ScriptSettings } from './settings.ts';
-import { evolveScript, initialScript, type PresentScript, type ScriptState } from './state.ts';
+import {
+  evolveScript,
+  evolveScriptAll,
+  initialScript,
+  type PresentScript,
+  type ScriptState,
+} from './state.ts';
 
 export interface ScriptDecisionFacts {
   /** Whether the group that the command names exists; true where it names none. */
@@ -147,6 +153,7 @@ export const scriptAggregate: Aggregate<
   streamType: 'script',
   initial: initialScript,
   evolve: evolveScript,
+  evolveAll: evolveScriptAll,
   stateVersion: 4,
   decide: decideScript,
   streamOf: (command) => `script-${command.scriptId}`,

@@ -30,6 +30,23 @@ export type PresentScript = Extract<ScriptState, { status: 'present' }>;
 export const initialScript: ScriptState = { status: 'absent' };
 
 export function evolveScript(state: ScriptState, event: ScriptEvent, since: number): ScriptState {
+  return evolved(state, event, since, (files) => new Map(files));
+}
+
+/** The same for one event after the other. The files are copied once: a script may have thousands. */
+export function evolveScriptAll(
+  state: ScriptState,
+  events: readonly (ScriptEvent & { readonly version: number })[],
+): ScriptState {
+  let own: ReturnType<Edit> | undefined;
+  const edit: Edit = (files) => (files === own ? own : (own = new Map(files)));
+  return events.reduce((before, event) => evolved(before, event, event.version, edit), state);
+}
+
+/** Files that may be changed. */
+type Edit = (files: PresentScript['files']) => Map<string, PresentFile>;
+
+function evolved(state: ScriptState, event: ScriptEvent, since: number, edit: Edit): ScriptState {
   if (event.type === 'ScriptCreated') return created(event.data, since);
   if (state.status === 'absent') return state;
   switch (event.type) {
@@ -46,17 +63,17 @@ export function evolveScript(state: ScriptState, event: ScriptEvent, since: numb
     }
     case 'FileSaved': {
       const { path, sha256, sizeBytes, version } = event.data;
-      const files = new Map(state.files).set(path, { path, sha256, sizeBytes, since });
+      const files = edit(state.files).set(path, { path, sha256, sizeBytes, since });
       return { ...state, files, version };
     }
     case 'FileDeleted': {
-      const files = new Map(state.files);
+      const files = edit(state.files);
       files.delete(event.data.path);
       return { ...state, files, version: event.data.version };
     }
     case 'FileMoved': {
       const { from, path, sha256, sizeBytes, version } = event.data;
-      const files = new Map(state.files).set(path, { path, sha256, sizeBytes, since });
+      const files = edit(state.files).set(path, { path, sha256, sizeBytes, since });
       files.delete(from);
       return { ...state, files, version };
     }

@@ -2,7 +2,6 @@
 import type { Recorded } from '#domain/aggregates.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { ScriptEvent } from '#domain/script/events.ts';
-import { evolveScript, type ScriptState } from '#domain/script/state.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { readBackwards } from '#infra/postgres/stream-past.ts';
 import { scriptStateAt } from './past-scripts.ts';
@@ -28,41 +27,39 @@ export async function readScriptHistory(
 ): Promise<readonly Happening[]> {
   const read = await readBackwards(db, `script-${scriptId}`, before, limit);
   const events = (read as readonly Recorded<ScriptEvent>[]).toReversed();
-  let state = await scriptStateAt(db, scriptId, (events[0]?.version ?? 1) - 1);
-  const happenings = events.map((event) => {
-    const earlier = state;
-    state = evolveScript(earlier, event, event.version);
-    return { event, files: fileChanges(event, earlier, state) };
-  });
+  const state = await scriptStateAt(db, scriptId, (events[0]?.version ?? 1) - 1);
+  const files = state.status === 'absent' ? [] : [...state.files.values()];
+  const contents = new Map<string, string | null>(files.map(({ path, sha256 }) => [path, sha256]));
+  const happenings = events.map((event) => ({ event, files: fileChanges(event, contents) }));
   return happenings.toReversed();
 }
 
+/** What an event does to files of these contents, which are moved on. */
 function fileChanges(
   event: ScriptEvent,
-  before: ScriptState,
-  after: ScriptState,
+  contents: Map<string, string | null>,
 ): readonly FileChange[] {
-  return pathsOf(event).map((path) => ({
-    path,
-    sha256_before: hashOf(before, path),
-    sha256_after: hashOf(after, path),
-  }));
+  return contentsAfter(event).map(([path, after]) => {
+    const before = contents.get(path) ?? null;
+    contents.set(path, after);
+    return { path, sha256_before: before, sha256_after: after };
+  });
 }
 
-function hashOf(state: ScriptState, path: string): string | null {
-  return state.status === 'absent' ? null : (state.files.get(path)?.sha256 ?? null);
-}
-
-/** The paths that an event is about. */
-function pathsOf(event: ScriptEvent): readonly string[] {
+/** The paths that an event is about, with their contents from then on; `null` for none. */
+function contentsAfter(event: ScriptEvent): readonly (readonly [string, string | null])[] {
   switch (event.type) {
     case 'ScriptCreated':
-      return event.data.files.map(({ path }) => path);
+      return event.data.files.map(({ path, sha256 }) => [path, sha256]);
     case 'FileSaved':
+      return [[event.data.path, event.data.sha256]];
     case 'FileDeleted':
-      return [event.data.path];
+      return [[event.data.path, null]];
     case 'FileMoved':
-      return [event.data.from, event.data.path];
+      return [
+        [event.data.from, null],
+        [event.data.path, event.data.sha256],
+      ];
     case 'ScriptChanged':
     case 'ScriptEnabled':
     case 'ScriptDisabled':
