@@ -53,7 +53,11 @@ class Ending:
         cpu_seconds = usage.ru_utime + usage.ru_stime - self._own_cpu_seconds
         if watch is not None:
             cpu_seconds = max(cpu_seconds, watch.totals.cpu_seconds)
+            late = watch.out_of_memory()
+            if late is not None:
+                self.because(late.reason, late.detail)
         self._judge(cpu_seconds)
+        self._tell_of_refusals(watch)
         ended_by = self._signal
         if self._exit_code is None and ended_by is None:
             # The init was killed, and with it the script.
@@ -85,6 +89,13 @@ class Ending:
             reason, detail = explain(self._stderr_tail, limits)
             if detail is not None:
                 self.because(reason, detail)
+
+    def _tell_of_refusals(self, watch: Optional[Watch]) -> None:
+        """A script that went well does not need to know."""
+        refused = 0 if watch is None or self._exit_code == 0 else watch.refused_processes()
+        if refused > 0:
+            limit = self._spec.limits.processes
+            self.because(None, f"limit of {limit} processes and threads met: {refused} more refused")
 
 
 def _peak(watch: Optional[Watch]) -> int:

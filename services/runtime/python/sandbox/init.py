@@ -15,9 +15,10 @@ from typing import Callable, Dict, List, Tuple
 from . import gate as gates
 from . import kernel
 from .errors import SandboxError
-from .layers import Run, Spare, contain_init, contain_script
+from .layers import contain_init, contain_script
 from .leaving import ends_process
 from .machine import Machine
+from .run import Run, Spare
 from .run_data import unpack_run
 
 _EXEC_FAILED = 127

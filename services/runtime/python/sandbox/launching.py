@@ -56,8 +56,8 @@ def launch(kind: Kind, flags: Sequence[str]) -> None:
     os.makedirs(root, 0o755, exist_ok=True)
     # Users of scripts pass through to their own runs, where there are such.
     os.chmod(kind.runs, 0o711)
-    remove_leftovers(kind.runs)
     machine = explore(root, read_choices(flags))
+    remove_leftovers(kind.runs, machine)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(kind.path)
     listener.listen(_BACKLOG)
@@ -68,6 +68,7 @@ def launch(kind: Kind, flags: Sequence[str]) -> None:
     gc.disable()
     os.write(1, json.dumps({"listening": kind.path}).encode() + b"\n")
     launcher.serve()
+    remove_leftovers(kind.runs, machine)
     _remove_socket(kind.path)
 
 
@@ -168,11 +169,13 @@ class Launcher:
         if killed:
             # What the supervisor would have killed and removed.
             tree.kill_descendants(os.getpid(), self._supervisors | self._spares)
-            remove_leftovers(self._kind.runs)
+            remove_leftovers(self._kind.runs, self._post.machine)
 
 
-def remove_leftovers(runs: str) -> None:
-    """Removes the run folders that no living supervisor holds."""
+def remove_leftovers(runs: str, machine: Machine) -> None:
+    """Removes the run folders and control groups that no living supervisor holds."""
+    if machine.groups is not None:
+        machine.groups.tidy()
     for name in os.listdir(runs):
         if not name.startswith("."):
             remove_leftover(runs, name)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Dict, FrozenSet, List, NamedTuple, Sequence
+from typing import Dict, FrozenSet, List, NamedTuple, Optional, Sequence
+
+from .cgroups import Groups
 
 _REQUIRED = (("rlimits",), ("no_new_privs",), ("seccomp",), ("mount_namespace", "landlock"))
 
@@ -35,10 +37,12 @@ def read_choices(flags: Sequence[str]) -> Choices:
 class Machine(NamedTuple):
     """`missing` holds, for each layer that is not there, why and what would enable it.
 
+    `groups`: where the control groups of runs are made, if anywhere.
     """
 
     missing: Dict[str, str]
     choices: Choices = Choices()
+    groups: Optional[Groups] = None
 
     def has(self, layer: str) -> bool:
         """Whether the layer is there."""

@@ -6,11 +6,12 @@ import json
 import os
 import sys
 from errno import EPERM
-from typing import Callable, Dict, List, Tuple
+from typing import Callable, Dict, List, Tuple, Union
 
-from . import identity, kernel, layers
-from .layers import Run, Spare
+from . import identity, kernel, steps
+from .cgroups import Groups, find_groups
 from .machine import NOT_NEEDED, Choices, Machine
+from .run import Run, Spare
 from .spec import Limits, RunSpec
 
 _NO_CTYPES = "this Python was built without ctypes (libffi)"
@@ -37,18 +38,32 @@ def explore(root: str, choices: Choices) -> Machine:
         switched_off = dict.fromkeys(choices.without, _SWITCHED_OFF)
         return Machine({**dict.fromkeys(_NEEDS_CTYPES, _NO_CTYPES), **switched_off}, choices)
     through_user = [False, True] if os.geteuid() == 0 else [True]
-    attempts = [_Attempt(Spare(root), choices).outcome(user) for user in through_user]
+    groups = _find_groups(os.path.dirname(root), choices)
+    known = dict.fromkeys(choices.without, _SWITCHED_OFF)
+    if isinstance(groups, str):
+        known["cgroup"], groups = groups, None
+    attempts = [_Attempt(Spare(root, groups), known).outcome(user) for user in through_user]
     # The first of equals: without a user namespace where that is possible.
     fewest = min(attempts, key=lambda missing: len(missing.keys() - {"user_namespace"}))
-    return Machine(fewest, choices)
+    return Machine(fewest, choices, None if "cgroup" in fewest else groups)
+
+
+def _find_groups(owner: str, choices: Choices) -> Union[Groups, str]:
+    """Or why there are none."""
+    if "cgroup" in choices.without:
+        return _SWITCHED_OFF
+    try:
+        return find_groups(owner)
+    except OSError as error:
+        return f"no control group may be made ({error}); systemd's Delegate=yes would enable it"
 
 
 class _Attempt:
     """Puts on one layer after the other, as for a run, and notes those that fail."""
 
-    def __init__(self, spare: Spare, choices: Choices) -> None:
+    def __init__(self, spare: Spare, known: Missing) -> None:
         self._spare = spare
-        self._missing: Missing = dict.fromkeys(choices.without, _SWITCHED_OFF)
+        self._missing = dict(known)
 
     def outcome(self, through_user: bool) -> Missing:
         """The missing layers with their reasons."""
@@ -78,20 +93,24 @@ class _Attempt:
     def _supervisor_side(self, through_user: bool) -> None:
         spare = self._spare
         if through_user:
-            self._try("user_namespace", lambda: layers.enter_user_namespace(spare))
+            self._try("user_namespace", lambda: steps.enter_user_namespace(spare))
         else:
             self._missing["user_namespace"] = NOT_NEEDED
-        self._try("pid_namespace", lambda: layers.enter_pid_namespace(spare))
+        self._try("pid_namespace", lambda: steps.enter_pid_namespace(spare))
         reason = self._missing.get("pid_namespace")
         if reason is not None:
             self._missing["pid_namespace"] = reason = reason + _hint()
             self._missing = {**dict.fromkeys(_WITHIN_PID_NAMESPACE, reason), **self._missing}
+        self._try("cgroup", lambda: steps.make_group(spare))
         self._missing = self._in_child(self._init_side)
+        if spare.group is not None:
+            spare.group.remove()
 
     def _init_side(self) -> None:
         spare = self._spare
-        self._try("ipc_namespace", lambda: layers.enter_ipc_namespace(spare))
-        self._try("mount_namespace", lambda: layers.enter_mount_namespace(spare))
+        self._try("ipc_namespace", lambda: steps.enter_ipc_namespace(spare))
+        self._try("cgroup", lambda: self._join_group(spare))
+        self._try("mount_namespace", lambda: steps.enter_mount_namespace(spare))
         if "mount_namespace" in self._missing:
             self._missing.setdefault("proc", "needs the mount namespace")
         elif spare.proc is None:
@@ -106,17 +125,22 @@ class _Attempt:
         if _kernel_version() < _PID_LIMIT_SINCE:
             # Before, the number was the whole machine's: it must not even be tried.
             self._missing.setdefault("pid_limit", "needs Linux 6.14")
-        self._try("pid_limit", lambda: layers.limit_pids(run))
-        self._try("mount_namespace", lambda: layers.enter_root(run))
+        self._try("pid_limit", lambda: steps.limit_pids(run))
+        self._try("mount_namespace", lambda: steps.enter_root(run))
         self._try("script_user", lambda: self._enter_script_user(run))
         self._try("no_new_privs", kernel.set_no_new_privileges)
-        self._try("landlock", lambda: layers.restrict_files(run))
-        self._try("seccomp", lambda: layers.filter_system_calls(run))
+        self._try("landlock", lambda: steps.restrict_files(run))
+        self._try("seccomp", lambda: steps.filter_system_calls(run))
+
+    def _join_group(self, spare: Spare) -> None:
+        steps.join_group(spare)
+        if spare.group is not None:
+            spare.group.limit(memory_bytes=2**30, processes=100)
 
     def _enter_script_user(self, run: Run) -> None:
         if os.geteuid() != 0:
             raise OSError(EPERM, "only user 0 can give each script a user of its own")
-        layers.enter_script_user(run)
+        steps.enter_script_user(run)
         if not run.has_own_root:
             # The host's paths must be open to such a user.
             os.stat(self._spare.root)

@@ -10,14 +10,16 @@ from . import gate as gates
 from . import tree
 from .errors import SandboxError
 from .init import Execute, run_init
-from .layers import Spare, contain_supervisor
+from .layers import contain_supervisor
 from .machine import Machine
+from .run import Spare
 
 
 class RunProcesses:
     """The init and the script's process, which wait for a run; `failure` says why they cannot.
 
-    `gate`, `stdout` and `stderr` are this side's ends; the pipes do not block.
+    `gate`, `stdout` and `stderr` are this side's ends; the pipes do not block. `group` is the control
+    group, where there is one.
     """
 
     def __init__(self, machine: Machine, root: str, execute: Execute) -> None:
@@ -25,11 +27,12 @@ class RunProcesses:
         @param execute what the script's process does in the end"""
         self._machine = machine
         self.failure: Optional[SandboxError] = None
-        spare = Spare(root)
+        spare = Spare(root, machine.groups)
         try:
             contain_supervisor(machine, spare)
         except SandboxError as error:
             self.failure = error
+        self.group = spare.group
         self.gate, far_gate = gates.open_gate()
         self.stdout, far_stdout = os.pipe()
         self.stderr, far_stderr = os.pipe()
@@ -57,8 +60,15 @@ class RunProcesses:
         if self._machine.has("pid_namespace"):
             # The kernel kills the rest of the namespace with its process 1.
             os.kill(self.init, signal.SIGKILL)
-        else:
-            tree.kill_descendants(os.getpid())
+            return
+        if self.group is not None:
+            self.group.kill()
+        tree.kill_descendants(os.getpid())
+
+    def remove_group(self) -> None:
+        """Every process of the run is dead and nothing more is asked of its control group."""
+        if self.group is not None:
+            self.group.remove()
 
     def reap(self) -> None:
         """Returns when every process of the run is dead, which `kill` has seen to."""

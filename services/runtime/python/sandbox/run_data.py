@@ -6,8 +6,8 @@ import marshal
 from typing import Optional
 
 from .folders import RunFolder
-from .layers import Run
 from .machine import Machine
+from .run import Run
 from .spec import RunSpec, pack_spec, unpack_spec
 
 

@@ -60,6 +60,7 @@ def serve_one_run(post: Post) -> None:
     finally:
         processes.kill()
         processes.reap()
+        processes.remove_group()
 
 
 def _contain_self(machine: Machine) -> None:

@@ -103,6 +103,8 @@ class Supervisor:
         if processes.failure is not None:
             raise processes.failure
         try:
+            if processes.group is not None:
+                processes.group.limit(spec.limits.memory_bytes, spec.limits.processes)
             pipes = (processes.stdout, processes.stderr)
             user = place_files(spec, self._machine, self._folder, pipes)
             gates.send_run(processes.gate, pack_run(spec, self._folder, user))
@@ -167,7 +169,10 @@ class Supervisor:
         if self._watch is not None or not self._script:
             return
         now = time.monotonic()
-        self._watch = Watch(self._spec.limits, self._proc, self._processes.init, self._disk)
+        processes = self._processes
+        self._watch = Watch(
+            self._spec.limits, self._proc, processes.init, self._disk, processes.group
+        )
         self._watch.start(now)
         if self._spec.limits.wall_clock_seconds is not None:
             self._wall_clock_ends_at = now + self._spec.limits.wall_clock_seconds

@@ -6,6 +6,7 @@ import time
 from typing import List, NamedTuple, Optional
 
 from . import tree
+from .cgroups import Group
 from .disk import DiskQuota
 from .spec import Limits
 from .tree import Process, Totals
@@ -35,7 +36,12 @@ class Watch:
     """Sampling of one run, from the moment its script may execute."""
 
     def __init__(
-        self, limits: Limits, proc: Optional[int], init: int, disk: Optional[DiskQuota]
+        self,
+        limits: Limits,
+        proc: Optional[int],
+        init: int,
+        disk: Optional[DiskQuota],
+        group: Optional[Group],
     ) -> None:
         """@param proc the /proc of the run's own pid namespace; None: the host's is searched
         @param init the host's number of the run's init"""
@@ -50,6 +56,7 @@ class Watch:
         self.max_memory_bytes = 0
         self.max_threads = 0
         self._disk = disk
+        self._group = group
 
     def start(self, now: float) -> None:
         """The script executes."""
@@ -61,7 +68,7 @@ class Watch:
         totals = tree.sum_up(processes, self._init)
         # A process that ends between two looks takes its share with it.
         totals = totals._replace(cpu_seconds=max(totals.cpu_seconds, self.totals.cpu_seconds))
-        breach = self._breach(totals)
+        breach = self.out_of_memory() or self._breach(totals)
         if breach is None and self._over_memory(totals.memory_bytes):
             exact = tree.proportional_bytes(self._proc, processes, self._init)
             totals = totals._replace(memory_bytes=exact)
@@ -74,6 +81,20 @@ class Watch:
         self._interval = self._next_interval(totals.memory_bytes)
         self.due_at = time.monotonic() + self._interval
         return breach
+
+    def out_of_memory(self) -> Optional[Breach]:
+        """Whether the kernel has ended a process of the run for its memory; also after the end."""
+        if self._group is None or not self._group.out_of_memory():
+            return None
+        return Breach(
+            MEMORY_LIMIT,
+            f"memory limit of {self._limits.memory_bytes} bytes exceeded: the kernel ended a process "
+            "of the run",
+        )
+
+    def refused_processes(self) -> int:
+        """How often the kernel refused the run a new process or thread, as far as it counts that."""
+        return 0 if self._group is None else self._group.refused_processes()
 
     def report_due(self, now: float) -> bool:
         """About once a second: the latest totals are to be sent."""

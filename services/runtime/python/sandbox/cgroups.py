@@ -1,0 +1,273 @@
+"""Control groups: what all processes of a run use together, counted and bounded by the kernel.
+
+Used where this process may make groups below its own one: version 2 where memory is controlled there,
+else version 1. Nothing of the groups that are there already is changed, but that version 2 is told to
+hand controllers down where that is this process's to say.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import time
+from errno import ENOENT, EPERM
+from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+_CONTROLLERS = ("memory", "pids", "cpu")
+_REQUIRED = frozenset(("memory", "pids"))
+# Scripts give way to the platform: half of what a group has by default.
+_WEIGHT = {2: ("cpu.weight", "50"), 1: ("cpu.shares", "512")}
+_MEMORY = {
+    2: ("memory.max", "memory.swap.max"),
+    1: ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
+}
+# The init and what the kernel keeps for the processes count too.
+_SPARE_BYTES = 16 * 1024 * 1024
+_REMOVAL_ROUNDS = 100
+_ROUND_SECONDS = 0.002
+
+
+class Groups(NamedTuple):
+    """Where the groups of runs are made, for each controller."""
+
+    version: int
+    folders: Dict[str, str]
+
+    def create(self) -> Group:
+        """The group of the run that this process supervises. @raises OSError"""
+        name = str(os.getpid())
+        group = Group(
+            self.version, {each: os.path.join(path, name) for each, path in self.folders.items()}
+        )
+        for path in group.paths:
+            os.makedirs(path, exist_ok=True)
+        return group
+
+    def tidy(self) -> None:
+        """Removes the groups whose supervisor is gone, with what is left in them; where none is left,
+        also the folders that hold them."""
+        for controller, folder in self.folders.items():
+            for name in _list(folder):
+                if name.isdigit() and not _is_alive(name):
+                    Group(self.version, {controller: os.path.join(folder, name)}).remove()
+        for folder in self.folders.values():
+            _remove_empty(folder)
+
+
+class Group:
+    """The group of one run."""
+
+    def __init__(self, version: int, folders: Dict[str, str]) -> None:
+        self._version = version
+        self._folders = folders
+
+    @property
+    def paths(self) -> Tuple[str, ...]:
+        """Its folders, each once."""
+        return tuple(dict.fromkeys(self._folders.values()))
+
+    def join(self) -> None:
+        """This process, and all that it starts, belongs to the group. @raises OSError"""
+        for path in self.paths:
+            _write(path, "cgroup.procs", "0")
+
+    def limit(self, memory_bytes: Optional[int], processes: Optional[int]) -> None:
+        """@raises OSError"""
+        if "cpu" in self._folders:
+            _write(self._folders["cpu"], *_WEIGHT[self._version])
+        if memory_bytes is not None:
+            self._limit_memory(memory_bytes + _SPARE_BYTES)
+        if processes is not None:
+            # The init counts too.
+            _write(self._folders["pids"], "pids.max", str(processes + 1))
+
+    def _limit_memory(self, limit_bytes: int) -> None:
+        folder = self._folders["memory"]
+        memory, swap = _MEMORY[self._version]
+        _write(folder, memory, str(limit_bytes))
+        if self._version == 2:
+            _write(folder, "memory.oom.group", "1")
+        if os.path.exists(os.path.join(folder, swap)):
+            _write(folder, swap, "0" if self._version == 2 else str(limit_bytes))
+
+    def out_of_memory(self) -> bool:
+        """Whether the kernel has ended a process of the group for its memory."""
+        name = "memory.events" if self._version == 2 else "memory.oom_control"
+        return _counter(self._folders["memory"], name, "oom_kill") > 0
+
+    def refused_processes(self) -> int:
+        """How often the kernel refused a new process or thread."""
+        return _counter(self._folders["pids"], "pids.events", "max")
+
+    def kill(self) -> None:
+        """Kills every process of the group."""
+        folder = self._folders.get("pids") or self.paths[0]
+        try:
+            _write(folder, "cgroup.kill", "1")
+            return
+        except OSError:
+            # Version 1, or before Linux 5.14: one by one, as long as there are new ones.
+            pass
+        for _round in range(_REMOVAL_ROUNDS):
+            members = list(_members(folder))
+            if not members:
+                return
+            for pid in members:
+                _kill(pid)
+            time.sleep(_ROUND_SECONDS)
+
+    def remove(self) -> None:
+        """Ends what is left in it, and removes it; what cannot be removed now is tidied up later."""
+        for _round in range(_REMOVAL_ROUNDS):
+            if all([_remove(path) for path in self.paths]):
+                return
+            self.kill()
+            time.sleep(_ROUND_SECONDS)
+
+
+def find_groups(owner: str) -> Groups:
+    """@param owner tells the groups of one launcher and its like from those of another
+    @raises OSError where no groups can be made"""
+    name = f"orchestrator-{hashlib.sha256(owner.encode()).hexdigest()[:12]}"
+    unified = _own_folder("")
+    if unified is not None and _REQUIRED <= _words(unified, "cgroup.controllers"):
+        return _find_unified(unified, name)
+    folders = {each: _own_folder(each) for each in _CONTROLLERS}
+    found = {each: os.path.join(path, name) for each, path in folders.items() if path is not None}
+    if not _REQUIRED <= found.keys():
+        raise OSError(ENOENT, "none for memory and processes are mounted")
+    for path in found.values():
+        os.makedirs(path, exist_ok=True)
+    return Groups(1, found)
+
+
+def _find_unified(own: str, name: str) -> Groups:
+    folder = own
+    while True:
+        try:
+            _hand_down(folder)
+            path = os.path.join(folder, name)
+            os.makedirs(path, exist_ok=True)
+            _hand_down(path)
+            given = _words(path, "cgroup.subtree_control")
+            return Groups(2, {each: path for each in _CONTROLLERS if each in given})
+        except OSError:
+            # A group with processes cannot hand controllers down; one above it may be ours too.
+            parent = os.path.dirname(folder)
+            if not _is_delegated(parent):
+                raise
+            folder = parent
+
+
+def _hand_down(folder: str) -> None:
+    given, available = _words(folder, "cgroup.subtree_control"), _words(folder, "cgroup.controllers")
+    missing = [each for each in _CONTROLLERS if each in available and each not in given]
+    if missing:
+        _write(folder, "cgroup.subtree_control", " ".join(f"+{each}" for each in missing))
+    if not _REQUIRED <= _words(folder, "cgroup.subtree_control"):
+        raise OSError(EPERM, f"memory and processes are not controlled below {folder}")
+
+
+def _is_delegated(folder: str) -> bool:
+    """Whether somebody gave this process the folder to make groups in (systemd's mark, or owner)."""
+    try:
+        if os.geteuid() != 0:
+            return os.stat(folder).st_uid == os.geteuid()
+        return os.getxattr(folder, "trusted.delegate") == b"1"
+    except OSError:
+        return False
+
+
+def _own_folder(controller: str) -> Optional[str]:
+    """The folder of this process's group; version 2 has the controller ''."""
+    own = None
+    with open("/proc/self/cgroup", encoding="utf-8") as file:
+        for line in file:
+            _number, names, path = line.rstrip("\n").split(":", 2)
+            if controller in names.split(","):
+                own = path
+    for root, mount, kind, options in _mounts():
+        fits = kind == "cgroup2" if controller == "" else kind == "cgroup" and controller in options
+        if own is not None and fits and (own + "/").startswith(root.rstrip("/") + "/"):
+            return os.path.normpath(mount + "/" + own[len(root.rstrip("/")) :])
+    return None
+
+
+def _mounts() -> Iterator[Tuple[str, str, str, List[str]]]:
+    with open("/proc/self/mountinfo", encoding="utf-8") as file:
+        for line in file:
+            first, _, second = line.rstrip("\n").partition(" - ")
+            fields, (kind, _source, options) = first.split(" "), second.split(" ", 2)
+            yield fields[3], fields[4], kind, options.split(",")
+
+
+def _write(folder: str, name: str, text: str) -> None:
+    file = os.open(os.path.join(folder, name), os.O_WRONLY)
+    try:
+        os.write(file, text.encode())
+    finally:
+        os.close(file)
+
+
+def _read(folder: str, name: str) -> str:
+    try:
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _words(folder: str, name: str) -> "set[str]":
+    return set(_read(folder, name).split())
+
+
+def _counter(folder: str, name: str, key: str) -> int:
+    for line in _read(folder, name).splitlines():
+        word, _, value = line.partition(" ")
+        if word == key:
+            return int(value)
+    return 0
+
+
+def _list(folder: str) -> List[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _is_alive(pid: str) -> bool:
+    # The last parenthesis closes the name. What is dead may wait long for somebody to reap it.
+    state = _read(f"/proc/{pid}", "stat").rpartition(") ")[2][:1]
+    return state not in ("", "Z", "X")
+
+
+def _members(folder: str) -> Iterator[int]:
+    return (int(line) for line in _read(folder, "cgroup.procs").split())
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _remove_empty(folder: str) -> None:
+    """A group that was removed still counts for its parent for a moment."""
+    for _round in range(_REMOVAL_ROUNDS):
+        if _remove(folder) or any(name.isdigit() for name in _list(folder)):
+            return
+        time.sleep(_ROUND_SECONDS)
+
+
+def _remove(path: str) -> bool:
+    """Whether it is gone."""
+    try:
+        os.rmdir(path)
+        return True
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False

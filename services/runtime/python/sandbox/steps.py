@@ -1,0 +1,145 @@
+"""What each layer does, in the process that it contains or in one above it."""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import signal
+from errno import ENOSYS, EPERM
+from typing import Optional
+
+from . import identity, kernel, landlock, mounts
+from .run import Run, Spare
+from .seccomp import build_own_filter
+
+_RESERVED_PIDS = 300
+# By whether a control group counts the memory that no process maps.
+_FILTERS = {counted: build_own_filter(counted) for counted in (False, True)}
+
+
+def enter_user_namespace(_spare: Spare) -> None:
+    """A user namespace in which this user is the same and has every right over what is made."""
+    user, group = os.geteuid(), os.getegid()
+    kernel.unshare(kernel.CLONE_NEWUSER)
+    kernel.set_dumpable(True)
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
+        _write(f"/proc/self/{name}", text)
+    kernel.set_dumpable(False)
+
+
+def _write(path: str, text: str) -> None:
+    file = os.open(path, os.O_WRONLY)
+    try:
+        os.write(file, text.encode())
+    finally:
+        os.close(file)
+
+
+def make_group(spare: Spare) -> None:
+    """Sets `spare.group`."""
+    if spare.groups is not None:
+        spare.group = spare.groups.create()
+
+
+def join_group(spare: Spare) -> None:
+    """This process and all that it starts."""
+    if spare.group is None:
+        raise OSError(0, "no group was made")
+    spare.group.join()
+
+
+def enter_pid_namespace(_spare: Spare) -> None:
+    """The next child is process 1 of a new pid namespace."""
+    kernel.unshare(kernel.CLONE_NEWPID)
+
+
+def enter_ipc_namespace(_spare: Spare) -> None:
+    """System V IPC and POSIX queues of its own."""
+    kernel.unshare(kernel.CLONE_NEWIPC)
+
+
+def enter_mount_namespace(spare: Spare) -> None:
+    """A mount namespace with the run's future root; sets `spare.proc`."""
+    kernel.unshare(kernel.CLONE_NEWNS)
+    spare.proc = mounts.build_root(spare.root)
+
+
+def enter_root(run: Run) -> None:
+    """The root that was built becomes the root, with what this run has in it."""
+    mounts.enter_root(run.root, run.spec, run.files, run.tmp)
+
+
+def limit_pids(run: Run) -> None:
+    """Numbers below 300 are given out once only, so the rest must suffice for the limit."""
+    limit = run.spec.limits.processes
+    if limit is not None:
+        _write("/proc/sys/kernel/pid_max", str(_RESERVED_PIDS + limit + 2))
+
+
+def start_session(_run: Run) -> None:
+    os.setsid()
+
+
+def limit_resources(run: Run) -> None:
+    limits = run.spec.limits
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_NOFILE, limits.open_files)
+    _limit(resource.RLIMIT_AS, limits.address_space_bytes)
+    _limit(resource.RLIMIT_FSIZE, limits.disk_bytes)
+    if limits.cpu_seconds is not None:
+        seconds = max(1, math.ceil(limits.cpu_seconds))
+        # SIGXCPU first; a script that ignores it is killed a second later.
+        _limit(resource.RLIMIT_CPU, seconds, seconds + 1)
+    if limits.processes is not None and run.machine.counts_processes_per_run:
+        # The supervisor and the init count too.
+        _limit(resource.RLIMIT_NPROC, limits.processes + 2)
+
+
+def _limit(which: int, soft: Optional[int], hard: Optional[int] = None) -> None:
+    if soft is None:
+        return
+    ceiling = resource.getrlimit(which)[1]
+    wanted = soft if hard is None else hard
+    if ceiling != resource.RLIM_INFINITY:
+        soft, wanted = min(soft, ceiling), min(wanted, ceiling)
+    resource.setrlimit(which, (soft, wanted))
+
+
+def drop_capabilities(run: Run) -> None:
+    kernel.drop_capabilities(0 if run.user is None else kernel.CAP_CHANGE_USER)
+
+
+def enter_script_user(run: Run) -> None:
+    """The last capabilities go with user 0."""
+    if run.user is None:
+        raise OSError(EPERM, "the run was given no user")
+    identity.become(run.user)
+    if not run.machine.has("pid_namespace"):
+        # It was asked for when the process began, and forgotten with the user.
+        kernel.die_with_parent(signal.SIGKILL)
+
+
+def set_no_new_privileges(_run: Run) -> None:
+    kernel.set_no_new_privileges()
+
+
+def restrict_files(run: Run) -> None:
+    """Landlock's rules, of which the mount namespace, where there is one, has done the most."""
+    if run.has_own_root:
+        rules = mounts.rules_in_root(run.spec)
+    else:
+        rules = mounts.rules_on_host(run.spec, run.files, run.tmp)
+    landlock.restrict(rules)
+
+
+def filter_system_calls(run: Run) -> None:
+    """@raises OSError on a machine whose system calls are not known here"""
+    program = _FILTERS[run.machine.has("cgroup")]
+    if program is None:
+        raise OSError(ENOSYS, f"no filter for {os.uname().machine}")
+    kernel.filter_system_calls(program)

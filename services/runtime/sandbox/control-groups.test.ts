@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../../../scripts/testing/optional-service.ts';
+import { Bench, NO_LIMITS, parentOf, until } from './testing/bench.ts';
+
+const MIB = 1024 * 1024;
+const probe = await Bench.open();
+const layers = new Map(
+  (await probe.sandbox.probe()).layers.map((layer) => [layer.name, layer] as const),
+);
+await probe.close();
+const layer = layers.get('cgroup');
+
+/** The folders of a process's control groups that are this launcher's. */
+async function groupsOf(pid: number): Promise<string[]> {
+  const text = await readFile(`/proc/${pid}/cgroup`, 'utf8');
+  return text.split('\n').flatMap((line) => {
+    const [, names = '', path = ''] = line.split(':');
+    const folder = join('/sys/fs/cgroup', names, path);
+    return path.includes('/orchestrator-') && existsSync(folder) ? [folder] : [];
+  });
+}
+
+describeWith(
+  {
+    service: 'control groups',
+    found: layer?.available === true ? 'here' : undefined,
+    reason: layer?.detail ?? '',
+  },
+  'given a launcher that makes control groups',
+  () => {
+    let bench: Bench;
+    beforeAll(async () => {
+      bench = await Bench.open();
+    });
+    afterAll(async () => {
+      await bench.close();
+      expect(bench.log).toEqual([]);
+    });
+
+    test('memory that no process shows counts', async () => {
+      const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
+      const { exit, stdout } = await bench.run('hidden_memory.py', [], { limits });
+      expect(stdout).toBe('');
+      const detail = expect.stringContaining('memory limit of 104857600 bytes exceeded');
+      expect(exit).toMatchObject({ signal: 'SIGKILL', reason: 'memory_limit', detail });
+    });
+
+    test('a child that the kernel ends for its memory ends the run', async () => {
+      const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
+      const { exit } = await bench.run('hidden_memory.py', ['child'], { limits });
+      expect(exit).toMatchObject({ reason: 'memory_limit' });
+    });
+
+    test('processes above the limit are refused, and the log says so', async () => {
+      const limits = { ...NO_LIMITS, processes: 10 };
+      const { stdout, exit } = await bench.run('fork_count.py', ['100'], { limits });
+      expect(stdout).toBe('refused\nchildren 9\n');
+      expect(exit).toMatchObject({ exitCode: 0, detail: null });
+      const failed = await bench.run('fork_count.py', ['100', 'crash'], { limits });
+      expect(failed.exit).toMatchObject({
+        exitCode: 1,
+        reason: null,
+        detail: expect.stringContaining('limit of 10 processes and threads met'),
+      });
+    });
+
+    test('the groups of a run go with it', async () => {
+      const running = await bench.start(bench.spec('stubborn.py', ['polite']));
+      await running.seen('waiting');
+      const groups = await groupsOf(running.run.pid);
+      expect(groups).not.toEqual([]);
+      running.run.kill();
+      await running.run.closed;
+      await until(() => groups.every((path) => !existsSync(path)));
+    });
+
+    test('the groups of a run whose supervisor was killed go too', async () => {
+      const running = await bench.start(bench.spec('stubborn.py', ['polite']));
+      await running.seen('waiting');
+      const groups = await groupsOf(running.run.pid);
+      process.kill(await parentOf(await parentOf(running.run.pid)), 'SIGKILL');
+      await until(() => groups.every((path) => !existsSync(path)));
+    });
+
+    test('nothing is left when the launcher has ended', async () => {
+      const other = await Bench.open();
+      const running = await other.start(other.spec('stubborn.py', ['polite']));
+      const [group = ''] = await groupsOf(running.run.pid);
+      running.run.kill();
+      await running.run.closed;
+      const base = join(group, '..');
+      expect(await readdir(base)).not.toEqual([]);
+      await other.close();
+      expect(existsSync(base)).toBe(false);
+    });
+  },
+);
+
+test('without a control group a script cannot make memory that nobody counts', async () => {
+  const bench = await Bench.open({ without: ['cgroup'] });
+  const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
+  const { exit, stderr } = await bench.run('hidden_memory.py', [], { limits });
+  await bench.close();
+  expect(exit).toMatchObject({ exitCode: 1 });
+  expect(stderr).toContain('PermissionError');
+});
+
+test('without a control group and the filter it can', async () => {
+  const bench = await Bench.open({ without: ['cgroup', 'seccomp'], lenient: true });
+  const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
+  const { stdout } = await bench.run('hidden_memory.py', [], { limits });
+  await bench.close();
+  expect(stdout).toBe('filled\n');
+});
