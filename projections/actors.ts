@@ -1,4 +1,5 @@
 import type { Actor } from '#domain/kernel/actor.ts';
+import { sql } from 'kysely';
 
 /** How an actor is shown in lists: the e-mail address of a person, the name of a part. */
 export function actorName(actor: Actor): string {
@@ -10,4 +11,11 @@ export function actorName(actor: Actor): string {
     case 'anonymous':
       return 'anonymous';
   }
+}
+
+/** `actorName` in SQL, of the event that `event` names in a statement. */
+export function actorNameSql(event: string) {
+  const actor = sql.raw(`${event}.metadata -> 'actor'`);
+  return sql`CASE ${actor} ->> 'kind' WHEN 'user' THEN ${actor} ->> 'email'
+    WHEN 'system' THEN ${actor} ->> 'name' ELSE 'anonymous' END`;
 }

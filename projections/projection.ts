@@ -1,7 +1,8 @@
 /** What a projection is: events in, rows out. */
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { EventType, Recorded } from '#domain/aggregates.ts';
 import type { Position } from '#domain/kernel/event.ts';
+import { schemaVersionOf } from '#domain/upcasts.ts';
 import type { Tables } from './tables.ts';
 
 /** The query builder over every read model, on a pool or inside one transaction. */
@@ -20,10 +21,29 @@ export interface Projection {
   readonly tables: readonly (keyof Tables)[];
   /** Columns of its tables that others write: a rebuild takes them over. */
   readonly kept?: readonly string[];
-  /** What `apply` does for every event that it handles after `from` up to `to`, set-based and much
-   *  quicker, into tables that have nothing of them yet. Reads events as they are stored: it is used
-   *  as long as all are of the first schema version. */
-  readonly fill?: (db: ReadModels, from: Position, to: Position) => Promise<void>;
+  readonly fill?: Fill;
+}
+
+/** What `apply` does, said in SQL and much quicker. It reads events as they are stored, and is used as
+ *  long as all that the projection handles are of the first schema version. */
+export interface Fill {
+  /** Whether it does all there is to do, or leaves to `apply` the events of streams that began before. */
+  readonly covers: 'every event' | 'streams that begin';
+  /** Takes the events after `from` up to `to` into tables that have nothing of them yet. */
+  readonly run: (db: ReadModels, from: Position, to: Position) => Promise<void>;
+}
+
+/** The set-based way of a projection, as long as there is one. */
+export function fillOf({ fill, handles }: Projection): Fill | undefined {
+  return handles.some((type) => schemaVersionOf(type) > 1) ? undefined : fill;
+}
+
+/** The events after `from` up to `to`, for the condition of a statement on `events`. */
+export function between(from: Position, to: Position) {
+  const place = ({ transactionId, globalPosition }: Position) =>
+    sql`(${transactionId.toString()}::xid8, ${globalPosition}::bigint)`;
+  return sql`(transaction_id, global_position) > ${place(from)}
+    AND (transaction_id, global_position) <= ${place(to)}`;
 }
 
 /** Applies to each projection the events that it handles. They go side by side: no two write the same

@@ -1,8 +1,6 @@
 /** The event store on Postgres: see `migrations/0002_event_store.sql` for the tables and the stored
  *  append function. */
 import {
-  isAfter,
-  startOfStore,
   type EventMetadata,
   type Position,
   type RecordedEvent,
@@ -26,21 +24,6 @@ const statements = {
     WHERE (transaction_id, global_position) > ($1::xid8, $2)
       AND transaction_id < pg_snapshot_xmin(pg_current_snapshot())
     ORDER BY transaction_id, global_position LIMIT $3`,
-  newest: `SELECT transaction_id, global_position FROM events
-    ORDER BY transaction_id DESC, global_position DESC LIMIT 1`,
-  chunkEnd: `SELECT transaction_id, global_position FROM (
-      SELECT transaction_id, global_position FROM events
-      WHERE (transaction_id, global_position) > ($1::xid8, $2)
-        AND transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-      ORDER BY transaction_id, global_position LIMIT $3) chunk
-    ORDER BY transaction_id DESC, global_position DESC LIMIT 1`,
-  chunk: `WITH chunk AS MATERIALIZED (
-      SELECT transaction_id, global_position FROM events
-      WHERE (transaction_id, global_position) > ($1::xid8, $2)
-        AND transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-      ORDER BY transaction_id, global_position LIMIT $3)
-    SELECT transaction_id, global_position, (SELECT count(*) FROM chunk) AS seen FROM chunk
-    ORDER BY transaction_id DESC, global_position DESC LIMIT 1`,
   readTypes: `SELECT * FROM events
     WHERE (transaction_id, global_position) > ($1::xid8, $2) AND type = ANY($4)
       AND ($5 OR transaction_id < pg_snapshot_xmin(pg_current_snapshot()))
@@ -168,56 +151,6 @@ export async function readAll(
     limit,
   ]);
   return rows.map(recorded);
-}
-
-/** Place of the newest event; the start of an empty store. */
-export async function newestPlace(db: Queryable): Promise<Position> {
-  return placeOf(await db.query<PlaceRow>(statements.newest, [])) ?? startOfStore;
-}
-
-/** Place of the last of the next `size` events that `readAll` would give. */
-export async function chunkEnd(
-  db: Queryable,
-  after: Position,
-  size: number,
-): Promise<Position | undefined> {
-  const { transactionId, globalPosition } = after;
-  const values = [transactionId.toString(), globalPosition, size];
-  return placeOf(await db.query<PlaceRow>(statements.chunkEnd, values));
-}
-
-type PlaceRow = Pick<EventRow, 'transaction_id' | 'global_position'>;
-
-function placeOf({ rows: [row] }: { readonly rows: readonly PlaceRow[] }): Position | undefined {
-  return row && { transactionId: BigInt(row.transaction_id), globalPosition: row.global_position };
-}
-
-/** What a reader of some types has next. */
-export interface Chunk {
-  readonly events: readonly RecordedEvent[];
-  /** Where it stands once it is done with them. */
-  readonly end: Position;
-  /** How many there were of all types; less than was asked for at the end of the store. */
-  readonly seen: number;
-}
-
-/** The events of some types among the next `size` that `readAll` would give; the others are passed
- *  without being fetched. `undefined` when there is none of any type. */
-export async function readChunk(
-  db: Queryable,
-  after: Position,
-  types: readonly string[],
-  size: number,
-): Promise<Chunk | undefined> {
-  const { transactionId, globalPosition } = after;
-  const values = [transactionId.toString(), globalPosition, size];
-  const { rows } = await db.query<PlaceRow & { seen: number }>(statements.chunk, values);
-  const [row] = rows;
-  const end = placeOf({ rows });
-  if (row === undefined || end === undefined) return undefined;
-  const found = await readTypes(db, after, { types, limit: size, unsettled: false });
-  const events = found.filter(({ position }) => !isAfter(position, end));
-  return { events, end, seen: row.seen };
 }
 
 export interface TypesRead {

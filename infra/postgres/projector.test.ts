@@ -92,20 +92,41 @@ describe('given events that a projection has not seen', () => {
 });
 
 describe('given a projection that fails', () => {
+  const crash = () => Promise.reject(new Error('crash'));
+  const { fill, ...eventByEvent } = auditProjection;
   const failing: Projection = {
-    ...auditProjection,
-    apply: async (db, events) => {
-      await auditProjection.apply(db, events);
-      throw new Error('crash');
-    },
+    ...eventByEvent,
+    apply: (db, events) => auditProjection.apply(db, events).then(crash),
+  };
+  const failingSetBased: Projection = {
+    ...failing,
+    ...(fill && {
+      fill: { ...fill, run: (db, from, to) => fill.run(db, from, to).then(crash) },
+    }),
   };
 
-  test('when it has written rows, then neither they nor its place are kept', async () => {
-    await recordRefusals(3);
-    await expect(catchUp(failing)).rejects.toThrow('crash');
-    expect(await auditSeqs()).toEqual([]);
-    expect(await catchUp()).toBe(3);
-    expect(await auditSeqs()).toEqual([1, 2, 3]);
+  test.each([
+    { way: 'event by event', projection: failing },
+    { way: 'set-based', projection: failingSetBased },
+  ])(
+    'when it has written rows $way, then neither they nor its place are kept',
+    async ({ projection }) => {
+      await recordRefusals(3);
+      await expect(catchUp(projection)).rejects.toThrow('crash');
+      expect(await auditSeqs()).toEqual([]);
+      expect(await catchUp()).toBe(3);
+      expect(await auditSeqs()).toEqual([1, 2, 3]);
+    },
+  );
+
+  test('when it has rows of both ways, then they are numbered on', async () => {
+    await recordRefusals(2);
+    await catchUp(eventByEvent);
+    await recordRefusals(2);
+    await catchUp();
+    await recordRefusals(2);
+    await catchUp(eventByEvent);
+    expect(await auditSeqs()).toEqual(upTo(6));
   });
 
   test('when it failed later, then what was done before is kept', async () => {

@@ -1,10 +1,11 @@
 /** Applies events to the asynchronous projections, behind the append. */
 import type { Recorded } from '#domain/aggregates.ts';
-import { applyAll, type Projection, type ReadModels } from '#projections/projection.ts';
+import type { Position } from '#domain/kernel/event.ts';
+import { applyAll, fillOf, type Projection, type ReadModels } from '#projections/projection.ts';
 import type pg from 'pg';
 import { inTransaction, queryBuilderOn } from './database.ts';
 import { lockCheckpoint, moveCheckpoint } from './checkpoints.ts';
-import { readChunk } from './event-store.ts';
+import { nextChunk, readChunk, type Chunk } from './event-chunks.ts';
 
 const chunkSize = 1_000;
 
@@ -35,14 +36,31 @@ export class Projector {
     return await inTransaction(this.#pool, async (client) => {
       const checkpoint = await lockCheckpoint(client, projection.name, projection.version);
       if (checkpoint === 'busy') return 0;
-      const chunk = await readChunk(client, checkpoint, projection.handles, chunkSize);
+      const chunk = await applyNext(client, projection, checkpoint);
       if (chunk === undefined) return 0;
-      const db = queryBuilderOn<never>(client) as unknown as ReadModels;
-      await applyAll([projection], db, chunk.events as readonly Recorded[]);
       if (!(await moveCheckpoint(client, projection.name, checkpoint, chunk.end))) {
         throw new Error(`the checkpoint of ${projection.name} moved while it was locked`);
       }
       return chunk.seen;
     });
   }
+}
+
+/** Set-based, where the projection can do so: the events then never leave the database.
+ *  @returns what was applied; `undefined` where nothing was left */
+async function applyNext(
+  client: pg.PoolClient,
+  projection: Projection,
+  after: Position,
+): Promise<Chunk | undefined> {
+  const db = queryBuilderOn<never>(client) as unknown as ReadModels;
+  const fill = fillOf(projection);
+  if (fill?.covers === 'every event') {
+    const chunk = await nextChunk(client, after, chunkSize);
+    if (chunk !== undefined) await fill.run(db, after, chunk.end);
+    return chunk;
+  }
+  const chunk = await readChunk(client, after, projection.handles, chunkSize);
+  if (chunk !== undefined) await applyAll([projection], db, chunk.events as readonly Recorded[]);
+  return chunk;
 }

@@ -7,7 +7,7 @@ import type { Ids } from '#domain/ports/ids.ts';
 import type { Reaction, ReactionReads } from '#domain/reactions/reaction.ts';
 import type pg from 'pg';
 import { makeCheckpoint, moveCheckpoint, readCheckpoint } from './checkpoints.ts';
-import { readChunk } from './event-store.ts';
+import { readChunk } from './event-chunks.ts';
 
 const chunkSize = 1_000;
 

@@ -2,13 +2,19 @@
  *  How and why: docs/adr/0006-projections-are-rebuilt-beside.md. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { isAfter, startOfStore, type Position } from '#domain/kernel/event.ts';
-import { schemaVersionOf } from '#domain/upcasts.ts';
-import { applyAll, type Projection, type ReadModels } from '#projections/projection.ts';
+import {
+  applyAll,
+  fillOf,
+  type Fill,
+  type Projection,
+  type ReadModels,
+} from '#projections/projection.ts';
 import type pg from 'pg';
 import { holdCheckpoint, setCheckpoint } from './checkpoints.ts';
 import { compareTables, type TableComparison } from './compare-tables.ts';
 import { inTransactionOf, queryBuilderOn, sqlState } from './database.ts';
-import { chunkEnd, newestPlace, readTypes } from './event-store.ts';
+import { newestPlace, nextChunk, readContinued } from './event-chunks.ts';
+import { readTypes } from './event-store.ts';
 import { replaceVersion } from './projection-versions.ts';
 import { makeShadow, switchToShadow } from './shadow-tables.ts';
 
@@ -39,6 +45,8 @@ export interface RebuildOptions {
   readonly projection: Projection;
   /** Whether its rows are written in the append's transaction, or by the projector. */
   readonly kind: 'inline' | 'async';
+  /** Events of one set-based step at most. Default: 20,000. */
+  readonly chunkSize?: number;
   /** Told after every step; the next one waits for it. */
   readonly onProgress?: (progress: RebuildProgress) => void | Promise<void>;
   /** Gives up between two steps. */
@@ -104,16 +112,25 @@ class Rebuild {
 
   /** The set-based way, as far as there is one. */
   async #fill(): Promise<void> {
-    const { fill, handles } = this.#projection;
-    if (fill === undefined || handles.some((type) => schemaVersionOf(type) > 1)) return;
+    const fill = fillOf(this.#projection);
+    if (fill === undefined) return;
     for (;;) {
       this.#options.signal?.throwIfAborted();
-      const end = await chunkEnd(this.#client, this.#cursor, chunkSize);
-      if (end === undefined) return;
-      await inTransactionOf(this.#client, () => fill(this.#db, this.#cursor, end));
-      this.#cursor = end;
+      const size = this.#options.chunkSize ?? chunkSize;
+      const chunk = await nextChunk(this.#client, this.#cursor, size);
+      if (chunk === undefined) return;
+      await inTransactionOf(this.#client, () => this.#fillChunk(fill, chunk.end));
+      this.#cursor = chunk.end;
       await this.#tell();
     }
+  }
+
+  async #fillChunk(fill: Fill, end: Position): Promise<void> {
+    await fill.run(this.#db, this.#cursor, end);
+    if (fill.covers === 'every event') return;
+    const { handles } = this.#projection;
+    const left = await readContinued(this.#client, this.#cursor, end, handles);
+    await applyAll([this.#projection], this.#db, left as readonly Recorded[]);
   }
 
   /** Applies everything that no event can come before any more. */

@@ -1,8 +1,8 @@
 import type { EventType, Recorded } from '#domain/aggregates.ts';
 import type { Position } from '#domain/kernel/event.ts';
 import { sql } from 'kysely';
-import { actorName } from '../actors.ts';
-import type { Projection, ReadModels } from '../projection.ts';
+import { actorName, actorNameSql } from '../actors.ts';
+import { between, type Projection, type ReadModels } from '../projection.ts';
 import { unnested } from '../rows.ts';
 import type { AuditTable } from './table.ts';
 
@@ -44,7 +44,7 @@ export const auditProjection: Projection = {
   version: 1,
   handles: Object.keys(actions) as EventType[],
   tables: ['audit'],
-  fill: fillEntries,
+  fill: { covers: 'every event', run: fillEntries },
   apply: async (db, events) => {
     const last = await lastSeq(db);
     const known = await alreadyThere(db, events);
@@ -64,8 +64,7 @@ async function fillEntries(db: ReadModels, from: Position, to: Position): Promis
       detail, ip, correlation_id, causation_id)
     SELECT ${last}::bigint + row_number() OVER (ORDER BY transaction_id, global_position), event_id,
       global_position, recorded_at,
-      CASE metadata -> 'actor' ->> 'kind' WHEN 'user' THEN metadata -> 'actor' ->> 'email'
-        WHEN 'system' THEN metadata -> 'actor' ->> 'name' ELSE 'anonymous' END,
+      ${actorNameSql('events')},
       CASE WHEN refused THEN data ->> 'operation' ELSE ${JSON.stringify(actions)}::jsonb ->> type END,
       CASE WHEN refused THEN coalesce(data ->> 'resource', stream_id)
         WHEN type = 'SecretsRead' THEN 'secret-' || (data ->> 'scriptId') ELSE stream_id END,
@@ -77,9 +76,7 @@ async function fillEntries(db: ReadModels, from: Position, to: Position): Promis
           FROM jsonb_array_elements(data -> 'secrets') WITH ORDINALITY AS reads (read, place)) END,
       metadata ->> 'ip', metadata ->> 'correlationId', (metadata ->> 'causationId')::uuid
     FROM events, LATERAL (SELECT type = 'RequestRefused' AS refused) kind
-    WHERE (transaction_id, global_position) > (${from.transactionId.toString()}::xid8, ${from.globalPosition}::bigint)
-      AND (transaction_id, global_position) <= (${to.transactionId.toString()}::xid8, ${to.globalPosition}::bigint)
-      AND type = ANY(${Object.keys(actions)})`.execute(db);
+    WHERE ${between(from, to)} AND type = ANY(${Object.keys(actions)})`.execute(db);
 }
 
 async function lastSeq(db: ReadModels): Promise<number> {

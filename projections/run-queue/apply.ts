@@ -4,45 +4,49 @@ import { defaultLimits } from '#domain/script/settings.ts';
 import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { availableAt } from '../runs/apply.ts';
+import { runQueueFill } from './fill.ts';
 import { runQueueColumns, type RunQueueTable } from './table.ts';
 
 /** Runs that wait or run; a row goes when its run has ended. */
-export const runQueueProjection: Projection = rowProjection<RunQueueTable, Recorded<RunEvent>>({
-  name: 'run_queue',
-  version: 1,
-  table: 'run_queue',
-  key: 'run_id',
-  columns: runQueueColumns,
-  kept: ['owner', 'lease_until'],
-  handles: ['RunQueued', 'RunReleased', 'RunStarted', 'RunStopRequested', 'RunFinished'],
-  keyOf: (event) => event.data.runId,
-  step: (row, event) => {
-    if (event.type === 'RunQueued') {
-      return {
-        run_id: event.data.runId,
-        script_id: event.data.scriptId,
-        priority: 0,
-        available_at: availableAt(event),
-        attempt: event.data.attempt,
-        waiting: event.data.waiting ?? false,
-        expires_at: expiresAt(event),
-        fence: null,
-        stop_requested: false,
-      };
-    }
-    if (row === undefined) return undefined;
-    switch (event.type) {
-      case 'RunReleased':
-        return { ...row, waiting: false };
-      case 'RunStarted':
-        return { ...row, fence: event.version };
-      case 'RunStopRequested':
-        return { ...row, stop_requested: true };
-      case 'RunFinished':
-        return undefined;
-    }
-  },
-});
+export const runQueueProjection: Projection = {
+  ...rowProjection<RunQueueTable, Recorded<RunEvent>>({
+    name: 'run_queue',
+    version: 1,
+    table: 'run_queue',
+    key: 'run_id',
+    columns: runQueueColumns,
+    kept: ['owner', 'lease_until'],
+    handles: ['RunQueued', 'RunReleased', 'RunStarted', 'RunStopRequested', 'RunFinished'],
+    keyOf: (event) => event.data.runId,
+    step: (row, event) => {
+      if (event.type === 'RunQueued') {
+        return {
+          run_id: event.data.runId,
+          script_id: event.data.scriptId,
+          priority: 0,
+          available_at: availableAt(event),
+          attempt: event.data.attempt,
+          waiting: event.data.waiting ?? false,
+          expires_at: expiresAt(event),
+          fence: null,
+          stop_requested: false,
+        };
+      }
+      if (row === undefined) return undefined;
+      switch (event.type) {
+        case 'RunReleased':
+          return { ...row, waiting: false };
+        case 'RunStarted':
+          return { ...row, fence: event.version };
+        case 'RunStopRequested':
+          return { ...row, stop_requested: true };
+        case 'RunFinished':
+          return undefined;
+      }
+    },
+  }),
+  fill: runQueueFill,
+};
 
 function expiresAt(event: Extract<Recorded<RunEvent>, { type: 'RunQueued' }>): Date | null {
   // Runs that were queued before this limit existed have its default.

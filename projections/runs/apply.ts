@@ -4,21 +4,25 @@ import { noTotals, statusOf } from '#domain/run/run.ts';
 import { actorName } from '../actors.ts';
 import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
+import { runsFill } from './fill.ts';
 import { runColumns, type RunsTable } from './table.ts';
 
 type RunRecorded = Recorded<RunEvent>;
 
 /** Every run, one row each. */
-export const runsProjection: Projection = rowProjection<RunsTable, RunRecorded>({
-  name: 'runs',
-  version: 1,
-  table: 'runs',
-  key: 'run_id',
-  columns: runColumns,
-  handles: ['RunQueued', 'RunReleased', 'RunStarted', 'RunStopRequested', 'RunFinished'],
-  keyOf: (event) => event.data.runId,
-  step,
-});
+export const runsProjection: Projection = {
+  ...rowProjection<RunsTable, RunRecorded>({
+    name: 'runs',
+    version: 1,
+    table: 'runs',
+    key: 'run_id',
+    columns: runColumns,
+    handles: ['RunQueued', 'RunReleased', 'RunStarted', 'RunStopRequested', 'RunFinished'],
+    keyOf: (event) => event.data.runId,
+    step,
+  }),
+  fill: runsFill,
+};
 
 function step(row: RunsTable | undefined, event: RunRecorded): RunsTable | undefined {
   if (event.type === 'RunQueued') return queuedRun(event);

@@ -3,7 +3,7 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { listCheckpoints } from '#infra/postgres/checkpoints.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { newestPlace } from '#infra/postgres/event-store.ts';
+import { newestPlace } from '#infra/postgres/event-chunks.ts';
 import { listRuntimes } from '#infra/postgres/runtimes.ts';
 import { triggerState } from '#projections/trigger-state/queries.ts';
 import Type from 'typebox';

@@ -1,0 +1,36 @@
+import type { Position } from '#domain/kernel/event.ts';
+import { defaultLimits } from '#domain/script/settings.ts';
+import { sql } from 'kysely';
+import { between, type Fill, type ReadModels } from '../projection.ts';
+
+/** Runs that were queued and not ended in the same range. */
+export const runQueueFill: Fill = { covers: 'streams that begin', run: fillQueue };
+
+async function fillQueue(db: ReadModels, from: Position, to: Position): Promise<void> {
+  await sql`
+    WITH chunk AS NOT MATERIALIZED (
+      SELECT stream_id, version, type, data, recorded_at,
+        coalesce((data ->> 'notBefore')::timestamptz, recorded_at) AS available_at
+      FROM events
+      WHERE ${between(from, to)} AND type IN
+        ('RunQueued', 'RunReleased', 'RunStarted', 'RunStopRequested', 'RunFinished')
+    )
+    INSERT INTO run_queue (run_id, stream_version, script_id, priority, available_at, attempt,
+      waiting, expires_at, fence, stop_requested)
+    SELECT (q.data ->> 'runId')::uuid,
+      greatest(q.version, released.version, started.version, stopping.version),
+      (q.data ->> 'scriptId')::uuid, 0, q.available_at, (q.data ->> 'attempt')::integer,
+      q.data ? 'waiting' AND released.version IS NULL,
+      -- Runs that were queued before this limit existed have its default.
+      q.available_at + make_interval(secs => CASE WHEN q.data -> 'limits' ? 'queue_seconds'
+        THEN (q.data -> 'limits' ->> 'queue_seconds')::double precision
+        ELSE ${defaultLimits.queue_seconds}::double precision END),
+      started.version, stopping.version IS NOT NULL
+    FROM chunk q
+      LEFT JOIN chunk released ON released.stream_id = q.stream_id AND released.type = 'RunReleased'
+      LEFT JOIN chunk started ON started.stream_id = q.stream_id AND started.type = 'RunStarted'
+      LEFT JOIN chunk stopping
+        ON stopping.stream_id = q.stream_id AND stopping.type = 'RunStopRequested'
+    WHERE q.type = 'RunQueued' AND q.stream_id NOT IN
+      (SELECT stream_id FROM chunk WHERE type = 'RunFinished')`.execute(db);
+}
