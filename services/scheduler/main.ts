@@ -27,6 +27,7 @@ const pollMs = 1_000;
 const restMs = 50;
 const housekeepingMs = 10 * 60_000;
 const dataKeysAtOnce = 1_000;
+const purgeMs = 60_000;
 const answersKeptMs = 24 * 60 * 60_000;
 
 await runProcess('scheduler', async (_signal, logger) => {
@@ -97,7 +98,7 @@ function startDuties(platform: Platform, objects: ObjectStore, logger: Logger) {
     keeping,
     duty('expired runs', pollMs, () => endExpiredRuns(waiting)),
     duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, logger })),
-    duty('purges', housekeepingMs, (signal) =>
+    duty('purges', purgeMs, (signal) =>
       purgeScripts({ database: pool, objects, commands, ids }, signal),
     ),
     duty('unused data keys', housekeepingMs, () => destroyUnusedDataKeys(pool, dataKeysAtOnce)),
