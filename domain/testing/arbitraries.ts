@@ -1,3 +1,4 @@
+// Long because it makes every command there is.
 /** Any command, on so few things that commands meet. */
 import type { Command } from '#domain/aggregates.ts';
 import { roles } from '#domain/kernel/actor.ts';

@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openObjectStore } from '#infra/objects/open.ts';
+import { PostgresEnvironmentLocks } from '#infra/postgres/environment-locks.ts';
 import { getPayload } from '#infra/postgres/payloads.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
@@ -143,6 +144,7 @@ async function openPreparation(
       runBuild: sandboxedBuilds({ sandbox, python, hidden: [config.dataDir], leaseMs }),
       onProblem: (error) => logger.warn({ error }, 'an environment could not be tidied'),
     }),
+    locks: new PostgresEnvironmentLocks(pool),
     parameters: async (sha256) => (await getPayload(pool, sha256))?.toString('utf8'),
     dataFolder: folder('data'),
     projectsFolder: folder('projects'),

@@ -1,12 +1,14 @@
 /** Makes everything ready that a run needs: its files, its environment, the bounds of its sandbox. */
-import { copyFile, mkdir, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { EnvironmentLocks } from '#domain/ports/environment-locks.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import type { Environments } from './environments/environments.ts';
 import { readRequirements } from './environments/requirements.ts';
 import type { Preparation } from './execution.ts';
 import type { Interpreters } from './interpreters.ts';
+import { lockedEnvironment } from './locked-environment.ts';
 import type { RunLog } from './logs/run-log.ts';
 import { runVariables, workspaceVariables } from './run-variables.ts';
 import type { RunSecrets } from './secrets/run-secrets.ts';
@@ -16,6 +18,7 @@ import type { Python } from './sandbox/python.ts';
 import type { RunFile, RunSpec } from './sandbox/sandbox.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { WarmStarts } from './warm/warm-start.ts';
+import { wantedPackages } from './wanted-packages.ts';
 
 const noParameters = '{}';
 const paramsRemoved = 'The parameters of the run are no longer kept.';
@@ -24,6 +27,7 @@ export interface PreparationParts {
   readonly interpreters: Interpreters;
   readonly snapshots: Snapshots;
   readonly environments: Environments;
+  readonly locks: EnvironmentLocks;
   readonly warmStarts: WarmStarts;
   readonly secrets: Pick<RunSecrets, 'environmentOf'>;
   readonly channels: SdkChannels;
@@ -57,9 +61,13 @@ export async function prepareRun(
   if (params === undefined) {
     return { kind: 'failed', failure: 'sandbox_error', detail: paramsRemoved };
   }
-  const environment = await withProject(parts, run, files, async (requirements, project) =>
-    parts.environments.ensure({
-      scriptId: run.scriptId,
+  const wanted = await wantedPackages(files, run.entrypoint, python.version);
+  if ('problem' in wanted) {
+    return { kind: 'failed', failure: 'environment_error', detail: wanted.problem };
+  }
+  const { requirements } = wanted;
+  const environment = await withProject(parts, run, files, requirements, (project) =>
+    lockedEnvironment(parts, run, {
       requirements,
       ...(project !== undefined && { project }),
       pythonPath: python.executable,
@@ -115,18 +123,17 @@ async function withProject<Result>(
   parts: PreparationParts,
   run: ClaimedRun,
   files: readonly RunFile[],
-  work: (requirements: string, project?: Project) => Promise<Result>,
+  requirements: string,
+  work: (project?: Project) => Promise<Result>,
 ): Promise<Result> {
-  const file = files.find(({ path }) => path === 'requirements.txt');
-  const requirements = file === undefined ? '' : await readFile(file.source, 'utf8');
-  if (readRequirements(requirements).kind !== 'private') return await work(requirements);
+  if (readRequirements(requirements).kind !== 'private') return await work();
   const folder = join(parts.projectsFolder, run.runId);
   try {
     for (const { path, source } of files) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await copyFile(source, join(folder, path));
     }
-    return await work(requirements, { folder, version: String(run.scriptVersion) });
+    return await work({ folder, version: String(run.scriptVersion) });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

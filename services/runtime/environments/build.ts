@@ -5,7 +5,9 @@ import { createLineSplitter } from '../logs/line-splitter.ts';
 import type { BuildRunner } from './build-runner.ts';
 import type { IndexSettings } from './index-settings.ts';
 import type { Installer } from './installer.ts';
+import { headOf } from './installed.ts';
 import type { Interpreter } from './interpreter.ts';
+import { hasHashes, pinsOf } from './lock.ts';
 
 export interface Build {
   readonly scriptId: string;
@@ -16,7 +18,10 @@ export interface Build {
   readonly cacheFolder: string | null;
   /** The script's files, where the requirements may name them. */
   readonly projectFolder: string | undefined;
+  readonly kind: 'shared' | 'private';
   readonly requirements: string;
+  /** What was chosen for them before, which is to be installed again. */
+  readonly lock: string | undefined;
   readonly interpreter: Interpreter;
   readonly installer: Installer;
   readonly settings: IndexSettings;
@@ -27,6 +32,8 @@ export interface Build {
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
 const TAIL_LINES = 40;
 const MAX_DETAIL_CHARACTERS = 4_000;
+// A report of pip holds the metadata of every package.
+const MAX_CHOICE_BYTES = 16 * 1024 * 1024;
 
 async function writeSettings(build: Build, home: string): Promise<Record<string, string>> {
   const { pipConfig, uvConfig } = build.settings;
@@ -52,17 +59,37 @@ async function startFolder(build: Build, home: string): Promise<string> {
   return project;
 }
 
+/** The files that say what to install, and how they are meant. */
+async function writeRequirements(build: Build, cwd: string) {
+  const { kind, lock, workFolder } = build;
+  const requirementsFile = join(cwd, 'requirements.txt');
+  const isExact = lock !== undefined && kind === 'shared';
+  await writeFile(requirementsFile, isExact ? lock : build.requirements);
+  if (isExact) {
+    return { requirementsFile, exact: hasHashes(lock) ? 'hashes' : 'versions' } as const;
+  }
+  // What is a script's own has no hash: its versions are kept, and those of the rest.
+  if (kind === 'shared') return { requirementsFile, choiceFile: choiceOf(build) };
+  if (lock === undefined) return { requirementsFile };
+  const constraintsFile = join(workFolder, 'constraints.txt');
+  await writeFile(constraintsFile, pinsOf(lock));
+  return { requirementsFile, constraintsFile };
+}
+
+function choiceOf({ workFolder }: Build): string {
+  return join(workFolder, 'choice');
+}
+
 async function prepare(build: Build) {
   const home = build.workFolder;
   const temporary = join(home, 'tmp');
   await mkdir(temporary, { recursive: true });
   if (build.cacheFolder !== null) await mkdir(build.cacheFolder, { recursive: true });
-  const { environment, cacheFolder, installer, settings } = build;
+  const { environment, cacheFolder, workFolder, installer, settings } = build;
   const cwd = await startFolder(build, home);
-  const requirementsFile = join(cwd, 'requirements.txt');
-  await writeFile(requirementsFile, build.requirements);
+  const which = await writeRequirements(build, cwd);
   return {
-    argv: installer.command({ environment, cacheFolder, requirementsFile }),
+    commands: installer.commands({ environment, cacheFolder, workFolder, ...which }),
     env: {
       ...settings.common,
       ...installer.variables,
@@ -85,10 +112,15 @@ function reasonIn(tail: readonly string[]): string {
   return tail.slice(Math.max(0, first)).join('\n').slice(-MAX_DETAIL_CHARACTERS);
 }
 
-/** Installs the requirements.
- *  @returns undefined when that went well, else what the installer complained of
+export type Installed =
+  /** What was chosen, where that is known. */
+  | { readonly status: 'installed'; readonly choice: string | undefined }
+  /** What the installer complained of. */
+  | { readonly status: 'failed'; readonly problem: string };
+
+/** Installs the requirements, or what the lock says.
  *  @throws what the runner throws, and the reason of `signal` */
-export async function install(build: Build, runner: BuildRunner): Promise<string | undefined> {
+export async function install(build: Build, runner: BuildRunner): Promise<Installed> {
   const splitter = createLineSplitter();
   const tail: string[] = [];
   const pass = async (lines: readonly { readonly text: string }[]) => {
@@ -102,15 +134,21 @@ export async function install(build: Build, runner: BuildRunner): Promise<string
       await build.onLine(text);
     }
   };
-  const { exitCode } = await runner.run({
-    ...(await prepare(build)),
-    scriptId: build.scriptId,
-    signal: build.signal,
-    onOutput: (stream, bytes) => pass(splitter.push(stream, bytes)),
-  });
-  await pass(splitter.flush(true));
-  build.signal.throwIfAborted();
-  if (exitCode === 0) return undefined;
-  const end = exitCode === null ? 'was killed' : `ended with exit code ${exitCode}`;
-  return `${build.installer.name} ${end}:\n${reasonIn(tail)}`;
+  const { commands, ...surroundings } = await prepare(build);
+  for (const argv of commands) {
+    const { exitCode } = await runner.run({
+      ...surroundings,
+      argv,
+      scriptId: build.scriptId,
+      signal: build.signal,
+      onOutput: (stream, bytes) => pass(splitter.push(stream, bytes)),
+    });
+    await pass(splitter.flush(true));
+    build.signal.throwIfAborted();
+    if (exitCode === 0) continue;
+    const end = exitCode === null ? 'was killed' : `ended with exit code ${exitCode}`;
+    return { status: 'failed', problem: `${build.installer.name} ${end}:\n${reasonIn(tail)}` };
+  }
+  const choice = await headOf(choiceOf(build), MAX_CHOICE_BYTES);
+  return { status: 'installed', choice: choice && build.installer.lockOf(choice) };
 }

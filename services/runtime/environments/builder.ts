@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { install } from './build.ts';
+import { install, type Installed } from './build.ts';
 import type { BuildRunner } from './build-runner.ts';
 import type { Catalog } from './catalog.ts';
 import { makeReadOnly, removeFolder } from './folders.ts';
@@ -19,6 +19,8 @@ export interface Order {
   readonly key: string;
   readonly scriptId: string;
   readonly requirements: Requirements;
+  /** What was chosen for them before, which is to be installed again. */
+  readonly lock: string | undefined;
   readonly projectFolder: string | undefined;
   readonly interpreter: Interpreter;
   readonly say: (line: string) => void | Promise<void>;
@@ -35,7 +37,7 @@ export interface BuilderParts {
   readonly onProblem: (error: unknown) => void;
 }
 
-/** Listed packages with their versions, in the environment's folder. */
+/** What is installed, in the environment's folder. */
 const LOCK_FILE = 'orchestrator-lock.txt';
 const LOOK_AGAIN_MS = 100;
 
@@ -70,9 +72,10 @@ async function build(parts: BuilderParts, order: Order): Promise<string | undefi
   let isFinished = false;
   try {
     await makeVirtualEnvironment(environment, order.interpreter);
-    const problem = await installInto(parts, order, environment, workFolder);
-    if (problem !== undefined) return problem;
-    const lock = await installedPackages(packagesOf(environment, order.interpreter));
+    const installed = await installInto(parts, order, environment, workFolder);
+    if (installed.status === 'failed') return installed.problem;
+    const packages = packagesOf(environment, order.interpreter);
+    const lock = order.lock ?? installed.choice ?? (await installedPackages(packages));
     await writeLock(environment, lock);
     const sizeBytes = await makeReadOnly(environment);
     const owner = order.requirements.kind === 'private' ? { scriptId: order.scriptId } : {};
@@ -92,9 +95,9 @@ async function installInto(
   order: Order,
   environment: string,
   workFolder: string,
-): Promise<string | undefined> {
-  const { requirements, interpreter, scriptId, projectFolder, say, signal } = order;
-  if (requirements.kind === 'none') return undefined;
+): Promise<Installed> {
+  const { requirements, lock, interpreter, scriptId, projectFolder, say, signal } = order;
+  if (requirements.kind === 'none') return { status: 'installed', choice: undefined };
   const isPrivate = requirements.kind === 'private';
   const installer = await parts.findInstaller(interpreter);
   await say(`Building the environment: Python ${interpreter.version}, ${installer.name}.`);
@@ -106,7 +109,9 @@ async function installInto(
       // Foreign code can write to a cache: what others will share must not be made from one.
       cacheFolder: isPrivate ? parts.cacheFolder(scriptId) : null,
       projectFolder: isPrivate ? projectFolder : undefined,
+      kind: requirements.kind,
       requirements: requirements.text,
+      lock,
       interpreter,
       installer,
       settings: parts.settings,

@@ -19,6 +19,7 @@ function keyOf(requirements: string, changes: Partial<KeyParts> = {}): string {
     scriptId: 's1',
     projectVersion: '1',
     resolution: undefined,
+    lock: undefined,
     ...changes,
   });
 }

@@ -13,15 +13,18 @@ export interface KeyParts {
   readonly projectVersion: string | undefined;
   /** A new value resolves anew. */
   readonly resolution: string | undefined;
+  /** What is to be installed; `undefined` where that is to be chosen. */
+  readonly lock: string | undefined;
 }
 
 /** SHA-256 (hex) of everything that decides what an environment contains. */
 export function environmentKey(parts: KeyParts): string {
   const { requirements, interpreter, settings } = parts;
   const { executable, version, platform } = interpreter;
-  const content: unknown[] = ['1', executable, version, platform, requirements.kind];
+  const content: unknown[] = ['2', executable, version, platform, requirements.kind];
   if (requirements.kind !== 'none') {
-    content.push(requirements.text, parts.resolution ?? null);
+    const chosenFor = parts.lock === undefined ? parts.resolution : undefined;
+    content.push(requirements.text, chosenFor ?? null, parts.lock ?? null);
     content.push(settings.pip, settings.uv, settings.common);
     content.push(settings.pipConfig?.content ?? null, settings.uvConfig?.content ?? null);
   }

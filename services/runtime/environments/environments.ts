@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks';
 import type { BuildRunner } from './build-runner.ts';
 import { buildOnce, type BuilderParts } from './builder.ts';
 import { Catalog, type Bounds } from './catalog.ts';
-import { environmentKey } from './environment-key.ts';
+import { environmentKey, type KeyParts } from './environment-key.ts';
 import { Flights } from './flight.ts';
 import { removeFolder, sizeOf } from './folders.ts';
 import { readIndexSettings } from './index-settings.ts';
@@ -42,6 +42,8 @@ export interface EnvironmentRequest {
   readonly project?: { readonly folder: string; readonly version: string };
   /** A new value resolves the requirements anew. */
   readonly resolution?: string;
+  /** What was chosen for the requirements before: exactly that is wanted. */
+  readonly lock?: string;
   /** Takes the build's output line by line. While a returned promise is pending, the build waits. */
   readonly onLog: (line: string) => void | Promise<void>;
   readonly signal: AbortSignal;
@@ -53,7 +55,7 @@ export type EnvironmentResult =
       readonly environmentDir: string;
       /** The environment's interpreter. */
       readonly pythonPath: string;
-      /** `name==version` lines of what is installed. */
+      /** What is installed: `name==version` lines, with hashes where they are known. */
       readonly lock: string;
       /** Whether this request had to wait for a build. */
       readonly built: boolean;
@@ -112,29 +114,42 @@ export class Environments {
   /** The environment that a script's requirements ask for, built when there is none yet.
    *  @throws the reason of the signal; what the build runner throws */
   async ensure(request: EnvironmentRequest): Promise<EnvironmentResult> {
-    const { project, pythonPath, resolution, scriptId, signal } = request;
+    const { project, pythonPath, resolution, lock, scriptId, signal } = request;
     signal.throwIfAborted();
-    const interpreter = await remember(this.#interpreters, pythonPath, () =>
-      askInterpreter(pythonPath),
-    );
+    const interpreter = await this.#interpreter(pythonPath);
     const requirements = readRequirements(request.requirements);
     const { settings } = this.#parts;
     const projectVersion = project?.version;
     const parts = { requirements, interpreter, settings, scriptId, projectVersion, resolution };
-    const key = environmentKey(parts).slice(0, KEY_LENGTH);
+    const chosenHere = this.#ready(keyOf({ ...parts, lock: undefined }), 0, false);
+    if (chosenHere?.status === 'ready') {
+      if (lock === undefined || chosenHere.lock === lock) return chosenHere;
+      chosenHere.release();
+    }
+    const key = keyOf({ ...parts, lock });
 
     const started = performance.now();
     for (let attempt = 0; attempt <= BUILD_ATTEMPTS; attempt += 1) {
       const buildMs = attempt === 0 ? 0 : Math.round(performance.now() - started);
       const ready = this.#ready(key, buildMs, attempt > 0);
       if (ready !== undefined) return ready;
-      const order = { key, scriptId, requirements, projectFolder: project?.folder, interpreter };
+      const projectFolder = project?.folder;
+      const order = { key, scriptId, requirements, lock, projectFolder, interpreter };
       const work = (say: EnvironmentRequest['onLog'], abort: AbortSignal) =>
         this.#build({ ...order, say, signal: abort });
       const problem = await this.#flights.join(key, work, request.onLog, signal);
       if (problem !== undefined) return { status: 'failed', detail: problem };
     }
     throw new Error(`environment ${key} vanishes as soon as it is built`);
+  }
+
+  /** What a lock is made for: interpreters and machines that can install the same files. */
+  async targetOf(pythonPath: string): Promise<string> {
+    return (await this.#interpreter(pythonPath)).platform;
+  }
+
+  #interpreter(pythonPath: string): Promise<Interpreter> {
+    return remember(this.#interpreters, pythonPath, () => askInterpreter(pythonPath));
   }
 
   #ready(key: string, buildMs: number, built: boolean): EnvironmentResult | undefined {
@@ -190,6 +205,10 @@ export class Environments {
   settle(): Promise<void> {
     return this.#flights.settle();
   }
+}
+
+function keyOf(parts: KeyParts): string {
+  return environmentKey(parts).slice(0, KEY_LENGTH);
 }
 
 function noneWhereMissing(error: unknown): readonly string[] {

@@ -3,16 +3,18 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { normalName } from './lock.ts';
 
 // Foreign code may have written these files: no link is followed, and no more than a head is read.
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const HEAD_BYTES = 16 * 1024;
 
-async function headOf(path: string): Promise<string | undefined> {
+/** The first bytes of a plain file; `undefined` for anything else. */
+export async function headOf(path: string, maxBytes: number): Promise<string | undefined> {
   try {
     await using file = await open(path, READ);
     if (!(await file.stat()).isFile()) return undefined;
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
     return buffer.toString('utf8', 0, bytesRead);
   } catch {
     // What cannot be read is no package that Python would find either.
@@ -25,18 +27,13 @@ function field(head: string, name: string): string | undefined {
   return new RegExp(`^${name}:[ \t]*([\\w.+!-]+)[ \t]*$`, 'im').exec(headers)?.[1];
 }
 
-// Names that differ only so are the same package (PEP 503).
-function normalName(name: string): string {
-  return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
-}
-
 /** `name==version` of every installed package, sorted, one a line. */
 export async function installedPackages(sitePackages: string): Promise<string> {
   const names = await readdir(sitePackages).catch(() => []);
   const folders = names.filter((name) => name.endsWith('.dist-info'));
   const lines: string[] = [];
   for (const folder of folders) {
-    const head = await headOf(join(sitePackages, folder, 'METADATA'));
+    const head = await headOf(join(sitePackages, folder, 'METADATA'), HEAD_BYTES);
     const name = head && field(head, 'Name');
     const version = head && field(head, 'Version');
     if (name && version) lines.push(`${normalName(name)}==${version}\n`);

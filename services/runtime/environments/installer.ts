@@ -6,22 +6,36 @@ import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { needsPip, uvVariables, type IndexSettings } from './index-settings.ts';
 import type { Interpreter } from './interpreter.ts';
+import { lockOfLines, lockOfReport } from './lock.ts';
 import { pythonOf } from './virtual-environment.ts';
 
 export interface Installation {
   readonly environment: string;
   readonly requirementsFile: string;
+  /** Versions that whatever is chosen must have. */
+  readonly constraintsFile?: string;
+  /** Nothing but what is listed, and, with hashes, nothing but the very files. */
+  readonly exact?: 'hashes' | 'versions';
+  /** Where what is chosen is to be written. */
+  readonly choiceFile?: string;
   /** Kept between builds; null for none. */
   readonly cacheFolder: string | null;
+  /** Goes after the build. */
+  readonly workFolder: string;
 }
 
 export interface Installer {
   /** For the log, such as `pip 26.1`. */
   readonly name: string;
-  command(installation: Installation): readonly [string, ...string[]];
+  /** To be executed one after the other. */
+  commands(installation: Installation): readonly Command[];
+  /** The lock that the content of a `choiceFile` says. */
+  readonly lockOf: (choice: string) => string | undefined;
   readonly variables: Readonly<Record<string, string>>;
   readonly readable: readonly string[];
 }
+
+type Command = readonly [string, ...string[]];
 
 /** Neither uv nor a pip that is new enough. */
 export class NoInstaller extends Error {
@@ -38,6 +52,15 @@ const UV_INSTALL = [
   '--no-python-downloads',
   '--compile-bytecode',
   '--link-mode=copy',
+];
+const UV_CHOOSE = [
+  'pip',
+  'compile',
+  '--quiet',
+  '--no-python-downloads',
+  '--no-header',
+  '--no-annotate',
+  '--generate-hashes',
 ];
 const PIP_INSTALL = [
   'install',
@@ -95,6 +118,34 @@ async function onPath(name: string, path: string): Promise<string | undefined> {
   return undefined;
 }
 
+function uvCommands(uv: string, installation: Installation): readonly Command[] {
+  const { environment, requirementsFile, choiceFile, cacheFolder, workFolder } = installation;
+  const common = [
+    '--python',
+    pythonOf(environment),
+    '--cache-dir',
+    cacheFolder ?? join(workFolder, 'cache'),
+    ...constraintsOf(installation),
+  ];
+  if (choiceFile === undefined) {
+    const exact = exactOf(installation);
+    return [[uv, ...UV_INSTALL, ...common, ...exact, '--requirements', requirementsFile]];
+  }
+  return [
+    [uv, ...UV_CHOOSE, ...common, '--output-file', choiceFile, requirementsFile],
+    [uv, ...UV_INSTALL, ...common, '--no-deps', '--requirements', choiceFile],
+  ];
+}
+
+function constraintsOf({ constraintsFile }: Installation): readonly string[] {
+  return constraintsFile === undefined ? [] : ['--constraint', constraintsFile];
+}
+
+function exactOf({ exact }: Installation): readonly string[] {
+  if (exact === undefined) return [];
+  return exact === 'hashes' ? ['--no-deps', '--require-hashes'] : ['--no-deps'];
+}
+
 async function findUv(settings: IndexSettings, path: string): Promise<Installer | undefined> {
   const found = needsPip(settings) ? undefined : await onPath('uv', path);
   const version = found && (await answerOf(found, '--version'));
@@ -102,11 +153,8 @@ async function findUv(settings: IndexSettings, path: string): Promise<Installer 
   const uv = await realpath(found);
   return {
     name: version.split(' ').slice(0, 2).join(' '),
-    command: ({ environment, requirementsFile, cacheFolder }) => {
-      const cache = cacheFolder === null ? ['--no-cache'] : ['--cache-dir', cacheFolder];
-      const python = ['--python', pythonOf(environment)];
-      return [uv, ...UV_INSTALL, ...python, ...cache, '--requirements', requirementsFile];
-    },
+    commands: (installation) => uvCommands(uv, installation),
+    lockOf: lockOfLines,
     variables: uvVariables(settings),
     readable: [dirname(uv)],
   };
@@ -119,11 +167,15 @@ async function findPip(settings: IndexSettings, python: string): Promise<Install
   if (start === undefined || version === undefined) return undefined;
   return {
     name: `pip ${version}`,
-    command: ({ environment, requirementsFile, cacheFolder }) => {
+    commands: (installation) => {
+      const { environment, requirementsFile, choiceFile, cacheFolder } = installation;
       const cache = cacheFolder === null ? ['--no-cache-dir'] : ['--cache-dir', cacheFolder];
-      const pip = [...start, '--python', pythonOf(environment), ...PIP_INSTALL];
-      return [python, ...pip, ...cache, '--requirement', requirementsFile];
+      const pip = [...start, '--python', pythonOf(environment), ...PIP_INSTALL, ...cache];
+      const report = choiceFile === undefined ? [] : ['--report', choiceFile];
+      const which = [...constraintsOf(installation), ...exactOf(installation), ...report];
+      return [[python, ...pip, ...which, '--requirement', requirementsFile]];
     },
+    lockOf: lockOfReport,
     variables: settings.pip,
     readable: [],
   };

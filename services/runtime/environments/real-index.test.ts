@@ -4,6 +4,8 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../../scripts/testing/optional-service.ts';
 import { startPackageIndex } from '../../../scripts/testing/package-index.ts';
+import { hasHashes, pinsOf } from './lock.ts';
+import { expectForgeryRefused, expectSameAgain } from './testing/same-again.ts';
 import { givenEnvironments, packages, python, readyOf } from './testing/fixture.ts';
 
 /** Whether the configured index answers, asked by pip with the machine's settings. */
@@ -37,7 +39,8 @@ describeWith(
     test('a tiny real package is installed with the settings of the machine', async () => {
       const given = await givenEnvironments({ variables: process.env });
       const result = readyOf(await given.ensure({ requirements: 'six==1.17.0\n' }));
-      expect(result.lock).toBe('six==1.17.0\n');
+      expect(pinsOf(result.lock)).toBe('six==1.17.0\n');
+      expect(hasHashes(result.lock)).toBe(true);
       expect(await run(result.pythonPath, 'import six; print(six.__version__)')).toBe('1.17.0');
       await given.close();
     });
@@ -51,10 +54,18 @@ describeWith({ service: 'uv', ...findUv() }, 'given uv', () => {
     const given = await givenEnvironments({ variables });
     const result = readyOf(await given.ensure({ requirements: 'polite-greeter==0.1\n' }));
     expect(given.lines[0]).toMatch(/uv \d/);
-    expect(result.lock).toBe('greeter==1.2.0\npolite-greeter==0.1\n');
+    expect(pinsOf(result.lock)).toBe('greeter==1.2.0\npolite-greeter==0.1\n');
     const greeting = await promisify(execFile)(`${result.environmentDir}/bin/greet`, { env: {} });
     expect(greeting.stdout).toBe('hello from greeter\n');
     await given.close();
     await index.close();
+  });
+
+  test('what it chose is installed again where there is newer by then', async () => {
+    await expectSameAgain({ PATH: process.env['PATH'] }, /^uv /);
+  });
+
+  test('other files under the same name and version are refused', async () => {
+    await expectForgeryRefused({ PATH: process.env['PATH'] });
   });
 });

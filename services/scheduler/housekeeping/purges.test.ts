@@ -9,6 +9,7 @@ import { defaultSettings } from '#domain/script/settings.ts';
 import { runId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createScript, finishRun, runScript } from '#domain/testing/samples.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
+import { PostgresEnvironmentLocks } from '#infra/postgres/environment-locks.ts';
 import { putPayload } from '#infra/postgres/payloads.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
 import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
@@ -49,6 +50,8 @@ async function givenScript(id: ScriptId, runs: readonly number[]): Promise<void>
     `INSERT INTO data_keys (key_id, script_id, master_key_id, wrapped_key) VALUES ($1, $1, 'x', '')`,
     [id],
   );
+  const locks = new PostgresEnvironmentLocks(platform.pool);
+  await locks.record({ scriptId: id, scriptVersion: 1, target: 'here' }, 'greeter==1.0\n');
   for (const number of runs) {
     await givenRun(id, number, `{"of":"${id}"}`);
     await givenRun(id, number + 100, '{"common":true}');
@@ -89,6 +92,7 @@ const counted = `SELECT
     WHERE script_id = $1 AND c.bytes > 0) AS lines,
   (SELECT count(*) FROM run_samples JOIN runs USING (run_id) WHERE script_id = $1) AS samples,
   (SELECT count(*) FROM payloads p WHERE encode(content, 'escape') LIKE '%' || $1 || '%') AS params,
+  (SELECT count(*) FROM environment_locks WHERE script_id = $1) AS locks,
   (SELECT count(*) FROM data_keys WHERE script_id = $1) AS keys`;
 
 /** How much there is of a script. */
@@ -121,8 +125,8 @@ async function commonParams(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-const nothing = { lines: 0, samples: 0, params: 0, keys: 0, blobs: 0, artifacts: 0 };
-const ofTheOther = { lines: 2, samples: 2, params: 1, keys: 1, blobs: 2, artifacts: 2 };
+const nothing = { locks: 0, lines: 0, samples: 0, params: 0, keys: 0, blobs: 0, artifacts: 0 };
+const ofTheOther = { locks: 1, lines: 2, samples: 2, params: 1, keys: 1, blobs: 2, artifacts: 2 };
 const history = ['ScriptCreated', 'ScriptDeleted', 'ScriptPurged', 'ScriptPurgeFinished'];
 
 describe('given a deleted script', () => {

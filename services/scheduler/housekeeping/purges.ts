@@ -6,6 +6,7 @@ import type { Ids } from '#domain/ports/ids.ts';
 import { objectPrefix } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
+import { removeLocks } from '#infra/postgres/environment-locks.ts';
 import { purgePayloads } from '#infra/postgres/payloads.ts';
 import { runsOfScript, scriptsToPurge } from '#infra/postgres/purges.ts';
 import { removeLogs, removeSamples } from '#infra/postgres/removals.ts';
@@ -42,6 +43,7 @@ async function removeRemains(
   signal: AbortSignal,
 ): Promise<boolean> {
   await destroyDataKey(database, scriptId);
+  await removeLocks(database, scriptId);
   await removeObjects(objects, objectPrefix.script(scriptId), signal);
   let isDone = true;
   for await (const runs of runsOfScript(database, scriptId, runsAtOnce)) {

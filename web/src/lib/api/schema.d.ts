@@ -214,6 +214,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/scripts/{id}/environment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which packages the runs of a script's version get
+         * @description They are chosen at the first run of the version, for each kind of interpreter and machine, and stay for all its runs. There are none before the first run, and none where nothing is required.
+         *
+         *     Needs the right `files.read`.
+         */
+        get: operations["getEnvironment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/scripts/{id}/environment/rebuild": {
         parameters: {
             query?: never;
@@ -1522,6 +1544,49 @@ export interface components {
             environment?: {
                 [key: string]: string | null;
             };
+        };
+        /** LockedPackage */
+        LockedPackage: {
+            name: string;
+            version: string;
+            /** @description Only files with one of these are installed; empty where they are not known. */
+            hashes: string[];
+        };
+        /** EnvironmentLock */
+        EnvironmentLock: {
+            /** @description System, machine and interpreter. */
+            target: string;
+            /** Format: date-time */
+            locked_at: string;
+            packages: components["schemas"]["LockedPackage"][];
+        };
+        /**
+         * Environment
+         * @example {
+         *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "version": 3,
+         *       "locks": [
+         *         {
+         *           "target": "Linux-x86_64-cpython-312",
+         *           "locked_at": "2026-11-21T02:31:00.000Z",
+         *           "packages": [
+         *             {
+         *               "name": "six",
+         *               "version": "1.17.0",
+         *               "hashes": [
+         *                 "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+         *               ]
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        Environment: {
+            /** Format: uuid */
+            script_id: string;
+            version: number;
+            locks: components["schemas"]["EnvironmentLock"][];
         };
         /** ScriptArchive */
         ScriptArchive: {
@@ -3961,6 +4026,104 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Script"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEnvironment: {
+        parameters: {
+            query?: {
+                /** @description Default: the present. */
+                version?: number;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the script.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The environment. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "version": 3,
+                     *       "locks": [
+                     *         {
+                     *           "target": "Linux-x86_64-cpython-312",
+                     *           "locked_at": "2026-11-21T02:31:00.000Z",
+                     *           "packages": [
+                     *             {
+                     *               "name": "six",
+                     *               "version": "1.17.0",
+                     *               "hashes": [
+                     *                 "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Environment"];
                 };
             };
             /** @description `invalid_parameter` */

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { readInlineMetadata } from './inline-metadata.ts';
+import { isWantedPython } from './python-versions.ts';
+
+const read = (text: string) => readInlineMetadata(text, 'main.py');
+
+describe('metadata in a script', () => {
+  test('names its requirements and its Python', () => {
+    const text = `#!/usr/bin/env python3
+# Another comment.
+
+# /// script
+# requires-python = ">=3.11"
+# dependencies = [
+#   "requests<3",  # for now
+#   'rich',
+# ]
+#
+# [tool.other]
+# x = 1
+# ///
+
+import requests
+`;
+    expect(read(text)).toEqual({
+      status: 'found',
+      requirements: 'requests<3\nrich\n',
+      requiresPython: '>=3.11',
+    });
+  });
+
+  test('may be empty, and may end its lines in any way', () => {
+    const empty = { status: 'found', requirements: '', requiresPython: undefined };
+    expect(read('# /// script\n# ///\n')).toEqual(empty);
+    expect(read('# /// script\r\n# dependencies = []\r\n# ///\r\n')).toEqual(empty);
+  });
+
+  test.each([
+    '',
+    'print("# /// script")\n',
+    '# /// other\n# dependencies = ["a"]\n# ///\n',
+    '# /// script\n# dependencies = ["a"]\n',
+    '# /// script\n# dependencies = ["a"]\n\n# ///\n',
+    '  # /// script\n  # dependencies = ["a"]\n  # ///\n',
+  ])('is not in %j', (text) => {
+    expect(read(text)).toEqual({ status: 'none' });
+  });
+
+  test('ends at the last closing line of its comments', () => {
+    const text = '# /// script\n# ///\n# dependencies = []\n# ///\n';
+    expect(read(text)).toMatchObject({ status: 'invalid' });
+  });
+
+  test.each([
+    ['# /// script\n# dependencies = [\n# ///\n', 'no TOML'],
+    ['# /// script\n# dependencies = "a"\n# ///\n', '"dependencies"'],
+    ['# /// script\n# dependencies = ["--index-url=x"]\n# ///\n', '"dependencies"'],
+    ['# /// script\n# dependencies = ["a\\n-e ."]\n# ///\n', '"dependencies"'],
+    ['# /// script\n# requires-python = 3\n# ///\n', '"requires-python"'],
+    ['# /// script\n# ///\n\n# /// script\n# ///\n', 'more than once'],
+  ])('%j is refused, with the reason', (text, reason) => {
+    const result = read(text);
+    expect(result.status).toBe('invalid');
+    expect(JSON.stringify(result)).toContain(JSON.stringify(reason).slice(1, -1));
+  });
+});
+
+describe('a wanted version of Python', () => {
+  test.each([
+    ['>=3.11', '3.11.7', true],
+    ['>=3.12', '3.11.7', false],
+    ['>=3.9,<4', '3.14.0', true],
+    ['>3.11.7', '3.11.7', false],
+    ['<=3.11', '3.11.7', false],
+    ['==3.11.*', '3.11.7', true],
+    ['==3.11', '3.11.7', false],
+    ['===3.11.7', '3.11.7', true],
+    ['!=3.11.*', '3.11.7', false],
+    ['~=3.9', '3.14.0', true],
+    ['~=3.9.1', '3.10.0', false],
+    ['', '3.11.7', true],
+  ])('%j is %s: %j', (wanted, version, expected) => {
+    expect(isWantedPython(wanted, version)).toBe(expected);
+  });
+
+  test.each(['3.11', '>=three', '~=3', '>=3.11; x'])('%j cannot be read', (wanted) => {
+    expect(isWantedPython(wanted, '3.11.7')).toBeUndefined();
+  });
+});

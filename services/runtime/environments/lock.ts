@@ -1,0 +1,81 @@
+/** What was chosen for requirements: one line a package, `name==version` with the hashes of its files where
+ *  they are known of all. Pure. */
+
+const PACKAGE = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?==[\w.!+-]+$/;
+const HASH = /^sha256:[0-9a-f]{64}$/;
+
+interface Chosen {
+  readonly name: string;
+  readonly version: string;
+  readonly hashes: readonly string[];
+}
+
+/** Names that differ only so are the same package (PEP 503). */
+export function normalName(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
+}
+
+/** The lock of what pip reports to have installed; `undefined` where that cannot be read. */
+export function lockOfReport(json: string): string | undefined {
+  try {
+    const { install } = JSON.parse(json) as { install: readonly ReportedPackage[] };
+    return lockOf(install.map(chosenOf));
+  } catch {
+    return undefined;
+  }
+}
+
+interface ReportedPackage {
+  readonly metadata: { readonly name: string; readonly version: string };
+  readonly download_info: {
+    readonly archive_info?: {
+      readonly hash?: string;
+      readonly hashes?: { readonly sha256?: string };
+    };
+  };
+}
+
+function chosenOf({ metadata, download_info: { archive_info: archive } }: ReportedPackage): Chosen {
+  const sha256 = archive?.hashes?.sha256 ?? archive?.hash?.replace(/^sha256=/, '');
+  return { ...metadata, hashes: sha256 === undefined ? [] : [`sha256:${sha256}`] };
+}
+
+/** The lock that lines in the form of requirements say, such as uv writes; `undefined` where one is of
+ *  another form. */
+export function lockOfLines(text: string): string | undefined {
+  const lines = text
+    .replaceAll(/\\\r?\n/g, ' ')
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  return lockOf(
+    lines.map((line) => {
+      const [pin = '', ...options] = line.split(/\s+/);
+      const [name = '', version = ''] = pin.split('==');
+      return { name, version, hashes: options.map((option) => option.replace(/^--hash=/, '')) };
+    }),
+  );
+}
+
+/** Hashes of some packages alone are of no use: installers take all or none. */
+function lockOf(packages: readonly Chosen[]): string | undefined {
+  const areAllKnown = packages.every(({ hashes }) => hashes.length > 0);
+  const lines = packages.map(({ name, version, hashes }) => {
+    const pin = `${normalName(name)}==${version}`;
+    const isUsable = PACKAGE.test(pin) && hashes.every((hash) => HASH.test(hash));
+    const known = areAllKnown ? hashes.toSorted().map((hash) => ` --hash=${hash}`) : [];
+    return isUsable ? `${pin}${known.join('')}\n` : undefined;
+  });
+  if (!lines.every((line) => line !== undefined)) return undefined;
+  return lines.toSorted().join('');
+}
+
+/** Whether installers can be told to accept only the very files. */
+export function hasHashes(lock: string): boolean {
+  return lock.includes(' --hash=');
+}
+
+/** The lines without hashes. */
+export function pinsOf(lock: string): string {
+  return lock.replaceAll(/ --hash=\S+/g, '');
+}

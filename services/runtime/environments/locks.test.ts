@@ -1,0 +1,102 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { lockOfLines, lockOfReport, pinsOf } from './lock.ts';
+import { givenEnvironments, readyOf } from './testing/fixture.ts';
+import {
+  expectForgeryRefused,
+  expectSameAgain,
+  givenPackages,
+  greeter,
+  polite,
+  words,
+} from './testing/same-again.ts';
+
+const hash = (letter: string) => `sha256:${letter.repeat(64)}`;
+
+describe('a lock', () => {
+  test('is made of the lines that uv writes', () => {
+    const text = `# made by uv\nZope.Interface==7.2 \\\n    --hash=${hash('b')} \\\n    --hash=${hash('a')}\nabc==1.0 --hash=${hash('c')}\n`;
+    expect(lockOfLines(text)).toBe(
+      `abc==1.0 --hash=${hash('c')}\nzope-interface==7.2 --hash=${hash('a')} --hash=${hash('b')}\n`,
+    );
+  });
+
+  test("is made of pip's report, of older versions too", () => {
+    const report = {
+      install: [
+        {
+          metadata: { name: 'six', version: '1.17.0' },
+          download_info: { archive_info: { hashes: { sha256: 'a'.repeat(64) } } },
+        },
+        {
+          metadata: { name: 'Older_Form', version: '2' },
+          download_info: { archive_info: { hash: `sha256=${'b'.repeat(64)}` } },
+        },
+      ],
+    };
+    expect(lockOfReport(JSON.stringify(report))).toBe(
+      `older-form==2 --hash=${hash('b')}\nsix==1.17.0 --hash=${hash('a')}\n`,
+    );
+  });
+
+  test('has the hashes of all packages or of none', () => {
+    expect(lockOfLines(`a==1 --hash=${hash('a')}\nb==2\n`)).toBe('a==1\nb==2\n');
+  });
+
+  test.each(['', 'x', '{"install": 1}', '{"install": [{"metadata": {"name": "a"}}]}'])(
+    'is not made of the report %j',
+    (text) => {
+      expect(lockOfReport(text)).toBeUndefined();
+    },
+  );
+
+  test.each(['a', 'a>=1', '-e .', 'a==1 --hash=md5:0', 'a==1 --index-url=x', 'a==1;x'])(
+    'is not made of the line %j',
+    (line) => {
+      expect(lockOfLines(line)).toBeUndefined();
+    },
+  );
+});
+
+test('given pip, what it chose is installed again where there is newer by then', async () => {
+  await expectSameAgain({ PATH: '/usr/bin:/bin' }, /^pip /);
+});
+
+test('given pip, other files under the same name and version are refused', async () => {
+  await expectForgeryRefused({ PATH: '/usr/bin:/bin' });
+});
+
+test('given what was chosen here before, then it is there without a build', async () => {
+  const offered = await givenPackages(greeter('1.0'), polite);
+  const variables = { PATH: '/usr/bin:/bin', ...offered.variables };
+  const given = await givenEnvironments({ variables });
+  const requirements = 'polite-greeter';
+  const chosen = readyOf(await given.ensure({ requirements }));
+  const again = readyOf(await given.ensure({ requirements, lock: chosen.lock }));
+  expect(again).toMatchObject({ built: false, environmentDir: chosen.environmentDir });
+  await given.close();
+  await offered.close();
+});
+
+test('given requirements of its own, then the versions are kept, beside its own files', async () => {
+  const offered = await givenPackages(greeter('1.0'), polite);
+  const variables = { PATH: '/usr/bin:/bin', ...offered.variables };
+  const folder = await mkdtemp(join(tmpdir(), 'project-'));
+  await mkdir(join(folder, 'more'));
+  await writeFile(join(folder, 'more', 'list.txt'), 'polite-greeter\n');
+  const request = { requirements: '-r more/list.txt\n', project: { folder, version: '1' } };
+  const [first, later] = [
+    await givenEnvironments({ variables }),
+    await givenEnvironments({ variables }),
+  ];
+  const chosen = readyOf(await first.ensure(request));
+  expect(chosen.lock).toBe(pinsOf(chosen.lock));
+  await offered.add(greeter('2.0'));
+  const again = readyOf(await later.ensure({ ...request, lock: chosen.lock }));
+  expect(await words(again.pythonPath)).toBe('1.0');
+  for (const one of [first, later]) await one.close();
+  await rm(folder, { recursive: true });
+  await offered.close();
+});

@@ -1,0 +1,56 @@
+/** The environment of a script's version: what was chosen for its requirements at the first run is what
+ *  all its runs get (contract §3, "Script"). */
+import type { EnvironmentLocks, LockPlace } from '#domain/ports/environment-locks.ts';
+import type { ClaimedRun } from '#domain/ports/run-queue.ts';
+import type {
+  EnvironmentRequest,
+  EnvironmentResult,
+  Environments,
+} from './environments/environments.ts';
+import { readRequirements } from './environments/requirements.ts';
+
+export interface LockedEnvironmentParts {
+  readonly environments: Pick<Environments, 'ensure' | 'targetOf'>;
+  readonly locks: Pick<EnvironmentLocks, 'find' | 'record'>;
+}
+
+/** Of two runtimes that choose at once, the first to record it wins; the other one builds what that chose.
+ *  @throws what `Environments.ensure` throws, and when the locks cannot be reached */
+export async function lockedEnvironment(
+  { environments, locks }: LockedEnvironmentParts,
+  { scriptId, scriptVersion }: Pick<ClaimedRun, 'scriptId' | 'scriptVersion'>,
+  request: Omit<EnvironmentRequest, 'lock' | 'scriptId'>,
+): Promise<EnvironmentResult> {
+  const ensure = (lock?: string) =>
+    environments.ensure({ ...request, scriptId, ...(lock !== undefined && { lock }) });
+  if (readRequirements(request.requirements).kind === 'none') return await ensure();
+  const target = await environments.targetOf(request.pythonPath);
+  const place: LockPlace = { scriptId, scriptVersion, target };
+  const locked = await locks.find(place);
+  if (locked !== undefined) return withAdvice(await ensure(locked));
+  const chosen = await ensure();
+  if (chosen.status === 'failed') return chosen;
+  const recorded = await orRelease(chosen, locks.record(place, chosen.lock));
+  if (recorded === chosen.lock) return chosen;
+  chosen.release();
+  return withAdvice(await ensure(recorded));
+}
+
+async function orRelease<Result>(
+  { release }: Extract<EnvironmentResult, { status: 'ready' }>,
+  work: Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+const advice =
+  'The packages were chosen at the first run of this version. Rebuild the environment of the script to choose anew.';
+
+function withAdvice(result: EnvironmentResult): EnvironmentResult {
+  return result.status === 'failed' ? { ...result, detail: `${result.detail}\n${advice}` } : result;
+}
