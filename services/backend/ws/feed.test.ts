@@ -169,6 +169,20 @@ describe('given things of other groups', () => {
   });
 });
 
+describe('given the groups themselves', () => {
+  test('when one is made or changed, then everybody looks anew', async () => {
+    const frames = await follow();
+    await asRuntime(platform, {
+      type: 'CreateGroup',
+      groupId: known(parseGroupId, platform.services.ids.next()),
+      name: 'Another',
+      color: '#123456',
+      icon: 'box',
+    });
+    await frames.until((all) => all.frames.filter(isResync).length === 2);
+  });
+});
+
 describe('given somebody whose rights change while they follow', () => {
   test('when they come to another group, then they look anew and see that one alone', async () => {
     const { client, change } = await inGroup(groups.custom);
@@ -191,6 +205,14 @@ describe('given somebody whose rights change while they follow', () => {
     const { id } = await script(developer);
     expect(await frames.closed).toBe(4401);
     expect(frames.frames.some(aboutScript(id))).toBe(false);
+  });
+
+  test('when their role allows it no more, then the code is 4403', async () => {
+    const { client, change } = await inGroup(groups.custom);
+    const frames = await follow(client);
+    await change(`role = 'guest'`);
+    expect(await frames.closed).toBe(4403);
+    expect(await new FrameLog(open(client)).closed).toBe(4403);
   });
 
   test('when they are not signed in, then the code is 4401 and it is noted', async () => {
