@@ -13,9 +13,9 @@ export async function benchLongStreams(product: Product): Promise<void> {
   const scripts = [await scriptOf(product, short), await scriptOf(product, long)] as const;
   const subjects: Readonly<Record<string, (script: Past) => Promise<unknown>>> = {
     'change a script': ({ id }) => change(product, id),
-    'the script as it was (?at=), from the middle of its past': ({ id, middle }) =>
+    'the script as it was (?at=)': ({ id, middle }) =>
       product.call('GET', `/scripts/${id}?at=${middle}`),
-    'its files as they were': ({ id, middle }) =>
+    'its files as they were (?at=)': ({ id, middle }) =>
       product.call('GET', `/scripts/${id}/files?at=${middle}`),
     'a page of its history': ({ id }) => product.call('GET', `/scripts/${id}/history`),
   };
