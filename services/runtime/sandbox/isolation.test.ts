@@ -85,7 +85,7 @@ const alone: Record<string, readonly string[]> = {
 describe('given another script at work, and a secret of the platform', () => {
   test('with all layers a script reaches nothing of them', async () => {
     const { reached: nothing, layers } = await reached([]);
-    console.log(`active layers: ${layers.join(', ')}`);
+    process.stdout.write(`active layers: ${layers.join(', ')}\n`);
     expect(nothing).toEqual([]);
   });
 

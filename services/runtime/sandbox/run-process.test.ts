@@ -135,6 +135,17 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
+  test('a chain of forks that changes its number all the time ends with its run', async () => {
+    const mark = `mark-chain-${process.pid}-${without.length}`;
+    const running = await bench.start(bench.spec('chain.py', [mark, 'stay']));
+    await running.seen('chained');
+    running.run.stop(50);
+    expect(await running.run.finished).toMatchObject({ reason: 'stopped' });
+    expect(await processesWith(mark)).toEqual([]);
+    expect((await bench.run('chain.py', [mark])).exit).toMatchObject({ exitCode: 0 });
+    expect(await processesWith(mark)).toEqual([]);
+  });
+
   test('a script that closes its output goes on', async () => {
     const dataFolder = join(bench.folder, 'data', `closed-${without.length}`);
     const { exit } = await bench.run('closes_output.py', [], { dataFolder });

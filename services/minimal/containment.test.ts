@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Product } from './testing/product.ts';
+
+const SOCKET = 'postgres/run/.s.PGSQL.5432';
+
+/** Looks for the platform: argument by argument in `FOUND`, a JSON object of paths. */
+const script = `
+import json, os, socket
+
+paths = FOUND
+
+def reaches(path):
+    try:
+        socket.socket(socket.AF_UNIX).connect(path)
+        return True
+    except OSError:
+        return os.path.exists(path)
+
+def variables(pid):
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+private = ("DATABASE", "KEY", "PASSWORD", "SECRET")
+processes = [pid for pid in os.listdir("/proc") if pid.isdigit()]
+print(json.dumps({
+    "reached": [path for path in paths if reaches(path)],
+    "variables": [name for name in os.environ if any(word in name for word in private)],
+    "processes": [pid for pid in processes if b"ORCH_DATABASE_URL" in variables(pid)],
+}))
+`;
+
+let product: Product;
+beforeAll(async () => {
+  product = await Product.start();
+});
+afterAll(async () => {
+  await product.stop();
+  await product.remove();
+});
+
+test('a script finds neither the database, nor secrets, nor the platform’s processes', async () => {
+  const paths = [SOCKET, 'secrets', 'logs', 'objects', 'runtime/runs', 'runtime/data'].map((name) =>
+    join(product.dataDir, name),
+  );
+  expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+  const source = script.replace('FOUND', JSON.stringify(paths));
+  const scriptId = await product.script('looks around', { 'main.py': source });
+  const { run_id: runId } = await product.run(scriptId);
+  await product.untilFinished(runId);
+  const output = (await product.log(runId)).find(({ stream }) => stream === 'stdout');
+  const nothing = { reached: [], variables: [], processes: [] };
+  expect(JSON.parse(output?.text ?? '{}')).toEqual(nothing);
+});

@@ -1,0 +1,17 @@
+/** Runs test files named by its arguments without the project's configuration, which needs a writable
+ *  source folder and a database: so that another system user can run them. */
+import { startVitest } from 'vitest/node';
+
+const vitest = await startVitest(process.argv.slice(2), {
+  config: false,
+  run: true,
+  watch: false,
+  pool: 'forks',
+  maxWorkers: 1,
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  include: ['services/runtime/sandbox/*.test.ts'],
+  reporters: ['default'],
+  cache: false,
+});
+await vitest.close();
