@@ -65,6 +65,9 @@ describeWith(
       await page.getByLabel('Password').fill(productPassword);
       await page.getByRole('button', { name: 'Log in' }).click();
 
+      await page.getByRole('img', { name: 'Runs: none' }).waitFor();
+      await page.getByRole('link', { name: 'Queued' }).waitFor();
+      await page.getByRole('link', { name: 'Scripts', exact: true }).click();
       await page.getByRole('button', { name: 'New script' }).first().click();
       const dialog = page.getByRole('dialog', { name: 'New script' });
       await dialog.getByLabel('Name').fill('from the browser');

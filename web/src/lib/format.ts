@@ -1,5 +1,7 @@
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const dateTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const timeOnly = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const dayOnly = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],
   ['hour', 3600],
@@ -18,6 +20,11 @@ export function relativeTime(time: string, nowMs: number): string {
 /** A time in the reader's own zone. */
 export function localTime(time: string): string {
   return dateTime.format(new Date(time));
+}
+
+/** "14:03", or "21 Nov" where the day matters more. */
+export function dayTime(ms: number, byDay: boolean): string {
+  return (byDay ? dayOnly : timeOnly).format(ms);
 }
 
 /** "14:03:07.123" in the reader's own zone: the time of a log line. */

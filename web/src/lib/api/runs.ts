@@ -9,6 +9,8 @@ export interface RunFilter {
   trigger_type?: TriggerType;
   group_id?: string;
   q?: string;
+  /** RFC 3339: asked for then or later. */
+  from?: string;
 }
 
 const pageLimit = 50;

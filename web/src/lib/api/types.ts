@@ -1,4 +1,4 @@
-import type { components } from './schema.d.ts';
+import type { components, operations } from './schema.d.ts';
 
 type Schemas = components['schemas'];
 
@@ -14,6 +14,11 @@ export type LogStream = LogLine['stream'];
 export type FileEntry = Schemas['FileEntry'];
 /** One frame of `/ws`, as JSON text. */
 export type FeedFrame = Schemas['FeedFrame'];
+export type DashboardStats = Schemas['DashboardStats'];
+export type Timeseries = Schemas['Timeseries'];
+type TimeseriesQuery = NonNullable<operations['dashboardTimeseries']['parameters']['query']>;
+export type MetricName = NonNullable<TimeseriesQuery['metric']>;
+export type TimeseriesBucket = NonNullable<TimeseriesQuery['bucket']>;
 export type Group = Schemas['Group'];
 export type Me = Schemas['Me'];
 export type Problem = Schemas['Problem'];

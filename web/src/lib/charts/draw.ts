@@ -78,6 +78,7 @@ function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfigurat
           offset: stacked,
           grid: { display: false },
           border: grid,
+          ...(model.ticks && { afterBuildTicks: (axis) => (axis.ticks = ticksAt(model.ticks)) }),
           ticks: {
             color: muted,
             font,
@@ -103,6 +104,16 @@ function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfigurat
   };
 }
 
+function ticksAt(places: number[] = []): { value: number }[] {
+  return places.map((value) => ({ value }));
+}
+
+/** A point that no line leads to is shown as such. */
+function radiusOf(points: Series['points'], index: number): number {
+  const isAlone = points[index - 1]?.[1] == null && points[index + 1]?.[1] == null;
+  return isAlone ? 2 : 0;
+}
+
 function datasetOf(
   canvas: HTMLCanvasElement,
   { name, color, points }: Series,
@@ -121,7 +132,7 @@ function datasetOf(
     borderWidth: 1.5,
     backgroundColor: withAlpha(line, 0.12),
     fill: true,
-    pointRadius: points.length === 1 ? 2 : 0,
+    pointRadius: points.map((_, index) => radiusOf(points, index)),
     pointBackgroundColor: line,
     pointHoverBackgroundColor: line,
     pointHoverBorderColor: line,

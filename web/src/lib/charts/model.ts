@@ -5,6 +5,8 @@ export interface ChartModel {
   series: Series[];
   /** From and to, in the unit of the points; absent: what the points need. */
   range?: [number, number];
+  /** Places on the time axis that have a text; absent: round numbers. */
+  ticks?: number[];
   /** A short text for a place on the time axis. */
   tickOf: (x: number) => string;
   /** A longer one for a single point. */

@@ -4,9 +4,9 @@ import type { PageLoad } from './$types';
 
 /** Where to go after the login: a path of this site only, so that a link cannot lead elsewhere. */
 export const load: PageLoad = async ({ url }) => {
-  const wanted = url.searchParams.get('next') ?? '/scripts';
+  const wanted = url.searchParams.get('next') ?? '/';
   const target = new URL(wanted, url.origin);
-  const next = target.origin === url.origin ? target.pathname + target.search : '/scripts';
+  const next = target.origin === url.origin ? target.pathname + target.search : '/';
   const user = await session.resume().catch(() => null);
   if (user) redirect(307, next);
   return { next };

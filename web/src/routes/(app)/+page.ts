@@ -1,4 +1,0 @@
-import { redirect } from '@sveltejs/kit';
-import type { PageLoad } from './$types';
-
-export const load: PageLoad = () => redirect(307, '/scripts');
