@@ -1,7 +1,7 @@
 /** The program that installs packages: uv where it is found, else the interpreter's pip. */
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { access, realpath } from 'node:fs/promises';
+import { access, open, realpath } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { needsPip, uvVariables, type IndexSettings } from './index-settings.ts';
@@ -102,20 +102,25 @@ function isNewEnough(version: string): boolean {
   return major > OLDEST_PIP[0] || (major === OLDEST_PIP[0] && minor >= OLDEST_PIP[1]);
 }
 
+/** The first program of that name. Scripts are passed over: what the shim of a version manager starts is
+ *  not to be seen in the sandbox. */
 async function onPath(name: string, path: string): Promise<string | undefined> {
   for (const folder of path.split(delimiter)) {
     const file = join(folder, name);
-    if (
-      isAbsolute(folder) &&
-      (await access(file, constants.X_OK).then(
-        () => true,
-        () => false,
-      ))
-    ) {
-      return file;
-    }
+    if (isAbsolute(folder) && (await isProgram(file))) return file;
   }
   return undefined;
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    await using file = await open(path);
+    const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
+    return buffer.toString('latin1') !== '#!';
+  } catch {
+    return false;
+  }
 }
 
 function uvCommands(uv: string, installation: Installation): readonly Command[] {

@@ -1,9 +1,13 @@
 /** The machine's own index and settings, as a user has them, and the installers that it has. */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../../scripts/testing/optional-service.ts';
 import { startPackageIndex } from '../../../scripts/testing/package-index.ts';
+import { readIndexSettings } from './index-settings.ts';
+import { findInstaller } from './installer.ts';
+import { askInterpreter } from './interpreter.ts';
 import { hasHashes, pinsOf } from './lock.ts';
 import { expectForgeryRefused, expectSameAgain } from './testing/same-again.ts';
 import { givenEnvironments, packages, python, readyOf } from './testing/fixture.ts';
@@ -20,13 +24,14 @@ async function reachIndex() {
   }
 }
 
-function findUv() {
-  try {
-    const found = execFileSync('uv', ['--version'], { encoding: 'utf8', stdio: 'pipe' });
-    return { found, reason: '' };
-  } catch {
-    return { found: undefined, reason: 'it is not on the PATH' };
+/** A `PATH` with uv on it: the machine's own, or the interpreter's folder where that has only a shim. */
+async function findUv() {
+  const interpreter = await askInterpreter(python.executable);
+  for (const path of [process.env['PATH'] ?? '', dirname(interpreter.executable)]) {
+    const { name } = await findInstaller(interpreter, readIndexSettings({}), path);
+    if (name.startsWith('uv ')) return { found: path, reason: '' };
   }
+  return { found: undefined, reason: 'it is not on the PATH' };
 }
 
 const run = async (file: string, code: string) =>
@@ -47,10 +52,12 @@ describeWith(
   },
 );
 
-describeWith({ service: 'uv', ...findUv() }, 'given uv', () => {
+const uv = await findUv();
+
+describeWith({ service: 'uv', ...uv }, 'given uv', () => {
   test("it installs from pip's index, and its commands work from where they stay", async () => {
     const index = await startPackageIndex(packages);
-    const variables = { PATH: process.env['PATH'], PIP_INDEX_URL: index.url };
+    const variables = { PATH: uv.found, PIP_INDEX_URL: index.url };
     const given = await givenEnvironments({ variables });
     const result = readyOf(await given.ensure({ requirements: 'polite-greeter==0.1\n' }));
     expect(given.lines[0]).toMatch(/uv \d/);
@@ -62,10 +69,10 @@ describeWith({ service: 'uv', ...findUv() }, 'given uv', () => {
   });
 
   test('what it chose is installed again where there is newer by then', async () => {
-    await expectSameAgain({ PATH: process.env['PATH'] }, /^uv /);
+    await expectSameAgain({ PATH: uv.found }, /^uv /);
   });
 
   test('other files under the same name and version are refused', async () => {
-    await expectForgeryRefused({ PATH: process.env['PATH'] });
+    await expectForgeryRefused({ PATH: uv.found });
   });
 });
