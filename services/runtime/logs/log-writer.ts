@@ -74,6 +74,14 @@ export class LogWriter {
     if (this.#isFull()) await new Promise<void>((resolve) => this.#blocked.push(resolve));
   }
 
+  /** A sentence for the log when more has come than is kept of it. */
+  get excess(): string | undefined {
+    const { limitBytes } = this.#options;
+    const { bytes } = this.#builder.totals;
+    if (limitBytes === null || bytes <= limitBytes) return undefined;
+    return `log limit of ${limitBytes} bytes exceeded: ${bytes} bytes written, the middle is left out`;
+  }
+
   /** Stores everything and ends the log. Safe twice.
    *  @throws the reason of `signal` when it aborted first */
   async close(): Promise<LogTotals> {

@@ -4,12 +4,12 @@ import { LogWriter } from './log-writer.ts';
 import { createRunLog } from './run-log.ts';
 import { ManualTimers, MemoryStore } from './testing.ts';
 
-function given() {
+function given(limitBytes: number | null = null) {
   const store = new MemoryStore();
   const timers = new ManualTimers();
   const writer = new LogWriter({
     runId: 'r1',
-    limitBytes: null,
+    limitBytes,
     store,
     clock: { now: () => new Date(0) },
     timers,
@@ -37,6 +37,16 @@ describe('given the log of a run', () => {
       'stdout: two',
       'stdout: four',
     ]);
+  });
+
+  test('a log that had more than is kept of it ends with the limit and what was written', async () => {
+    const { log, store } = given(2_000);
+    for (let line = 0; line < 1_000; line += 1)
+      await log.write('stdout', Buffer.from('ten bytes\n'));
+    await log.close();
+    expect(textsOf(store).at(-1)).toBe(
+      'system: log limit of 2000 bytes exceeded: 10000 bytes written, the middle is left out',
+    );
   });
 
   test('a prompt without line end is stored after a moment', async () => {

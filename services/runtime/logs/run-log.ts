@@ -64,6 +64,8 @@ export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): 
         splitter.push(stream, streams[stream].end()),
       );
       await writer.write([...rest, ...splitter.flush(true)]);
+      const { excess } = writer;
+      if (excess !== undefined) await writer.write([{ stream: 'system', text: excess }]);
       return writer.close();
     },
   };

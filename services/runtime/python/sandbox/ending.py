@@ -82,7 +82,8 @@ class Ending:
         warned = self._signal == signal.SIGXCPU
         killed = self._signal == signal.SIGKILL and limit is not None and cpu_seconds >= limit
         if limit is not None and (warned or killed):
-            self.because(CPU_LIMIT, cpu_detail(limit, cpu_seconds))
+            # The kernel counts a process finer than it tells afterwards.
+            self.because(CPU_LIMIT, cpu_detail(limit, max(limit, cpu_seconds)))
         if self._signal == signal.SIGXFSZ and limits.disk_bytes is not None:
             self.because(None, f"a file grew to the disk limit of {limits.disk_bytes} bytes")
         if self._exit_code == 1:
