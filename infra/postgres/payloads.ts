@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Queryable } from './database.ts';
 
+// Runs alone name payloads: what else is to keep one has to be asked in `sweep`, `purge` and `left` too.
 const statements = {
   // What was wanted within a minute is not written again: nothing is removed that soon.
   put: `INSERT INTO payloads (sha256, content) SELECT $1, $2

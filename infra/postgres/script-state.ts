@@ -13,6 +13,7 @@ const statements = {
     WHERE others.keys < $4 AND others.bytes + octet_length($3) <= $5
     ON CONFLICT (script_id, key) DO UPDATE SET value = excluded.value, updated_at = now()`,
   remove: `DELETE FROM script_state WHERE script_id = $1 AND key = $2`,
+  removeAll: `DELETE FROM script_state WHERE script_id = $1`,
 };
 
 /** JSON text; `undefined` where there is none. */
@@ -45,4 +46,9 @@ export async function setState(
 
 export async function removeState(db: Queryable, scriptId: string, key: string): Promise<void> {
   await db.query(statements.remove, [scriptId, key]);
+}
+
+/** Removes everything that a script keeps. */
+export async function removeAllState(db: Queryable, scriptId: string): Promise<void> {
+  await db.query(statements.removeAll, [scriptId]);
 }

@@ -13,6 +13,7 @@ import { PostgresEnvironmentLocks } from '#infra/postgres/environment-locks.ts';
 import { putPayload } from '#infra/postgres/payloads.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
 import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
+import { setState } from '#infra/postgres/script-state.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -50,6 +51,7 @@ async function givenScript(id: ScriptId, runs: readonly number[]): Promise<void>
     `INSERT INTO data_keys (key_id, script_id, master_key_id, wrapped_key) VALUES ($1, $1, 'x', '')`,
     [id],
   );
+  await setState(platform.pool, id, 'last', '1');
   const locks = new PostgresEnvironmentLocks(platform.pool);
   await locks.record({ scriptId: id, scriptVersion: 1, target: 'here' }, 'greeter==1.0\n');
   for (const number of runs) {
@@ -74,6 +76,7 @@ async function givenRun(id: ScriptId, number: number, params: string): Promise<v
   await new PostgresRunLogs(platform.pool).append([{ ...chunk, itemsJson: JSON.stringify(items) }]);
   const point = { timeMs: 1, cpuSeconds: 1, memoryBytes: 1, threads: 1, processes: 1 };
   await new PostgresRunSamples(platform.pool).save([{ runId: run, place: 0, points: [point] }]);
+  await platform.pool.query(`INSERT INTO run_reports (run_id, output) VALUES ($1, '1')`, [run]);
   await objects.put(objectKey.runArtifact(run, 'a/report.pdf'), Buffer.from('kept'));
 }
 
@@ -92,6 +95,8 @@ const counted = `SELECT
     WHERE script_id = $1 AND c.bytes > 0) AS lines,
   (SELECT count(*) FROM run_samples JOIN runs USING (run_id) WHERE script_id = $1) AS samples,
   (SELECT count(*) FROM payloads p WHERE encode(content, 'escape') LIKE '%' || $1 || '%') AS params,
+  (SELECT count(*) FROM run_reports JOIN runs USING (run_id) WHERE script_id = $1) AS reports,
+  (SELECT count(*) FROM script_state WHERE script_id = $1) AS state,
   (SELECT count(*) FROM environment_locks WHERE script_id = $1) AS locks,
   (SELECT count(*) FROM data_keys WHERE script_id = $1) AS keys`;
 
@@ -125,8 +130,28 @@ async function commonParams(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-const nothing = { locks: 0, lines: 0, samples: 0, params: 0, keys: 0, blobs: 0, artifacts: 0 };
-const ofTheOther = { locks: 1, lines: 2, samples: 2, params: 1, keys: 1, blobs: 2, artifacts: 2 };
+const nothing = {
+  reports: 0,
+  state: 0,
+  locks: 0,
+  lines: 0,
+  samples: 0,
+  params: 0,
+  keys: 0,
+  blobs: 0,
+  artifacts: 0,
+};
+const ofTheOther = {
+  reports: 2,
+  state: 1,
+  locks: 1,
+  lines: 2,
+  samples: 2,
+  params: 1,
+  keys: 1,
+  blobs: 2,
+  artifacts: 2,
+};
 const history = ['ScriptCreated', 'ScriptDeleted', 'ScriptPurged', 'ScriptPurgeFinished'];
 
 describe('given a deleted script', () => {

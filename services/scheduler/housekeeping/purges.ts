@@ -9,7 +9,8 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import { removeLocks } from '#infra/postgres/environment-locks.ts';
 import { purgePayloads } from '#infra/postgres/payloads.ts';
 import { runsOfScript, scriptsToPurge } from '#infra/postgres/purges.ts';
-import { removeLogs, removeSamples } from '#infra/postgres/removals.ts';
+import { removeLogs, removeReports, removeSamples } from '#infra/postgres/removals.ts';
+import { removeAllState } from '#infra/postgres/script-state.ts';
 import { destroyDataKey } from '#infra/secrets/data-keys.ts';
 import { removeObjects } from './objects.ts';
 
@@ -44,11 +45,13 @@ async function removeRemains(
 ): Promise<boolean> {
   await destroyDataKey(database, scriptId);
   await removeLocks(database, scriptId);
+  await removeAllState(database, scriptId);
   await removeObjects(objects, objectPrefix.script(scriptId), signal);
   let isDone = true;
   for await (const runs of runsOfScript(database, scriptId, runsAtOnce)) {
     await removeLogs(database, runs, 'purge', signal);
     await removeSamples(database, runs, signal);
+    await removeReports(database, runs);
     const hashes = new Set(runs.flatMap((run) => run.params_sha256 ?? []));
     isDone = (await purgePayloads(database, scriptId, [...hashes])) && isDone;
     for (const run of runs) await removeObjects(objects, objectPrefix.run(run.run_id), signal);
