@@ -25,6 +25,7 @@ from typing import Dict, List
 from sandbox import kernel
 from sandbox.launching import Kind, launch
 from sandbox.leaving import BecomeScript
+from sandbox.spared import Spared
 
 _LIFE_LINE = 3
 _SPARES = 1
@@ -35,6 +36,7 @@ _OWN = ("sandbox", "keeper")
 def keep() -> None:
     """Returns in the process of a script only, when that is to be executed."""
     config = json.loads(os.environ["ORCH_KEEPER"])
+    spared = Spared()
     for name in config["modules"]:
         _preload(name)
     kind = Kind(config["socket"], config["runs"], _LIFE_LINE, _SPARES, True, _become_script)
@@ -45,6 +47,7 @@ def keep() -> None:
     else:
         os._exit(0)
     _start_afresh(argv, environment)
+    spared.note()
 
 
 def _preload(name: str) -> None:

@@ -42,6 +42,28 @@ threading.Thread(target=late).start()
 threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 print('main')`,
   ),
+  'what is destroyed at its end': one(
+    `import os
+class Loud:
+    def __init__(self, name):
+        self.name = name
+    def __del__(self):
+        os.write(1, b'gone ' + self.name + b'\\n')
+one = Loud(b'one')
+cycle = Loud(b'cycle')
+cycle.itself = cycle
+file = open('/dev/stdout', 'w')
+file.write('never closed\\n')
+unseen = open('/dev/fd/2', 'w', buffering=4096)
+unseen.write('nor this\\n')`,
+  ),
+  'what it put into a module of the library is destroyed too': one(
+    `import json, os
+class Loud:
+    def __del__(self):
+        os.write(1, b'gone')
+json.put_there = Loud()`,
+  ),
   'an exception in a thread': one(
     'import threading\nt = threading.Thread(target=lambda: 1 / 0, name="T")\nt.start()\nt.join()',
   ),

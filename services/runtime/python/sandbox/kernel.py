@@ -182,3 +182,14 @@ def enter_root(path: str) -> None:
     _check(_libc.syscall(ctypes.c_long(_SYS_PIVOT_ROOT), b".", b"."), "pivot_root")
     _check(_libc.umount2(b".", MNT_DETACH), "umount2")
     os.chdir("/")
+
+
+def keep_for_ever(value: object) -> None:
+    """The object is never freed, not even when the interpreter ends."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
+
+
+def collect_again(container: object) -> None:
+    """The garbage collector looks at the container again, although it was frozen."""
+    ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(container))
+    ctypes.pythonapi.PyObject_GC_Track(ctypes.py_object(container))
