@@ -127,7 +127,7 @@ async function openPreparation(
   const vault = new Vault(pool, config.secretMasterKey, ids);
   const folder = (name: string) => join(config.workDir, name);
   const leaseMs = config.leaseSeconds * 1000;
-  await mkdir(folder('data'), { recursive: true });
+  for (const name of ['data', 'projects']) await mkdir(folder(name), { recursive: true });
   const objects = await openObjectStore(config);
   const secrets = new RunSecrets({ reads, vault, commands, ids });
   return {
@@ -243,7 +243,7 @@ function startTidying(
   { environments }: PreparationParts,
   logger: Logger,
 ) {
-  const folders = ['data', 'files'].map((name) => join(config.workDir, name));
+  const folders = ['data', 'files', 'projects'].map((name) => join(config.workDir, name));
   return startLoop({
     name: 'purged scripts',
     everyMs: lookForPurgesMs,

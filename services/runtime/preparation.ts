@@ -35,7 +35,7 @@ export interface PreparationParts {
   readonly parameters: (sha256: string) => Promise<string | undefined>;
   /** Folder of what scripts keep between runs, one folder each. */
   readonly dataFolder: string;
-  /** Copies of scripts that an environment is being built from. */
+  /** Copies of scripts that an environment is being built from, one folder for each script. */
   readonly projectsFolder: string;
   /** What no script may see. */
   readonly hidden: readonly string[];
@@ -127,7 +127,7 @@ async function withProject<Result>(
   work: (project?: Project) => Promise<Result>,
 ): Promise<Result> {
   if (readRequirements(requirements).kind !== 'private') return await work();
-  const folder = join(parts.projectsFolder, run.runId);
+  const folder = join(parts.projectsFolder, run.scriptId, run.runId);
   try {
     for (const { path, source } of files) {
       await mkdir(dirname(join(folder, path)), { recursive: true });

@@ -12,6 +12,7 @@ import { givenEnvironments } from './environments/testing/fixture.ts';
 import { removePurgedScripts, type PurgedScriptsParts } from './purged-scripts.ts';
 
 const [purged, other] = [scriptId(1), scriptId(2)];
+const placeNames = ['data', 'files', 'projects', 'environments/cache'];
 
 let platform: TestPlatform;
 let folder: string;
@@ -20,7 +21,7 @@ beforeEach(async () => {
   platform = await openTestPlatform();
   folder = await mkdtemp(join(tmpdir(), 'orch-purged-'));
   const { environments } = await givenEnvironments({ folder: join(folder, 'environments') });
-  const folders = [join(folder, 'data'), join(folder, 'files')];
+  const folders = ['data', 'files', 'projects'].map((name) => join(folder, name));
   parts = { database: platform.pool, folders, environments };
   await platform.accepted(createGroup());
   for (const id of [purged, other]) await givenScript(id);
@@ -33,7 +34,7 @@ afterEach(async () => {
 /** A script with something in every place; the data has a link out, as a script can plant one. */
 async function givenScript(id: ScriptId): Promise<void> {
   await platform.accepted(createScript({ scriptId: id, settings: defaultSettings }));
-  for (const place of ['data', 'files', 'environments/cache']) {
+  for (const place of placeNames) {
     await mkdir(join(folder, place, id, 'more'), { recursive: true });
     await writeFile(join(folder, place, id, 'more', 'file'), 'content');
   }
@@ -43,8 +44,7 @@ async function givenScript(id: ScriptId): Promise<void> {
 }
 
 async function places(): Promise<readonly (readonly string[])[]> {
-  const names = ['data', 'files', 'environments/cache'];
-  return await Promise.all(names.map((name) => readdir(join(folder, name))));
+  return await Promise.all(placeNames.map((name) => readdir(join(folder, name))));
 }
 
 const both = [purged, other];
@@ -53,7 +53,7 @@ describe('given a script of which this machine keeps something', () => {
   test('when it is there or only deleted, then all of it stays', async () => {
     await platform.accepted({ type: 'DeleteScript', scriptId: purged });
     await removePurgedScripts(parts);
-    expect(await places()).toEqual([both, both, both]);
+    expect(await places()).toEqual(placeNames.map(() => both));
   });
 
   test('when it is purged, then all of it goes, nothing behind a link, and nothing of others', async () => {
@@ -61,7 +61,7 @@ describe('given a script of which this machine keeps something', () => {
     await platform.accepted({ type: 'PurgeScript', scriptId: purged });
     await removePurgedScripts(parts);
     await removePurgedScripts(parts);
-    expect(await places()).toEqual([[other], [other], [other]]);
+    expect(await places()).toEqual(placeNames.map(() => [other]));
     expect(await readdir(join(folder, 'outside'))).toEqual(['file']);
   });
 
@@ -70,9 +70,9 @@ describe('given a script of which this machine keeps something', () => {
     await platform.accepted({ type: 'DeleteScript', scriptId: purged });
     await platform.accepted({ type: 'PurgeScript', scriptId: purged });
     await removePurgedScripts(parts);
-    expect(await places()).toEqual([both, both, both]);
+    expect(await places()).toEqual(placeNames.map(() => both));
     await platform.accepted({ type: 'StopRun', runId: runId() });
     await removePurgedScripts(parts);
-    expect(await places()).toEqual([[other], [other], [other]]);
+    expect(await places()).toEqual(placeNames.map(() => [other]));
   });
 });
