@@ -6,6 +6,7 @@ import type { Aggregate } from './kernel/aggregate.ts';
 import type { Decision } from './kernel/decision.ts';
 import type { DomainEvent } from './kernel/event.ts';
 import { packed } from './kernel/json.ts';
+import { noticeAggregate } from './notice/decide.ts';
 import { refusalAggregate } from './refusal/decide.ts';
 import { runAggregate } from './run/decide.ts';
 import { scriptAggregate } from './script/decide.ts';
@@ -15,6 +16,7 @@ import { sessionAggregate } from './session/decide.ts';
 import {
   anyScriptFacts,
   groupCommand,
+  noticeCommand,
   refusalCommand,
   runCommand,
   scriptCommand,
@@ -27,6 +29,7 @@ import {
 import { stateAfter } from './snapshots.ts';
 import { systemAggregate } from './system/decide.ts';
 import { recorded } from './testing/recorded.ts';
+import { groupId } from './testing/ids.ts';
 import { scriptFacts } from './testing/samples.ts';
 import { shapeOf } from './testing/state-shapes.ts';
 import { ends, steps } from './testing/steps.ts';
@@ -49,6 +52,7 @@ every(
   fc.record({ scriptExists: mostlyTrue, keyExists: mostlyTrue }),
 );
 every('secret_use', secretUseAggregate, secretUseCommand, noFacts);
+every('notice', noticeAggregate, noticeCommand, fc.constant({ groupId: groupId() }));
 every('refusal', refusalAggregate, refusalCommand, noFacts);
 
 function every<State, Command extends { readonly type: string }, Event extends DomainEvent, Facts>(

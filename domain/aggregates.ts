@@ -6,6 +6,9 @@ import { formatOf, snapshotsAlong, stateAfter, type History, type Snapshot } fro
 import type { GroupCommand } from './group/commands.ts';
 import { groupAggregate } from './group/decide.ts';
 import type { GroupEvent } from './group/events.ts';
+import type { NoticeCommand } from './notice/commands.ts';
+import { noticeAggregate } from './notice/decide.ts';
+import type { NoticeEvent } from './notice/events.ts';
 import type { RefusalCommand } from './refusal/commands.ts';
 import { refusalAggregate } from './refusal/decide.ts';
 import type { RefusalEvent } from './refusal/events.ts';
@@ -35,6 +38,7 @@ export type Command =
   | ScriptCommand
   | SecretCommand
   | SecretUseCommand
+  | NoticeCommand
   | RunCommand
   | UserCommand
   | SessionCommand
@@ -46,6 +50,7 @@ export type PlatformEvent =
   | ScriptEvent
   | SecretEvent
   | SecretUseEvent
+  | NoticeEvent
   | RunEvent
   | UserEvent
   | SessionEvent
@@ -91,6 +96,8 @@ export function handlingOf(command: Command): Handling {
     case 'SetSecret':
     case 'DeleteSecret':
       return bind(secretAggregate, command);
+    case 'PostNotice':
+      return bind(noticeAggregate, command);
     case 'ReadSecrets':
       return bind(secretUseAggregate, command);
     case 'RunScript':

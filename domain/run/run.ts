@@ -36,6 +36,8 @@ export const heldTriggers: readonly TriggerType[] = ['schedule', 'webhook', 'eve
 export type Trigger =
   | { readonly type: Exclude<TriggerType, 'event' | 'retry' | 'rerun'> }
   | { readonly type: 'event'; readonly cause: 'keep_alive' }
+  /** A script asked for it, in that run. */
+  | { readonly type: 'event'; readonly cause: 'script'; readonly runId: RunId }
   | { readonly type: 'retry' | 'rerun'; readonly runId: RunId };
 
 /** What a run that meets the concurrency limit of its script is to do. */

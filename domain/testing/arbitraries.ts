@@ -4,6 +4,7 @@ import type { Command } from '#domain/aggregates.ts';
 import { roles } from '#domain/kernel/actor.ts';
 import type { ScriptFacts } from '#domain/kernel/aggregate.ts';
 import type { GroupCommand } from '#domain/group/commands.ts';
+import type { NoticeCommand } from '#domain/notice/commands.ts';
 import type { RefusalCommand } from '#domain/refusal/commands.ts';
 import type { RunCommand } from '#domain/run/commands.ts';
 import { failures, noTotals, type RunTotals } from '#domain/run/run.ts';
@@ -25,6 +26,7 @@ import {
   createScript,
   createUser,
   file,
+  postNotice,
   recordRefusal,
   runScript,
   scriptFacts,
@@ -279,6 +281,10 @@ export const secretUseCommand: fc.Arbitrary<SecretUseCommand> = fc.record({
   }),
 });
 
+export const noticeCommand: fc.Arbitrary<NoticeCommand> = fc
+  .record({ noticeId: one(ids.noticeId), scriptId, message: text })
+  .map((changes) => postNotice(changes));
+
 export const refusalCommand: fc.Arbitrary<RefusalCommand> = fc
   .record({
     refusalId: one(ids.refusalId),
@@ -305,6 +311,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   systemCommand,
   secretCommand,
   secretUseCommand,
+  noticeCommand,
   refusalCommand,
 );
 

@@ -4,6 +4,7 @@ import {
   parseCommandId,
   parseEventId,
   parseGroupId,
+  parseNoticeId,
   parseRefusalId,
   parseRunId,
   parseScriptId,
@@ -21,6 +22,7 @@ export const runId = numbered('2', parseRunId);
 export const userId = numbered('3', parseUserId);
 export const groupId = numbered('4', parseGroupId);
 export const sessionId = numbered('5', parseSessionId);
+export const noticeId = numbered('9', parseNoticeId);
 export const refusalId = numbered('6', parseRefusalId);
 export const commandId = numbered('7', parseCommandId);
 export const eventId = numbered('8', parseEventId);

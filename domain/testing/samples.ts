@@ -1,6 +1,7 @@
 /** One plain example of each command, fact and event, to be varied where a test cares. */
 import type { ScriptFacts } from '#domain/kernel/aggregate.ts';
 import type { CreateGroup } from '#domain/group/commands.ts';
+import type { PostNotice } from '#domain/notice/commands.ts';
 import type { RecordRefusal } from '#domain/refusal/commands.ts';
 import type { FinishRun, RunScript } from '#domain/run/commands.ts';
 import type { RunFinished, RunQueued, RunStarted } from '#domain/run/events.ts';
@@ -10,7 +11,7 @@ import type { FileVersion, ScriptCreated } from '#domain/script/events.ts';
 import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
 import type { SetSecret } from '#domain/secret/commands.ts';
 import type { CreateUser } from '#domain/user/commands.ts';
-import { commandId, groupId, refusalId, runId, scriptId, userId } from './ids.ts';
+import { commandId, groupId, noticeId, refusalId, runId, scriptId, userId } from './ids.ts';
 
 /** The same letter gives the same hash. */
 export function file(path: string, letter = 'a', sizeBytes = 10): FileVersion {
@@ -151,6 +152,18 @@ export function setSecret(changes: Partial<SetSecret> = {}): SetSecret {
     name: 'TOKEN',
     version: 1,
     sealed: { keyId: commandId(), nonce: 'bm9uY2Vub25jZQ==', ciphertext: 'Y2lwaGVydGV4dA==' },
+    ...changes,
+  };
+}
+
+export function postNotice(changes: Partial<PostNotice> = {}): PostNotice {
+  return {
+    type: 'PostNotice',
+    noticeId: noticeId(),
+    runId: runId(),
+    scriptId: scriptId(),
+    level: 'info',
+    message: 'All is well.',
     ...changes,
   };
 }

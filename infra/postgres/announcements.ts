@@ -39,6 +39,7 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'SecretSet':
       case 'SecretDeleted':
       case 'SecretsRead':
+      case 'NoticePosted':
       case 'UserCreated':
       case 'SessionOpened':
       case 'SessionRefreshed':

@@ -19,6 +19,8 @@ import { createTestDatabase } from './database.ts';
 export interface TestPlatform {
   /** What the services have: no right to change the schema or the history. */
   readonly pool: pg.Pool;
+  /** The address that `pool` connects to. */
+  readonly serviceUrl: string;
   /** The address of the schema's owner. */
   readonly adminUrl: string;
   readonly reads: ReadModels;
@@ -57,6 +59,7 @@ export async function openTestPlatform(): Promise<TestPlatform> {
   const commands = new CommandPipeline(usual);
   return {
     pool,
+    serviceUrl,
     adminUrl,
     reads: queryBuilder<Tables>(pool),
     commands,

@@ -21,6 +21,7 @@ const actions = {
   SecretSet: 'secret_set',
   SecretDeleted: 'secret_deleted',
   SecretsRead: 'secrets_read',
+  NoticePosted: 'notice_posted',
   RunQueued: 'run_queued',
   RunReleased: 'run_released',
   RunStarted: 'run_started',

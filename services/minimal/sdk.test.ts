@@ -266,6 +266,113 @@ server.shutdown()`,
   });
 });
 
+describe('platform.notify', { timeout: 120_000 }, () => {
+  test('then what it says is recorded, without secrets, and not without end', async () => {
+    const id = await scriptOf(
+      `platform.notify("The token is " + platform.secrets.get("TOKEN"), "warning")
+for number in range(99): platform.notify(f"Number {number}")
+for message, level in (("one more", "info"), ("", "info"), ("x", "loud"), ("x" * 2001, "info")):
+    try:
+        platform.notify(message, level)
+    except OrchestratorError as error:
+        print(type(error).__name__)`,
+    );
+    await product.call('PUT', `/scripts/${id}/secrets/TOKEN`, { value: 'a secret to tell' });
+    const run = await runOf(id);
+    const invalid = 'InvalidRequest';
+    expect(run.texts).toEqual(['LimitReached', invalid, invalid, invalid]);
+    const said = await product.script('Reads', {
+      'main.py': `${prelude}platform.output(platform.db.query("SELECT count(*) AS n FROM runs WHERE id = '${run.run_id}'"))`,
+    });
+    expect((await runOf(said)).output).toEqual([{ n: 1 }]);
+    const audit = await product.call<{ items: Record<string, unknown>[] }>(
+      'GET',
+      '/audit?limit=200',
+    );
+    expect(audit.items.filter((one) => one['action'] === 'notice_posted').length).toBe(100);
+  });
+});
+
+describe('platform.run', { timeout: 120_000 }, () => {
+  test('then the other script runs, and says who asked', async () => {
+    const other = await scriptOf('platform.output(platform.params["n"] + 1)');
+    const id = await scriptOf(`platform.output(platform.run(platform.params["other"], {"n": 41}))`);
+    const asked = await runOf(id, { params: { other } });
+    const runId = asked.output as string;
+    await product.untilFinished(runId);
+    const started = await product.call<Record<string, unknown>>('GET', `/runs/${runId}`);
+    expect(started).toMatchObject({
+      script_id: other,
+      output: 42,
+      trigger: { type: 'event', cause: 'script', run_id: asked.run_id },
+    });
+    const why = await product.call<{ items: { reason: string }[] }>('GET', `/runs/${runId}/why`);
+    expect(why.items[0]?.reason).toBe(`Run ${asked.run_id} asked for it, at version 2.`);
+  });
+
+  test('when it may not, then it is said why', async () => {
+    const groups = await product.call<{ items: { id: string; name: string }[] }>('GET', '/groups');
+    const foreign = await scriptOf('pass');
+    const bots = groups.items.find(({ name }) => name === 'bots')?.id;
+    await product.call('PATCH', `/scripts/${foreign}`, { group_id: bots });
+    const disabled = await scriptOf('pass');
+    await product.call('POST', `/scripts/${disabled}/disable`);
+    const id = await scriptOf(
+      `for other in (platform.params["foreign"], "no id", platform.params["disabled"], platform.script_id):
+    try:
+        platform.run(other)
+    except OrchestratorError as error:
+        print(type(error).__name__, error)`,
+    );
+    expect((await runOf(id, { params: { foreign, disabled } })).texts).toEqual([
+      'NotFound There is no such script in the group.',
+      'NotFound There is no such script in the group.',
+      'Refused The script is disabled.',
+      'Refused 1 of 1 runs are queued or running already.',
+    ]);
+  });
+
+  test('when runs ask for runs without end, then there is one', async () => {
+    const id = await scriptOf(
+      `try:
+    platform.output(platform.run(platform.script_id, when_busy="queue"))
+except Refused as error:
+    print(error)`,
+    );
+    let run = await runOf(id);
+    for (let depth = 0; depth < 16; depth += 1) {
+      const next = run.output as string;
+      await product.untilFinished(next);
+      run = { ...run, ...((await product.runState(next)) as ShownRun) };
+    }
+    expect(run.output).toBeNull();
+    const texts = (await product.log(run.run_id)).map(({ text }) => text);
+    expect(texts).toEqual(['Runs that ask for runs end after 16.']);
+  });
+});
+
+describe('platform.db', { timeout: 120_000 }, () => {
+  test('then it reads the records of the group, and nothing else', async () => {
+    const id = await scriptOf(
+      `mine = platform.script_id
+platform.output(platform.db.query(f"SELECT name, enabled FROM scripts WHERE id = '{mine}'"))
+for sql in ("SELECT * FROM public.users", "DELETE FROM runs", "SELECT 1; SELECT 2", "SELECT pg_sleep(30)"):
+    try:
+        platform.db.query(sql)
+    except QueryFailed as error:
+        print(error)`,
+    );
+    const { texts, output } = await runOf(id);
+    expect(output).toEqual([{ name: 'SDK', enabled: true }]);
+    expect(texts).toEqual([
+      'permission denied for table users.',
+      expect.stringMatching(/^syntax error/),
+      expect.stringMatching(/^syntax error/),
+      'canceling statement due to statement timeout.',
+    ]);
+  });
+});
+
 describe('the socket of a run', { timeout: 120_000 }, () => {
   test('when something else is sent than the package would, then it is refused and nothing breaks', async () => {
     const id = await scriptOf(

@@ -25,8 +25,7 @@ import { runtimeMetrics } from './metrics.ts';
 import { prepareRun, type PreparationParts } from './preparation.ts';
 import { SampleRecorder } from './samples/sample-recorder.ts';
 import { sandboxedBuilds } from './sandboxed-builds.ts';
-import { SdkChannels } from './sdk/channels.ts';
-import { sdkCalls } from './sdk/calls.ts';
+import { openSdk } from './sdk/open.ts';
 import { RunSecrets } from './secrets/run-secrets.ts';
 import { startLocalSandbox, type LocalSandbox } from './sandbox/local-sandbox.ts';
 import { removePurgedScripts } from './purged-scripts.ts';
@@ -107,7 +106,7 @@ async function startRuntime(_signal: AbortSignal, logger: Logger) {
       await worker.drain();
       await Promise.all([duties.renewing, reporting, sampling, tidying].map((one) => one.stop()));
       await sandbox.stop();
-      await preparing.channels.close();
+      await preparing.sdk.close();
       await removeRuntime(platform.database.pool, config.runtimeId);
       await Promise.all(servers.map((server) => server.close()));
       await platform.close();
@@ -134,10 +133,17 @@ async function openPreparation(
     interpreters: new Interpreters(python, process.env['PATH'] ?? ''),
     snapshots: await Snapshots.open(folder('files'), objects, platform.reads),
     secrets,
-    channels: await SdkChannels.open(
-      sdkCalls({ database: pool, reads, objects, secrets, bus: platform.bus }),
+    sdk: await openSdk({
+      databaseUrl: config.databaseUrl,
+      database: pool,
+      reads,
+      objects,
+      secrets,
+      bus: platform.bus,
+      commands,
+      ids,
       logger,
-    ),
+    }),
     warmStarts: new WarmStarts(),
     environments: await openEnvironments({
       folder: folder('environments'),

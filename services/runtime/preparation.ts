@@ -12,7 +12,7 @@ import { lockedEnvironment } from './locked-environment.ts';
 import type { RunLog } from './logs/run-log.ts';
 import { runVariables, workspaceVariables } from './run-variables.ts';
 import type { RunSecrets } from './secrets/run-secrets.ts';
-import type { SdkChannels } from './sdk/channels.ts';
+import type { Sdk } from './sdk/open.ts';
 import { makeImportable, sdkFolder } from './sdk/package.ts';
 import type { Python } from './sandbox/python.ts';
 import type { RunFile, RunSpec } from './sandbox/sandbox.ts';
@@ -30,7 +30,7 @@ export interface PreparationParts {
   readonly locks: EnvironmentLocks;
   readonly warmStarts: WarmStarts;
   readonly secrets: Pick<RunSecrets, 'environmentOf'>;
-  readonly channels: SdkChannels;
+  readonly sdk: Sdk;
   /** JSON text of parameters by their hash; `undefined` when they are no longer kept. */
   readonly parameters: (sha256: string) => Promise<string | undefined>;
   /** Folder of what scripts keep between runs, one folder each. */
@@ -79,7 +79,7 @@ export async function prepareRun(
   if (environment.status === 'failed') {
     return { kind: 'failed', failure: 'environment_error', detail: environment.detail };
   }
-  const channel = await parts.channels.of({ run, log });
+  const channel = await parts.sdk.channels.of({ run, log });
   const release = () => {
     void channel.close();
     environment.release();

@@ -121,7 +121,9 @@ function queuedBy({ data: { trigger, attempt, scriptVersion } }: Queued, actor: 
     case 'rerun':
       return `${actor} ran ${trigger.runId} again, at version ${scriptVersion}.`;
     case 'event':
-      return 'The script is to be kept alive and had no run.';
+      return trigger.cause === 'script'
+        ? `Run ${trigger.runId} asked for it, at version ${scriptVersion}.`
+        : 'The script is to be kept alive and had no run.';
     case 'manual':
     case 'api':
     case 'schedule':

@@ -47,7 +47,8 @@ export function fileJson(file: ScriptFileView) {
   };
 }
 
-/** @param params what the run was given, where it was given anything and that is kept still
+/** @param report what the run said of itself
+ *  @param params what the run was given, where it was given anything and that is kept still
  *  @param removed what is no longer kept of it */
 export function runJson(
   run: RunsTable,
@@ -90,7 +91,9 @@ export function runJson(
 }
 
 function triggerJson(trigger: RunsTable['trigger']) {
-  return 'runId' in trigger ? { type: trigger.type, run_id: trigger.runId } : trigger;
+  if (!('runId' in trigger)) return trigger;
+  const { runId, ...others } = trigger;
+  return { ...others, run_id: runId };
 }
 
 /** Waiting time, until the start or until the end of a run that never started. */

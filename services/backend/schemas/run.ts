@@ -58,9 +58,14 @@ export const Run = Type.Object(
     trigger: Type.Object(
       {
         type: TriggerType,
-        run_id: Type.Optional(Uuid('The run that a retry or a rerun repeats.')),
+        run_id: Type.Optional(
+          Uuid('The run that a retry or a rerun repeats, or that asked for this one.'),
+        ),
         cause: Type.Optional(
-          Type.String({ description: '`keep_alive`: the script is a bot that had no run.' }),
+          Type.String({
+            description:
+              '`keep_alive`: the script is a bot that had no run. `script`: another run asked for it.',
+          }),
         ),
       },
       { additionalProperties: true },

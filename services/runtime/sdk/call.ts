@@ -27,6 +27,8 @@ export type SdkAnswer =
 export interface SdkContext {
   readonly run: ClaimedRun;
   readonly log: Pick<RunLog, 'mask' | 'masked'>;
+  /** Takes one of what the run may have `most` of. @returns false when it has had them */
+  readonly spend: (what: string, most: number) => boolean;
 }
 
 /** The bytes that came with a request, read once. */

@@ -1,11 +1,17 @@
 /** Every call that scripts have: the list that a new one joins. */
 import type { Bus } from '#domain/ports/bus.ts';
+import type { Commands } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
+import type { ScriptQueries } from '#infra/postgres/script-queries.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
 import type { SdkCalls } from './call.ts';
+import { noticeCalls } from './calls/notices.ts';
+import { queryCalls } from './calls/queries.ts';
 import { reportCalls } from './calls/reports.ts';
+import { runCalls } from './calls/runs.ts';
 import { secretCalls } from './calls/secrets.ts';
 import { stateCalls } from './calls/state.ts';
 import { storageCalls } from './calls/storage.ts';
@@ -16,13 +22,20 @@ export interface SdkCallsParts {
   readonly objects: ObjectStore;
   readonly secrets: Pick<RunSecrets, 'valueOf'>;
   readonly bus: Pick<Bus, 'publish'>;
+  readonly commands: Commands;
+  readonly queries: ScriptQueries;
+  readonly ids: Ids;
 }
 
-export function sdkCalls({ database, reads, objects, secrets, bus }: SdkCallsParts): SdkCalls {
+export function sdkCalls(parts: SdkCallsParts): SdkCalls {
+  const { database, reads, objects, secrets, bus, commands, ids } = parts;
   return {
     ...secretCalls(secrets),
     ...reportCalls(database, (runId) => bus.publish({ topic: 'status', runId })),
     ...storageCalls(objects, reads),
     ...stateCalls(database),
+    ...noticeCalls(commands, ids),
+    ...runCalls(parts),
+    ...queryCalls(parts.queries, reads),
   };
 }

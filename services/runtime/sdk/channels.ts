@@ -27,7 +27,8 @@ export class SdkChannels {
   }
 
   /** A socket for one run. Its name cannot be guessed, for machines where a run sees the host's paths. */
-  async of(context: SdkContext): Promise<RunChannel> {
+  async of(run: Omit<SdkContext, 'spend'>): Promise<RunChannel> {
+    const context = { ...run, spend: spending() };
     const path = join(this.#folder, `${randomBytes(12).toString('base64url')}.sock`);
     return await RunChannel.open(path, { calls: this.#calls, context, logger: this.#logger });
   }
@@ -36,4 +37,13 @@ export class SdkChannels {
   async close(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }
+}
+
+function spending(): SdkContext['spend'] {
+  const spent = new Map<string, number>();
+  return (what, most) => {
+    const count = (spent.get(what) ?? 0) + 1;
+    spent.set(what, Math.min(count, most));
+    return count <= most;
+  };
 }

@@ -1895,10 +1895,10 @@ export interface components {
                 type: components["schemas"]["TriggerType"];
                 /**
                  * Format: uuid
-                 * @description The run that a retry or a rerun repeats.
+                 * @description The run that a retry or a rerun repeats, or that asked for this one.
                  */
                 run_id?: string;
-                /** @description `keep_alive`: the script is a bot that had no run. */
+                /** @description `keep_alive`: the script is a bot that had no run. `script`: another run asked for it. */
                 cause?: string;
             } & {
                 [key: string]: unknown;

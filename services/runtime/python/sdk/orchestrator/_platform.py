@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional
 from ._channel import open_channel
 from ._errors import InvalidRequest
 from ._local import LocalChannel
-from ._parts import AnyChannel, Secrets, State, Storage
+from ._parts import AnyChannel, Database, Secrets, State, Storage
 
 if TYPE_CHECKING:
     from ._http import Http
@@ -23,6 +23,7 @@ class Platform:
         self.secrets = Secrets(self._channel)
         self.storage = Storage(self._channel)
         self.state = State(self._channel)
+        self.db = Database(self._channel)
         self._http: Any = None
 
     @property
@@ -75,3 +76,27 @@ class Platform:
     def progress(self, fraction: float, text: str = "") -> None:
         """How far the run is, from 0 to 1, and what it does."""
         self._channel.call("progress", {"fraction": float(fraction), "text": text})
+
+    def notify(self, message: str, level: str = "info") -> None:
+        """Tells the people of the script's group.
+
+        @param level `info`, `warning` or `error`
+        @raises LimitReached when this run has said 100 things already
+        """
+        self._channel.call("notify", {"message": message, "level": level})
+
+    def run(
+        self,
+        script_id: str,
+        params: Optional[Dict[str, Any]] = None,
+        when_busy: str = "refuse",
+    ) -> str:
+        """Starts a run of a script of the same group. It is not waited for.
+
+        @param when_busy `refuse` or `queue`: what is to be done when the script has no free slot
+        @returns the id of the run
+        @raises NotFound where the group has no such script
+        @raises Refused when the script is disabled or busy, or runs have asked for runs too often
+        """
+        args = {"script_id": script_id, "params": params, "when_busy": when_busy}
+        return str(self._channel.call("run", args)["run_id"])

@@ -1,0 +1,28 @@
+import { given } from '#domain/testing/given.ts';
+import { groupId } from '#domain/testing/ids.ts';
+import { postNotice } from '#domain/testing/samples.ts';
+import { describe, test } from 'vitest';
+import { noticeAggregate } from './decide.ts';
+import type { NoticeEvent } from './events.ts';
+
+const facts = { groupId: groupId() };
+const { type: _, ...data } = postNotice();
+const posted: NoticeEvent = { type: 'NoticePosted', data: { ...data, groupId: groupId() } };
+
+describe('given nothing', () => {
+  test('when a script has something to say, then it is for the people of its group', () => {
+    given(noticeAggregate).when(postNotice(), facts).thenRecords(posted);
+  });
+
+  test('when there is no such script, then it is refused', () => {
+    given(noticeAggregate).when(postNotice(), { groupId: undefined }).thenRefuses('not_found');
+  });
+});
+
+describe('given a notice', () => {
+  test('when it is posted again, then nothing is recorded', () => {
+    given(noticeAggregate, posted)
+      .when(postNotice({ message: 'Another.' }), facts)
+      .thenRecordsNothing();
+  });
+});

@@ -1,0 +1,45 @@
+import type { Aggregate } from '#domain/kernel/aggregate.ts';
+import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import { known, parseGroupId } from '#domain/kernel/ids.ts';
+import type { NoticeCommand } from './commands.ts';
+import type { NoticeEvent } from './events.ts';
+import { evolveNotice, initialNotice, type NoticeState } from './state.ts';
+
+export interface NoticeDecisionFacts {
+  /** The script's group; `undefined` where there is no such script. */
+  readonly groupId: string | undefined;
+}
+
+export function decideNotice(
+  state: NoticeState,
+  command: NoticeCommand,
+  { groupId }: NoticeDecisionFacts,
+): Decision<NoticeEvent> {
+  switch (command.type) {
+    case 'PostNotice': {
+      if (state.status !== 'absent') return accept();
+      if (groupId === undefined) return refuse('not_found', 'There is no such script.');
+      const { type: _, ...data } = command;
+      return accept({
+        type: 'NoticePosted',
+        data: { ...data, groupId: known(parseGroupId, groupId) },
+      });
+    }
+  }
+}
+
+export const noticeAggregate: Aggregate<
+  NoticeState,
+  NoticeCommand,
+  NoticeEvent,
+  NoticeDecisionFacts
+> = {
+  streamType: 'notice',
+  initial: initialNotice,
+  evolve: evolveNotice,
+  stateVersion: 1,
+  decide: decideNotice,
+  streamOf: (command) => `notice-${command.noticeId}`,
+  guards: () => [],
+  gather: async (command, world) => ({ groupId: (await world.script(command.scriptId))?.groupId }),
+};

@@ -1,0 +1,14 @@
+import type { CommandId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { ClaimedRun } from '#domain/ports/run-queue.ts';
+
+/** The runtime asks, as part of what the run is part of. */
+export function contextOf(run: ClaimedRun, commandId: CommandId): CommandContext {
+  return {
+    commandId,
+    actor: { kind: 'system', name: 'runtime' },
+    ip: null,
+    correlationId: run.correlationId,
+    causationId: null,
+  };
+}

@@ -1,0 +1,47 @@
+import { known, parseCommandId, parseNoticeId } from '#domain/kernel/ids.ts';
+import { isStorable } from '#domain/kernel/json.ts';
+import { noticeLevels } from '#domain/notice/events.ts';
+import type { Commands } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import Type from 'typebox';
+import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
+import { contextOf } from './context.ts';
+
+/** Of one run: a script that goes wrong must not bury its people. */
+const maxNotices = 100;
+
+/** What a script has to say to the people of its group. */
+export function noticeCalls(commands: Commands, ids: Ids): SdkCalls {
+  return {
+    notify: sdkCall({
+      arguments: Type.Object(
+        {
+          message: Type.String({ minLength: 1, maxLength: 2_000 }),
+          level: Type.Enum([...noticeLevels]),
+        },
+        { additionalProperties: false },
+      ),
+      handle: async ({ message, level }, context) => {
+        const { run, log } = context;
+        if (!isStorable(message)) return refused('invalid_request', 'The message holds a NUL.');
+        if (!context.spend('notices', maxNotices)) {
+          return refused('limit_reached', `A run says ${maxNotices} things at most.`);
+        }
+        const outcome = await commands.execute(
+          {
+            type: 'PostNotice',
+            noticeId: known(parseNoticeId, ids.next()),
+            runId: run.runId,
+            scriptId: run.scriptId,
+            level,
+            message: log.masked(message),
+          },
+          contextOf(run, known(parseCommandId, ids.next())),
+        );
+        return outcome.kind === 'accepted'
+          ? answered()
+          : refused('refused', 'The message could not be posted.');
+      },
+    }),
+  };
+}

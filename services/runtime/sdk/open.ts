@@ -1,0 +1,30 @@
+/** What the runtime needs to serve its scripts' calls. */
+import { ScriptQueries } from '#infra/postgres/script-queries.ts';
+import type { Logger } from '#services/shared/logger.ts';
+import { sdkCalls, type SdkCallsParts } from './calls.ts';
+import { SdkChannels } from './channels.ts';
+
+export interface SdkParts extends Omit<SdkCallsParts, 'queries'> {
+  readonly databaseUrl: string;
+  readonly logger: Pick<Logger, 'error' | 'warn'>;
+}
+
+export interface Sdk {
+  readonly channels: SdkChannels;
+  /** The channels of all runs are closed. */
+  close(): Promise<void>;
+}
+
+export async function openSdk({ databaseUrl, logger, ...parts }: SdkParts): Promise<Sdk> {
+  const queries = new ScriptQueries(databaseUrl, parts.database, (error) =>
+    logger.warn({ error }, 'a connection of queries broke'),
+  );
+  const channels = await SdkChannels.open(sdkCalls({ ...parts, queries }), logger);
+  return {
+    channels,
+    close: async () => {
+      await channels.close();
+      await queries.close();
+    },
+  };
+}
