@@ -3,6 +3,8 @@
  *  docs/performance.md. */
 import { Product } from '#services/minimal/testing/product.ts';
 import { benchFirstLine } from './first-line.ts';
+import { benchLogDelivery } from './log-delivery.ts';
+import { benchLogStorage } from './log-storage.ts';
 import { benchLongStreams } from './long-streams.ts';
 import { benchProjections } from './projections.ts';
 import { benchQueue } from './queue.ts';
@@ -20,6 +22,8 @@ const subjects: Readonly<Record<string, () => Promise<void>>> = {
   store: benchStore,
   queue: benchQueue,
   projections: benchProjections,
+  'log-storage': benchLogStorage,
+  'log-delivery': () => onProduct(benchLogDelivery),
   'long-streams': () => onProduct(benchLongStreams),
 };
 

@@ -7,7 +7,8 @@ import { startLoop, type Loop } from '#services/shared/loop.ts';
 import { runsJson } from '../routes/run-lists.ts';
 import { sampleJson } from '../routes/samples.ts';
 import type { Services } from '../services.ts';
-import { logFrame, type RunSubscriber } from './run-subscriber.ts';
+import { logFrame } from './log-frames.ts';
+import type { RunSubscriber } from './run-subscriber.ts';
 
 const lookEveryMs = 1000;
 

@@ -1,12 +1,10 @@
 /** One socket that follows one run. It gets everything from its first line on, in order, without a gap
  *  or a repeat: from storage, at its own pace, until it has caught up; then as it comes. */
-import type { RunLogs } from '#domain/ports/run-logs.ts';
-import { forwards } from '#infra/postgres/run-log-items.ts';
 import type { WebSocket } from 'ws';
+import type { LogFrames } from './log-frames.ts';
 
 /** What may wait in memory for a slow reader; what follows waits in storage. */
 const maxBufferedBytes = 128 * 1024;
-const chunksAtOnce = 4;
 
 /** A chunk of the log as it came over the bus. */
 export interface LiveChunk {
@@ -25,7 +23,7 @@ export interface RunEnd {
 export class RunSubscriber {
   readonly runId: string;
   readonly #socket: WebSocket;
-  readonly #runLogs: RunLogs;
+  readonly #frames: LogFrames;
   readonly #onError: (error: unknown) => void;
   #nextSeq: number;
   #started = false;
@@ -37,13 +35,13 @@ export class RunSubscriber {
   constructor(
     socket: WebSocket,
     run: { readonly runId: string; readonly fromSeq: number },
-    runLogs: RunLogs,
+    frames: LogFrames,
     onError: (error: unknown) => void,
   ) {
     this.runId = run.runId;
     this.#nextSeq = run.fromSeq;
     this.#socket = socket;
-    this.#runLogs = runLogs;
+    this.#frames = frames;
     this.#onError = onError;
   }
 
@@ -133,15 +131,12 @@ export class RunSubscriber {
 
   /** @returns whether there may be more */
   async #sendStored(): Promise<boolean> {
-    const chunks = await this.#runLogs.readChunks(this.runId, this.#nextSeq, chunksAtOnce);
-    for (const chunk of chunks) {
-      if (chunk.lastSeq < this.#nextSeq) continue;
-      const isWhole = chunk.firstSeq === this.#nextSeq;
-      const items = isWhole ? chunk.itemsJson : JSON.stringify(forwards(chunk, this.#nextSeq));
-      this.#nextSeq = chunk.lastSeq + 1;
-      await this.#send(logFrame(items));
+    const { frames, isMore } = await this.#frames.next(this.runId, this.#nextSeq);
+    for (const { lastSeq, bytes } of frames) {
+      this.#nextSeq = lastSeq + 1;
+      await this.#send(bytes);
     }
-    return chunks.length === chunksAtOnce;
+    return isMore;
   }
 
   /** Waits while too much is on its way already. */
@@ -164,9 +159,4 @@ export class RunSubscriber {
   #isOpen(): boolean {
     return this.#socket.readyState === this.#socket.OPEN;
   }
-}
-
-/** @param items JSON array text, taken as it is */
-export function logFrame(items: string): Buffer {
-  return Buffer.from(`{"type":"log","items":${items}}`);
 }

@@ -16,6 +16,7 @@ import { chosenProtocol, identify } from './credentials.ts';
 import { endings, type Ending } from './endings.ts';
 import { FeedHub, type FeedOptions } from './feed-hub.ts';
 import { FeedSubscriber } from './feed-subscriber.ts';
+import { LogFrames } from './log-frames.ts';
 import { RunHub } from './run-hub.ts';
 import { RunSubscriber } from './run-subscriber.ts';
 import { SocketGuard } from './socket-guard.ts';
@@ -28,6 +29,7 @@ type WantedRun = Extract<Wanted, { kind: 'run' }>;
 export class WebSockets {
   readonly #services: Services;
   readonly #refusals: RefusalRecorder;
+  readonly #frames: LogFrames;
   readonly #runs: RunHub;
   readonly #feed: FeedHub;
   readonly #guard: SocketGuard;
@@ -42,6 +44,7 @@ export class WebSockets {
   constructor(services: Services, recorder: RefusalRecorder, feed: FeedOptions) {
     this.#services = services;
     this.#refusals = recorder;
+    this.#frames = new LogFrames(services.runLogs);
     this.#runs = new RunHub(services);
     this.#feed = new FeedHub(services, feed);
     this.#guard = new SocketGuard(services);
@@ -89,13 +92,13 @@ export class WebSockets {
     { principal, sessionId }: Identity,
     { runId, fromSeq }: WantedRun,
   ): Promise<Ending | undefined> {
-    const { readModels, runLogs, logger } = this.#services;
+    const { readModels, logger } = this.#services;
     if (!mayAnywhere(principal, 'runs.read')) return endings.forbidden;
     const run = runId && (await visibleRun(principal, runId, readModels));
     if (run === undefined) return endings.unknownRun;
     if (socket.readyState !== socket.OPEN) return undefined;
     const wanted = { runId: run.run_id, fromSeq };
-    const subscriber = new RunSubscriber(socket, wanted, runLogs, (error) => {
+    const subscriber = new RunSubscriber(socket, wanted, this.#frames, (error) => {
       logger.error({ error, run_id: run.run_id }, 'a log could not be sent');
       socket.close(1011);
     });

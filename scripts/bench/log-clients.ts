@@ -1,0 +1,24 @@
+/** Follows one log on many sockets: `log-clients.ts <sockets> <url> [protocol …]`. Prints the
+ *  milliseconds from the first line at one of them to the last line at all. */
+import { performance } from 'node:perf_hooks';
+import WebSocket from 'ws';
+
+const [count, url = '', ...protocols] = process.argv.slice(2);
+let beganAtMs = 0;
+
+await Promise.all(
+  Array.from(
+    { length: Number(count) },
+    () =>
+      new Promise<void>((resolve, reject) => {
+        const socket = new WebSocket(url, protocols);
+        socket.on('error', reject);
+        // Not parsed: what the clients do with their lines is not what is measured.
+        socket.on('message', (data: Buffer) => {
+          if (beganAtMs === 0 && data.includes('"begin"')) beganAtMs = performance.now();
+          if (data.includes('"the end"')) resolve();
+        });
+      }),
+  ),
+);
+process.stdout.write(`${performance.now() - beganAtMs}\n`, () => process.exit());

@@ -1,0 +1,73 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { Product } from '#services/minimal/testing/product.ts';
+import { bareScript, interpreter } from './bare-python.ts';
+import { compare } from './compare.ts';
+
+const subscribers = 100;
+const lines = 40_000;
+const singleLines = 2_000;
+const rounds = 5;
+
+type Entry = ChildProcessByStdio<null, Readable, null>;
+
+/** The same script on both sides: it waits until all have subscribed, and then prints at full speed. */
+function script(count: number): string {
+  return `import time
+time.sleep(3)
+print("begin")
+for number in range(${count}):
+    print("2026-01-01 12:00:00 INFO worker handled request", number, "in 12 ms")
+print("the end")
+`;
+}
+
+/** Lines of a run on their way to many followers, through the sandbox, the store and the bus, beside a
+ *  server that sends each line of a bare process to each of them as a message of its own. */
+export async function benchLogDelivery(product: Product): Promise<void> {
+  const scriptId = await product.script('many lines', { 'main.py': script(lines) });
+  const folder = bareScript(script(singleLines));
+  await compare({
+    figure: `log lines/s to ${subscribers} subscribers / one ws.send per line`,
+    bar: '≥ 30',
+    unit: '/s',
+    rounds,
+    ours: async () => {
+      const { run_id: runId } = await product.run(scriptId);
+      const url = `${product.baseUrl.replace('http', 'ws')}/ws/runs/${runId}`;
+      const token = product.authorization.authorization.replace('Bearer ', '');
+      const rate = await rateOf(clients(url, ['orch.v1', `orch.bearer.${token}`]), lines);
+      await product.untilFinished(runId);
+      return rate;
+    },
+    theirs: async () => {
+      const server = entry('line-server.ts', [interpreter, folder]);
+      const port = await firstLineOf(server);
+      const rate = await rateOf(clients(`ws://127.0.0.1:${port}`, []), singleLines);
+      server.kill();
+      return rate;
+    },
+  });
+}
+
+function clients(url: string, protocols: readonly string[]): Entry {
+  return entry('log-clients.ts', [String(subscribers), url, ...protocols]);
+}
+
+/** They tell how long it took from the first line at one of them to the last at all. */
+async function rateOf(followers: Entry, count: number): Promise<number> {
+  return (count * 1000) / Number(await firstLineOf(followers));
+}
+
+async function firstLineOf(process: Entry): Promise<string> {
+  const [line] = (await once(createInterface(process.stdout), 'line')) as [string];
+  return line;
+}
+
+function entry(file: string, args: readonly string[]): Entry {
+  const path = fileURLToPath(new URL(file, import.meta.url));
+  return spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
