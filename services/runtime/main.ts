@@ -239,7 +239,11 @@ function startDuties(config: Config, platform: Platform, worker: Worker, logger:
 function warnOfMissingLayers({ layers }: SandboxLayers, logger: Logger): void {
   const missing = layers.filter((layer) => !layer.available);
   if (missing.length === 0) return;
-  const problems = missing.map(({ name, purpose, detail }) => `${name} (${purpose}): ${detail}`);
+  const byReason = Map.groupBy(missing, ({ detail }) => detail);
+  const problems = Array.from(
+    byReason,
+    ([reason, those]) => `${those.map(({ name }) => name).join(', ')} (${reason})`,
+  );
   logger.warn({ problems }, 'the sandbox does without some of its layers on this machine');
 }
 

@@ -55,7 +55,7 @@ def _find_groups(owner: str, choices: Choices) -> Union[Groups, str]:
     try:
         return find_groups(owner)
     except OSError as error:
-        return f"no control group may be made ({error}); systemd's Delegate=yes would enable it"
+        return f"no control group may be made ({_words(error)}); systemd's Delegate=yes would enable it"
 
 
 class _Attempt:
@@ -152,7 +152,14 @@ class _Attempt:
         try:
             step()
         except OSError as error:
-            self._missing[layer] = str(error) + (_hint() if layer == "mount_namespace" else "")
+            hint = _hint() if layer in ("user_namespace", "mount_namespace") else ""
+            self._missing[layer] = _words(error) + hint
+
+
+def _words(error: OSError) -> str:
+    """Without the number."""
+    words = error.strerror or str(error)
+    return words if error.filename is None else f"{words}: {os.fsdecode(error.filename)}"
 
 
 def _hint() -> str:
