@@ -9,7 +9,7 @@ import { runStatuses, triggerTypes, type RunStatus, type TriggerType } from '#do
 import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import { searchScripts } from '../scripts/search.ts';
-import type { RunsTable } from './table.ts';
+import { runColumns, type RunsTable } from './table.ts';
 
 export interface RunListFilter {
   /** Groups to look in; `null` for all. */
@@ -25,22 +25,48 @@ export interface RunListFilter {
   readonly text?: string;
 }
 
+/** What only its execution needs of a run: a list would spend half of its time on it. */
+const unlisted = [
+  'limits',
+  'environment',
+  'python',
+  'resolution',
+  'start_mode',
+  'entrypoint',
+  'layers',
+  'available_at',
+  'fence',
+  'ended_as',
+] as const satisfies readonly (keyof RunsTable)[];
+
+export type ListedRun = Omit<RunsTable, (typeof unlisted)[number]>;
+
+const listed = sql.join(
+  Object.keys(runColumns)
+    .filter((name) => !(unlisted as readonly string[]).includes(name))
+    .map((name) => sql.ref(name)),
+);
+
 /** Newest first, from behind `after`; at most `limit` rows. */
 export async function listRuns(
   db: ReadModels,
   filter: RunListFilter,
   after: RunId | undefined,
   limit: number,
-): Promise<readonly RunsTable[]> {
+): Promise<readonly ListedRun[]> {
   const places = await placesOf(db, filter);
   if (places?.ids.length === 0) return [];
   // As text: what is planned without knowing the limit is planned for all rows.
   const page: Page = { filter, places, range: rangeOf(filter, after), most: sql.lit(limit) };
-  const keys = sql.join([...endedKeys(page), ...activeKeys(page)], sql` UNION ALL `);
-  const { rows } = await sql<RunsTable>`
-    SELECT * FROM runs WHERE run_id = ANY(ARRAY(
-      SELECT run_id FROM (${keys}) found ORDER BY run_id DESC LIMIT ${page.most}
-    )) ORDER BY run_id DESC`.execute(db);
+  const where = isEverything(page)
+    ? page.range
+    : // Keys first: of an index that has all that is asked for the planner expects no surprise, whereas
+      // one that has a part of it may hold millions of other runs.
+      sql`run_id = ANY(ARRAY(
+        SELECT run_id FROM (${sql.join([...endedKeys(page), ...activeKeys(page)], sql` UNION ALL `)})
+        found ORDER BY run_id DESC LIMIT ${page.most}))`;
+  const { rows } = await sql<ListedRun>`
+    SELECT ${listed} FROM runs WHERE ${where} ORDER BY run_id DESC LIMIT ${page.most}`.execute(db);
   return rows;
 }
 
@@ -59,9 +85,7 @@ interface Page {
 
 async function placesOf(db: ReadModels, filter: RunListFilter): Promise<Places> {
   const { groupIds, scriptId, text } = filter;
-  if (text !== undefined || (scriptId !== undefined && groupIds !== null)) {
-    return { column: 'script_id', ids: await searchScripts(db, filter) };
-  }
+  if (text !== undefined) return { column: 'script_id', ids: await searchScripts(db, filter) };
   if (scriptId !== undefined) return { column: 'script_id', ids: [scriptId] };
   return groupIds === null ? undefined : { column: 'group_id', ids: groupIds };
 }
@@ -84,18 +108,29 @@ function firstIdOf(time: Date): string {
 const activeStatuses: readonly RunStatus[] = ['queued', 'running'];
 const endings = runStatuses.filter((status) => !activeStatuses.includes(status));
 
-/** Ways of ending and triggers to look for, each with each; none where they do not matter. */
-function kindsOf({ status, triggerType }: RunListFilter) {
-  if (status === undefined && triggerType === undefined) return undefined;
-  const ended = status === undefined ? endings : endings.filter((one) => one === status);
-  const triggers = triggerType === undefined ? triggerTypes : [triggerType];
-  return ended.flatMap((ending) => triggers.map((trigger) => ({ ending, trigger })));
-}
-
 interface Branch {
   readonly place: string | undefined;
-  readonly ending: string | undefined;
-  readonly trigger: string | undefined;
+  readonly ending: RunStatus | undefined;
+  readonly trigger: TriggerType | undefined;
+}
+
+function isEverything({ places, filter: { status, triggerType } }: Page): boolean {
+  return places === undefined && status === undefined && triggerType === undefined;
+}
+
+/** The ranges of the indexes of the history that the page is in. */
+function branchesOf({ filter, places }: Page): Branch[] {
+  const { status, triggerType: trigger } = filter;
+  if (status !== undefined && activeStatuses.includes(status)) return [];
+  const isByKind = status !== undefined || trigger !== undefined;
+  const ways = status === undefined ? endings : [status];
+  const triggers = trigger === undefined ? triggerTypes : [trigger];
+  const kinds = isByKind
+    ? ways.flatMap((ending) => triggers.map((one) => ({ ending, trigger: one })))
+    : [{ ending: undefined, trigger: undefined }];
+  return (places?.ids ?? [undefined]).flatMap((place) =>
+    kinds.map((kind): Branch => ({ place, ...kind })),
+  );
 }
 
 // More than that, and planning them costs more than the reading.
@@ -103,35 +138,27 @@ const maxMerged = 64;
 
 /** Keys of runs from the indexes of the history. */
 function endedKeys(page: Page): RawBuilder<unknown>[] {
-  const kinds = kindsOf(page.filter) ?? [{ ending: undefined, trigger: undefined }];
-  const branches = (page.places?.ids ?? [undefined]).flatMap((place) =>
-    kinds.map((kind): Branch => ({ place, ...kind })),
-  );
+  const branches = branchesOf(page);
   if (branches.length > maxMerged) return [nearestKeys(page, branches)];
   return branches.map(
-    ({ place, ending, trigger }) => sql`(
-      SELECT run_id FROM runs WHERE ${conditions(page, {
-        place: sql`${place}::uuid`,
-        ending: ending === undefined ? undefined : sql`${ending}`,
-        trigger: sql`${trigger}`,
-      })} ORDER BY run_id DESC LIMIT ${page.most})`,
+    (branch) => sql`(SELECT run_id FROM runs WHERE ${conditions(page, valuesOf(branch))}
+      ORDER BY run_id DESC LIMIT ${page.most})`,
   );
 }
 
 /** The same of very many branches: the rows of a page are in those whose newest are the newest. */
 function nearestKeys(page: Page, branches: readonly Branch[]): RawBuilder<unknown> {
-  const isByKind = branches[0]?.ending !== undefined;
+  const { ending, trigger } = branches[0] ?? {};
   const where = conditions(page, {
     place: sql`wanted_place`,
-    ending: isByKind ? sql`wanted_ending` : undefined,
-    trigger: sql`wanted_trigger`,
+    ending: ending && sql`wanted_ending`,
+    trigger: trigger && sql`wanted_trigger`,
   });
-  const column = (values: readonly (string | undefined)[]) => values.map((value) => value ?? null);
+  const column = (name: keyof Branch) => branches.map((branch) => branch[name] ?? null);
   return sql`(
     SELECT one.run_id FROM (
-      SELECT branch.* FROM unnest(${column(branches.map((one) => one.place))}::uuid[],
-        ${column(branches.map((one) => one.ending))}::text[],
-        ${column(branches.map((one) => one.trigger))}::text[]) AS branch (wanted_place, wanted_ending, wanted_trigger)
+      SELECT branch.* FROM unnest(${column('place')}::uuid[], ${column('ending')}::text[],
+        ${column('trigger')}::text[]) AS branch (wanted_place, wanted_ending, wanted_trigger)
       CROSS JOIN LATERAL (
         SELECT run_id FROM runs WHERE ${where} ORDER BY run_id DESC LIMIT 1
       ) newest ORDER BY newest.run_id DESC LIMIT ${page.most}
@@ -140,10 +167,19 @@ function nearestKeys(page: Page, branches: readonly Branch[]): RawBuilder<unknow
     ) one ORDER BY one.run_id DESC LIMIT ${page.most})`;
 }
 
+/** A branch in SQL: as values, or as columns of a list of branches. */
 interface BranchSql {
   readonly place: RawBuilder<unknown>;
   readonly ending: RawBuilder<unknown> | undefined;
-  readonly trigger: RawBuilder<unknown>;
+  readonly trigger: RawBuilder<unknown> | undefined;
+}
+
+function valuesOf({ place, ending, trigger }: Branch): BranchSql {
+  return {
+    place: sql`${place}::uuid`,
+    ending: ending && sql`${ending}`,
+    trigger: trigger && sql`${trigger}`,
+  };
 }
 
 function conditions(page: Page, { place, ending, trigger }: BranchSql): RawBuilder<unknown> {
@@ -152,17 +188,21 @@ function conditions(page: Page, { place, ending, trigger }: BranchSql): RawBuild
     [
       range,
       ...(places === undefined ? [] : [sql`${sql.ref(places.column)} = ${place}`]),
-      ...(ending === undefined ? [] : [sql`ended_as = ${ending} AND trigger_type = ${trigger}`]),
+      ...(ending === undefined ? [] : [sql`ended_as = ${ending}`]),
+      ...(trigger === undefined ? [] : [sql`trigger_type = ${trigger}`]),
       ...ownGroups(page),
     ],
     sql` AND `,
   );
 }
 
-/** A script may have been in other groups before. */
-function ownGroups({ places, filter: { groupIds } }: Page): RawBuilder<unknown>[] {
+/** A script may have been in other groups before, and is in one of these now: otherwise all of its runs
+ *  would be looked at in vain. */
+function ownGroups({ places, filter: { groupIds, scriptId } }: Page): RawBuilder<unknown>[] {
   if (places?.column !== 'script_id' || groupIds === null) return [];
-  return [sql`group_id = ANY(${groupIds}::uuid[])`];
+  const own = sql`group_id = ANY(${groupIds}::uuid[])`;
+  if (scriptId === undefined) return [own];
+  return [own, sql`EXISTS (SELECT FROM scripts WHERE script_id = ${scriptId}::uuid AND ${own})`];
 }
 
 /** Keys of runs that have not ended, where these are to be looked up apart. */

@@ -3,8 +3,8 @@ import type { Principal } from '#domain/kernel/actor.ts';
 import { parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { RunStatus, TriggerType } from '#domain/run/run.ts';
 import { readReports } from '#infra/postgres/run-reports.ts';
-import { listRuns, type RunListFilter } from '#projections/runs/lists.ts';
-import type { RunsTable } from '#projections/runs/table.ts';
+import { listRuns, type ListedRun, type RunListFilter } from '#projections/runs/lists.ts';
+
 import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
 import { isProblem } from '../http/problem.ts';
 import type { Answer } from '../http/reply.ts';
@@ -33,7 +33,7 @@ export interface RunListCall {
 }
 
 /** Runs as they are shown. */
-export async function runsJson(rows: readonly RunsTable[], { database }: Services) {
+export async function runsJson(rows: readonly ListedRun[], { database }: Services) {
   const [params, removed, reports] = await Promise.all([
     readParams(
       database,

@@ -4,7 +4,7 @@ import type { RemovableKind } from '#domain/system/retention.ts';
 import type { RunReport } from '#infra/postgres/run-reports.ts';
 import type { AuditTable } from '#projections/audit/table.ts';
 import type { GroupsTable } from '#projections/groups/table.ts';
-import type { RunsTable } from '#projections/runs/table.ts';
+import type { ListedRun } from '#projections/runs/lists.ts';
 import type { ScriptFileView, ScriptView } from '#projections/scripts/queries.ts';
 import type { UsersTable } from '#projections/users/table.ts';
 
@@ -51,7 +51,7 @@ export function fileJson(file: ScriptFileView) {
  *  @param params what the run was given, where it was given anything and that is kept still
  *  @param removed what is no longer kept of it */
 export function runJson(
-  run: RunsTable,
+  run: ListedRun,
   params: unknown,
   removed: readonly RemovableKind[],
   report: RunReport | undefined,
@@ -90,19 +90,19 @@ export function runJson(
   };
 }
 
-function triggerJson(trigger: RunsTable['trigger']) {
+function triggerJson(trigger: ListedRun['trigger']) {
   if (!('runId' in trigger)) return trigger;
   const { runId, ...others } = trigger;
   return { ...others, run_id: runId };
 }
 
 /** Waiting time, until the start or until the end of a run that never started. */
-function queueMs({ queued_at: queued, started_at: started, finished_at: finished }: RunsTable) {
+function queueMs({ queued_at: queued, started_at: started, finished_at: finished }: ListedRun) {
   const until = started ?? finished;
   return until === null ? null : Math.max(0, until.getTime() - queued.getTime());
 }
 
-function usageOf(run: RunsTable) {
+function usageOf(run: ListedRun) {
   const { cpu_seconds, max_memory_bytes, max_threads } = run;
   const isMeasured = cpu_seconds !== null || max_memory_bytes !== null || max_threads !== null;
   return isMeasured ? { cpu_seconds, max_memory_bytes, max_threads } : null;
