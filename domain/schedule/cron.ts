@@ -1,0 +1,180 @@
+/** Cron expressions: what they may say, and the days and times that they name. */
+
+/** What an expression names, as sorted numbers. Sunday is 0. */
+export interface Cron {
+  readonly seconds: readonly number[];
+  readonly minutes: readonly number[];
+  readonly hours: readonly number[];
+  readonly months: ReadonlySet<number>;
+  readonly days: DaysOfMonth;
+  readonly weekdays: Weekdays;
+  /** Where both days and weekdays are named, either will do, as in every cron. */
+  readonly eitherDay: boolean;
+  /** The time of day is "every n", not a time on the clock: it goes by real time in both passes of an
+   *  hour that comes twice. */
+  readonly everyN: boolean;
+}
+
+interface DaysOfMonth {
+  readonly numbers: ReadonlySet<number>;
+  /** `L`. */
+  readonly last: boolean;
+}
+
+interface Weekdays {
+  readonly numbers: ReadonlySet<number>;
+  /** `5L`: the last of a month. */
+  readonly last: ReadonlySet<number>;
+  /** `5#2`: the second of a month, as `5#2`. */
+  readonly nth: ReadonlySet<string>;
+}
+
+interface Field {
+  readonly name: string;
+  readonly min: number;
+  readonly max: number;
+  readonly names?: readonly string[];
+}
+
+const months = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
+const weekdays = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
+
+const fields = {
+  second: { name: 'second', min: 0, max: 59 },
+  minute: { name: 'minute', min: 0, max: 59 },
+  hour: { name: 'hour', min: 0, max: 23 },
+  day: { name: 'day of the month', min: 1, max: 31 },
+  month: { name: 'month', min: 1, max: 12, names: months },
+  weekday: { name: 'day of the week', min: 0, max: 7, names: weekdays },
+} as const satisfies Record<string, Field>;
+
+const macros: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+};
+
+/** Says what is wrong with an expression, for the person who wrote it. */
+class CronProblem extends Error {}
+
+/** Reads an expression of five fields, of six with seconds first, or a macro such as `@hourly`.
+ *  @returns it, or a sentence that says what is wrong; whether it ever comes is not looked at */
+export function parseCron(text: string): Cron | string {
+  try {
+    return read(text);
+  } catch (error) {
+    if (error instanceof CronProblem) return error.message;
+    throw error;
+  }
+}
+
+function read(text: string): Cron {
+  const expression = text.trim().startsWith('@') ? macro(text.trim()) : text;
+  const parts = expression.toUpperCase().split(/\s+/).filter(Boolean);
+  if (parts.length !== 5 && parts.length !== 6) {
+    throw new CronProblem(
+      `A cron expression has 5 fields, or 6 with seconds first; this one has ${parts.length}.`,
+    );
+  }
+  const [second, minute, hour, day, month, weekday] = (
+    parts.length === 5 ? ['0', ...parts] : parts
+  ) as [string, string, string, string, string, string];
+  return {
+    seconds: sorted(numbersOf(second, fields.second)),
+    minutes: sorted(numbersOf(minute, fields.minute)),
+    hours: sorted(numbersOf(hour, fields.hour)),
+    months: numbersOf(month, fields.month),
+    days: daysOf(day),
+    weekdays: weekdaysOf(weekday),
+    eitherDay: !isAny(day) && !isAny(weekday),
+    everyN: [second, minute, hour].some((part) => part.startsWith('*')),
+  };
+}
+
+function macro(text: string): string {
+  const expression = macros[text.toLowerCase()];
+  if (expression !== undefined) return expression;
+  throw new CronProblem(`"${text}" is none of ${Object.keys(macros).join(', ')}.`);
+}
+
+const isAny = (part: string): boolean => part === '*' || part === '?';
+
+function daysOf(part: string): DaysOfMonth {
+  const items = part === '?' ? ['*'] : part.split(',');
+  const plain = items.filter((item) => item !== 'L');
+  return { numbers: unionOf(plain, fields.day), last: plain.length < items.length };
+}
+
+function weekdaysOf(part: string): Weekdays {
+  const last = new Set<number>();
+  const nth = new Set<string>();
+  const plain: string[] = [];
+  for (const item of part === '?' ? ['*'] : part.split(',')) {
+    const special = /^(\w+?)(?:(L)|#(\d+))$/.exec(item);
+    if (special === null || item === 'L') {
+      plain.push(item);
+      continue;
+    }
+    const day = numberOf(special[1] ?? '', fields.weekday, item) % 7;
+    const place = special[3];
+    if (place === undefined) last.add(day);
+    else if (/^[1-5]$/.test(place)) nth.add(`${day}#${place}`);
+    else throw new CronProblem(`In "${item}", the number after # goes from 1 to 5.`);
+  }
+  const numbers = [...unionOf(plain, fields.weekday)].map((day) => day % 7);
+  return { numbers: new Set(numbers), last, nth };
+}
+
+function numbersOf(part: string, field: Field): ReadonlySet<number> {
+  return unionOf(part.split(','), field);
+}
+
+function unionOf(items: readonly string[], field: Field): ReadonlySet<number> {
+  return new Set(items.flatMap((item) => rangeOf(item, field)));
+}
+
+/** `*`, `5`, `1-5`, and each with a step; `5/10` goes from 5 to the end. */
+function rangeOf(item: string, field: Field): readonly number[] {
+  const [range = '', step, ...tooMany] = item.split('/');
+  const [from = '', to, ...more] = range.split('-');
+  if (tooMany.length > 0 || more.length > 0) throw unreadable(item, field);
+  const every = step === undefined ? 1 : stepOf(step, item);
+  const wild = range === '*';
+  // Sunday is 0 and 7: one of them is enough for "every day".
+  const end = field.max === 7 ? 6 : field.max;
+  const first = wild ? field.min : numberOf(from, field, item);
+  const open = wild || (to === undefined && step !== undefined);
+  const last = open ? Math.max(end, first) : numberOf(to ?? from, field, item);
+  if (last < first) throw new CronProblem(`In "${item}", the ${field.name} goes backwards.`);
+  const found: number[] = [];
+  for (let number = first; number <= last; number += every) found.push(number);
+  return found;
+}
+
+function stepOf(text: string, item: string): number {
+  if (/^\d{1,3}$/.test(text) && Number(text) > 0) return Number(text);
+  throw new CronProblem(`In "${item}", the step after / is a number from 1.`);
+}
+
+function numberOf(text: string, field: Field, item: string): number {
+  const name = field.names?.indexOf(text) ?? -1;
+  if (name !== -1) return name + field.min;
+  if (!/^\d{1,4}$/.test(text)) throw unreadable(item, field);
+  const number = Number(text);
+  if (number >= field.min && number <= field.max) return number;
+  throw new CronProblem(
+    `The ${field.name} goes from ${field.min} to ${field.max}; "${item}" is outside.`,
+  );
+}
+
+function unreadable(item: string, field: Field): CronProblem {
+  return new CronProblem(`"${item}" cannot be read as a ${field.name}.`);
+}
+
+function sorted(numbers: ReadonlySet<number>): readonly number[] {
+  return [...numbers].toSorted((one, other) => one - other);
+}

@@ -1,0 +1,169 @@
+import { changesOfClocks, years } from '#domain/testing/due-times.ts';
+import { describe, expect, test } from 'vitest';
+import { dueAfter } from './due-times.ts';
+import { definitionProblem, type ScheduleDefinition } from './schedule.ts';
+
+const made = new Date('2026-01-01T00:00:07Z');
+
+type Cron = Extract<ScheduleDefinition, { kind: 'cron' }>;
+const others = {
+  timezone: 'UTC',
+  startAt: null,
+  endAt: null,
+  enabled: true,
+  catchUp: 'last',
+  maxLatenessSeconds: 3600,
+  overlap: 'skip',
+  paramsSha256: null,
+} as const;
+
+const byCron = (cron: string, changes: Partial<Cron> = {}): ScheduleDefinition => ({
+  ...others,
+  kind: 'cron',
+  intervalSeconds: null,
+  cron,
+  ...changes,
+});
+const every = (intervalSeconds: number, startAt: string | null = null): ScheduleDefinition => ({
+  ...others,
+  kind: 'interval',
+  cron: null,
+  intervalSeconds,
+  startAt,
+});
+
+function* dueTimes(definition: ScheduleDefinition, after: string, until: string) {
+  let due = dueAfter(definition, made, new Date(after));
+  while (due !== undefined && due <= new Date(until)) {
+    yield due.toISOString().replace('.000', '');
+    due = dueAfter(definition, made, due);
+  }
+}
+
+async function hexDigest(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+const after = (definition: ScheduleDefinition, time: string) =>
+  dueAfter(definition, made, new Date(time))?.toISOString();
+
+describe('given what other programs compute', () => {
+  test.each(changesOfClocks)('$cron in $timezone after $after is the same', (one) => {
+    const { cron, timezone, until, due } = one;
+    expect([...dueTimes(byCron(cron, { timezone }), one.after, until)].join(' ')).toBe(due);
+  });
+
+  test.each(changesOfClocks)('$cron in $timezone from any minute around $after', (one) => {
+    const { cron, timezone, until, due } = one;
+    const expected = due.split(' ').filter(Boolean);
+    const definition = byCron(cron, { timezone });
+    const endMs = Date.parse(until);
+    for (let ms = Date.parse(one.after); ms < endMs; ms += 17 * 60_000) {
+      const next = expected.find((text) => Date.parse(text) > ms);
+      if (next === undefined) break;
+      expect(dueAfter(definition, made, new Date(ms))).toEqual(new Date(next));
+    }
+  });
+
+  test.each(years)('a year of $cron in $timezone is the same', async (one) => {
+    const { cron, timezone, until, count, first, last, sha256 } = one;
+    const due = [...dueTimes(byCron(cron, { timezone }), one.after, until)];
+    expect({ count: due.length, first: due[0], last: due.at(-1) }).toEqual({ count, first, last });
+    expect(await hexDigest(due.join('\n'))).toBe(sha256);
+  });
+});
+
+describe('given a window', () => {
+  const window = { startAt: '2026-06-01T12:00:00Z', endAt: '2026-06-02T12:00:00Z' };
+
+  test('then both its ends belong to it', () => {
+    const noon = byCron('@daily', { cron: '0 12 * * *', ...window });
+    expect([...dueTimes(noon, '2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z')]).toEqual([
+      '2026-06-01T12:00:00Z',
+      '2026-06-02T12:00:00Z',
+    ]);
+  });
+
+  test('when it is over, or the schedule is off, then nothing is due', () => {
+    expect(after(byCron('* * * * *', window), '2026-06-02T12:00:00Z')).toBeUndefined();
+    expect(after(byCron('* * * * *', { enabled: false }), '2026-01-01T00:00:00Z')).toBeUndefined();
+  });
+});
+
+describe('given an interval', () => {
+  test('when it has no start, then it counts from when it was made', () => {
+    expect(after(every(60), '2026-01-01T00:00:07Z')).toBe('2026-01-01T00:01:07.000Z');
+    expect(after(every(60), '2026-01-01T00:01:07Z')).toBe('2026-01-01T00:02:07.000Z');
+    expect(after(every(60), '2026-01-01T00:01:06.999Z')).toBe('2026-01-01T00:01:07.000Z');
+    expect(after(every(60), '2025-01-01T00:00:00Z')).toBe('2026-01-01T00:01:07.000Z');
+  });
+
+  test('when it has a start, then it is due then, and counts from there by real time', () => {
+    const start = '2026-03-29T00:30:00Z';
+    expect(after(every(3600, start), '2026-01-01T00:00:00Z')).toBe('2026-03-29T00:30:00.000Z');
+    expect(after(every(3600, start), start)).toBe('2026-03-29T01:30:00.000Z');
+  });
+});
+
+describe('what cannot be a schedule', () => {
+  test.each([
+    ['* * * *', /5 fields, or 6 .* has 4/],
+    ['* * * * * * *', /5 fields, or 6 .* has 7/],
+    ['', /has 0/],
+    ['61 * * * *', /minute goes from 0 to 59; "61"/],
+    ['* 24 * * *', /hour goes from 0 to 23/],
+    ['* * 0 * *', /day of the month goes from 1 to 31/],
+    ['* * * 13 *', /month goes from 1 to 12/],
+    ['* * * * 8', /day of the week goes from 0 to 7/],
+    ['60 * * * * *', /second goes from 0 to 59/],
+    ['0 0 31 2 *', /No date/],
+    ['0 0 30 FEB *', /No date/],
+    ['*/0 * * * *', /step/],
+    ['5-1 * * * *', /backwards/],
+    ['1-2-3 * * * *', /cannot be read/],
+    ['*/5/5 * * * *', /cannot be read/],
+    ['-5 * * * *', /cannot be read/],
+    ['1.5 * * * *', /cannot be read/],
+    [', * * * *', /cannot be read/],
+    ['H * * * *', /cannot be read/],
+    ['0 0 15W * *', /cannot be read/],
+    ['0 0 * FOO *', /cannot be read/],
+    ['0 0 * * FRI#6', /1 to 5/],
+    ['0 0 * * L', /cannot be read/],
+    ['@reboot', /none of @yearly/],
+  ])('%s', (cron, detail) => {
+    expect(definitionProblem(byCron(cron))).toEqual({
+      part: 'cron',
+      detail: expect.stringMatching(detail),
+    });
+  });
+
+  test.each(['Mars/Olympus', '+01:00', '', 'Europe/Berlin '])('the zone "%s"', (timezone) => {
+    expect(definitionProblem(byCron('@daily', { timezone }))).toMatchObject({ part: 'timezone' });
+  });
+
+  test('an end before the start', () => {
+    const window = { startAt: '2026-06-02T00:00:00Z', endAt: '2026-06-01T00:00:00Z' };
+    expect(definitionProblem(byCron('@daily', window))).toMatchObject({ part: 'endAt' });
+  });
+});
+
+describe('what can be', () => {
+  test.each([
+    ['@hourly', '2026-01-01T01:00:00.000Z'],
+    ['@Weekly', '2026-01-04T00:00:00.000Z'],
+    ['  0   12 * * ? ', '2026-01-01T12:00:00.000Z'],
+    ['0 0 * jan-mar mon,Fri', '2026-01-02T00:00:00.000Z'],
+    ['0 0 * * 7', '2026-01-04T00:00:00.000Z'],
+    ['0 0 * * FRI-7', '2026-01-02T00:00:00.000Z'],
+    ['0 0 29 2 *', '2028-02-29T00:00:00.000Z'],
+    ['*/10 * * * * *', '2026-01-01T00:00:10.000Z'],
+    ['0 0 L,15 * *', '2026-01-15T00:00:00.000Z'],
+    ['0 0 * * 5L', '2026-01-30T00:00:00.000Z'],
+    ['0 0 * * MON#1', '2026-01-05T00:00:00.000Z'],
+  ])('%s', (cron, due) => {
+    expect(definitionProblem(byCron(cron, { timezone: 'utc' }))).toBeUndefined();
+    expect(after(byCron(cron), '2026-01-01T00:00:00Z')).toBe(due);
+  });
+});

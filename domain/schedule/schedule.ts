@@ -1,0 +1,59 @@
+/** The vocabulary of schedules (contract §3, "Schedule"). */
+import { nextLocalTime } from './cron-search.ts';
+import { parseCron } from './cron.ts';
+import { zoneOf } from './zone.ts';
+
+export const catchUps = ['none', 'last', 'all'] as const;
+export type CatchUp = (typeof catchUps)[number];
+
+export const overlaps = ['skip', 'queue', 'cancel_previous'] as const;
+export type Overlap = (typeof overlaps)[number];
+
+/** Every due time ends as one of these. */
+export const occurrenceOutcomes = ['fired', 'late', 'caught_up', 'skipped', 'missed'] as const;
+export type OccurrenceOutcome = (typeof occurrenceOutcomes)[number];
+
+/** Those of a due time that made a run, and those of one that made none. */
+export type FiredOutcome = Extract<OccurrenceOutcome, 'fired' | 'late' | 'caught_up'>;
+export type PassedOutcome = Exclude<OccurrenceOutcome, FiredOutcome>;
+
+type Timing =
+  | { readonly kind: 'cron'; readonly cron: string; readonly intervalSeconds: null }
+  | { readonly kind: 'interval'; readonly cron: null; readonly intervalSeconds: number };
+
+/** All that an author says of a schedule. Times are RFC 3339. */
+export type ScheduleDefinition = Timing & {
+  /** Name in the IANA database. */
+  readonly timezone: string;
+  readonly startAt: string | null;
+  readonly endAt: string | null;
+  readonly enabled: boolean;
+  readonly catchUp: CatchUp;
+  readonly maxLatenessSeconds: number;
+  readonly overlap: Overlap;
+  readonly paramsSha256: string | null;
+};
+
+/** What is wrong with a definition, and with which part of it. */
+export interface DefinitionProblem {
+  readonly part: 'cron' | 'timezone' | 'endAt';
+  readonly detail: string;
+}
+
+/** What is wrong with a definition; `undefined` for nothing. */
+export function definitionProblem(definition: ScheduleDefinition): DefinitionProblem | undefined {
+  const { timezone, startAt, endAt } = definition;
+  if (zoneOf(timezone) === undefined) {
+    const detail = `There is no time zone "${timezone}"; zones are named like "Europe/Berlin".`;
+    return { part: 'timezone', detail };
+  }
+  if (startAt !== null && endAt !== null && Date.parse(endAt) < Date.parse(startAt)) {
+    return { part: 'endAt', detail: 'The end comes before the start.' };
+  }
+  if (definition.kind === 'interval') return undefined;
+  const cron = parseCron(definition.cron);
+  if (typeof cron === 'string') return { part: 'cron', detail: cron };
+  return nextLocalTime(cron, Date.UTC(2000, 0)) === undefined
+    ? { part: 'cron', detail: 'No date is ever like that.' }
+    : undefined;
+}
