@@ -14,10 +14,9 @@ import time
 from errno import ENOENT, EPERM
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
-_CONTROLLERS = ("memory", "pids", "cpu")
-_REQUIRED = frozenset(("memory", "pids"))
-# Scripts give way to the platform: half of what a group has by default.
-_WEIGHT = {2: ("cpu.weight", "50"), 1: ("cpu.shares", "512")}
+# Not that of the processors: no limit of theirs is stated, and on a busy machine short runs in groups of
+# their own took three times as long.
+_CONTROLLERS = ("memory", "pids")
 _MEMORY = {
     2: ("memory.max", "memory.swap.max"),
     1: ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
@@ -68,14 +67,18 @@ class Group:
         return tuple(dict.fromkeys(self._folders.values()))
 
     def join(self) -> None:
-        """This process, and all that it starts, belongs to the group. @raises OSError"""
+        """This process, which has one thread, and all that it starts belongs to the group.
+
+        @raises OSError
+        """
+        # A single thread moves at once; for a whole process the kernel waits for every processor.
+        # Version 2 has no such way.
+        name = "tasks" if self._version == 1 else "cgroup.procs"
         for path in self.paths:
-            _write(path, "cgroup.procs", "0")
+            _write(path, name, "0")
 
     def limit(self, memory_bytes: Optional[int], processes: Optional[int]) -> None:
         """@raises OSError"""
-        if "cpu" in self._folders:
-            _write(self._folders["cpu"], *_WEIGHT[self._version])
         if memory_bytes is not None:
             self._limit_memory(memory_bytes + _SPARE_BYTES)
         if processes is not None:
@@ -131,11 +134,11 @@ def find_groups(owner: str) -> Groups:
     @raises OSError where no groups can be made"""
     name = f"orchestrator-{hashlib.sha256(owner.encode()).hexdigest()[:12]}"
     unified = _own_folder("")
-    if unified is not None and _REQUIRED <= _words(unified, "cgroup.controllers"):
+    if unified is not None and set(_CONTROLLERS) <= _words(unified, "cgroup.controllers"):
         return _find_unified(unified, name)
     folders = {each: _own_folder(each) for each in _CONTROLLERS}
     found = {each: os.path.join(path, name) for each, path in folders.items() if path is not None}
-    if not _REQUIRED <= found.keys():
+    if not set(_CONTROLLERS) <= found.keys():
         raise OSError(ENOENT, "none for memory and processes are mounted")
     for path in found.values():
         os.makedirs(path, exist_ok=True)
@@ -165,7 +168,7 @@ def _hand_down(folder: str) -> None:
     missing = [each for each in _CONTROLLERS if each in available and each not in given]
     if missing:
         _write(folder, "cgroup.subtree_control", " ".join(f"+{each}" for each in missing))
-    if not _REQUIRED <= _words(folder, "cgroup.subtree_control"):
+    if not set(_CONTROLLERS) <= _words(folder, "cgroup.subtree_control"):
         raise OSError(EPERM, f"memory and processes are not controlled below {folder}")
 
 
