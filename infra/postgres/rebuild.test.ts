@@ -18,7 +18,7 @@ import { reactionReads } from '#projections/reaction-reads.ts';
 import { rowsOf } from '#projections/testing/delivery.ts';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openDatabase, type Database } from './database.ts';
+import { inTransaction, openDatabase, type Database } from './database.ts';
 import { outdatedRows, refuseOutdatedRows } from './projection-versions.ts';
 import { Reactor } from './reactor.ts';
 import { Projector } from './projector.ts';
@@ -107,6 +107,27 @@ describe('given rows that are wrong', () => {
     const found = { table: 'groups', rowsBefore: 2, rowsAfter: 2, lost: 1, added: 1, changed: 1 };
     expect(tables).toEqual([{ ...found, keys: [groupId(), groupId(2), stray] }]);
     expect(await rowsOf(platform.reads, all)).toEqual(before);
+  });
+
+  test('when views show them, then the views show the new rows, to the same people', async () => {
+    await execute([...beginning, createScript({ scriptId: scriptId(2), name: 'Second' })]);
+    const views = `SELECT format('%I.%I', schemaname, viewname) AS name, definition,
+        (SELECT array_agg(acl::text ORDER BY acl::text) FROM pg_class, unnest(relacl) AS acl
+          WHERE oid = to_regclass(format('%I.%I', schemaname, viewname))) AS acl,
+        (SELECT reloptions FROM pg_class
+          WHERE oid = to_regclass(format('%I.%I', schemaname, viewname))) AS options
+      FROM pg_views WHERE schemaname = 'queries' ORDER BY name`;
+    const before = (await owner.pool.query(views)).rows;
+    await platform.pool.query(`UPDATE scripts SET name = 'wrong'`);
+    await eventsVisible(platform.pool);
+    await rebuild(named('scripts'));
+    await rebuild(named('runs'));
+    expect((await owner.pool.query(views)).rows).toEqual(before);
+    const { rows } = await inTransaction(owner.pool, async (client) => {
+      await client.query('INSERT INTO queries.scopes VALUES (pg_backend_pid(), $1)', [groupId()]);
+      return await client.query('SELECT name FROM queries.scripts ORDER BY id');
+    });
+    expect(rows).toEqual([{ name: 'Report' }, { name: 'Second' }]);
   });
 
   test('when a lease is held, then it outlives the rebuild', async () => {
