@@ -74,6 +74,7 @@ const alone: Record<string, readonly string[]> = {
     'read file',
     'write file',
     'create file',
+    'read kept file',
     'replace kept file',
     'chmod',
     'utime',

@@ -99,9 +99,13 @@ def make_data_folder(path: str, user: Optional[int]) -> None:
     """@raises SandboxError when it cannot be made, or is no folder."""
     try:
         os.makedirs(path, 0o755, exist_ok=True)
-        os.close(os.open(path, FOLDER))
-        if user is not None:
-            give_tree(path, user)
+        folder = os.open(path, FOLDER)
+        try:
+            if user is not None:
+                give_tree(path, user)
+                os.fchmod(folder, 0o700)
+        finally:
+            os.close(folder)
     except OSError as error:
         raise SandboxError("workspace", f"data folder: {error}") from error
 

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { Bench } from './testing/bench.ts';
+
+const REQUIRED = [['seccomp'], ['rlimits'], ['no_new_privs'], ['mount_namespace', 'landlock']];
+
+test.each(REQUIRED)(
+  'without %s runs are refused, unless the operator accepts them',
+  async (...left) => {
+    const strict = await Bench.open({ without: left });
+    const named = left.map((name) => `${name} (switched off)`).join(' and ');
+    await expect(strict.run('hello.py')).rejects.toMatchObject({
+      stage: 'layers',
+      message: expect.stringContaining(named),
+    });
+    await strict.close();
+    const lenient = await Bench.open({ without: left, lenient: true });
+    const { exit, run } = await lenient.run('hello.py');
+    await lenient.close();
+    expect(exit).toMatchObject({ exitCode: 0 });
+    expect(run.layers.filter((layer) => left.includes(layer))).toEqual([]);
+  },
+);
+
+test.each(['mount_namespace', 'landlock', 'capabilities', 'cgroup', 'script_user'])(
+  'without %s alone runs are accepted',
+  async (layer) => {
+    const bench = await Bench.open({ without: [layer] });
+    const { exit, run } = await bench.run('hello.py');
+    await bench.close();
+    expect(exit).toMatchObject({ exitCode: 0 });
+    expect(run.layers).not.toContain(layer);
+  },
+);
+
+test('the probe says of a layer that is missing why', async () => {
+  const bench = await Bench.open({ without: ['landlock'] });
+  const { layers } = await bench.sandbox.probe();
+  await bench.close();
+  const landlock = layers.find(({ name }) => name === 'landlock');
+  expect(landlock).toMatchObject({ available: false, detail: 'switched off' });
+  const seccomp = layers.find(({ name }) => name === 'seccomp');
+  expect(seccomp).toMatchObject({ available: true, detail: null });
+});
