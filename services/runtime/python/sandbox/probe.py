@@ -128,6 +128,8 @@ class _Attempt:
         self._try("pid_limit", lambda: steps.limit_pids(run))
         self._try("mount_namespace", lambda: steps.enter_root(run))
         self._try("script_user", lambda: self._enter_script_user(run))
+        # Those that follow must do without any right.
+        self._try("capabilities", kernel.drop_capabilities)
         self._try("no_new_privs", kernel.set_no_new_privileges)
         self._try("landlock", lambda: steps.restrict_files(run))
         self._try("seccomp", lambda: steps.filter_system_calls(run))
