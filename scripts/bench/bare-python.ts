@@ -5,12 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 
-/** The interpreter behind any version manager's shim, which would cost far more than Python itself. */
-export const interpreter = execFileSync(
-  process.env['ORCH_PYTHON'] ?? 'python3',
-  ['-c', 'import os, sys; print(os.path.realpath(sys.executable))'],
-  { encoding: 'utf8' },
-).trim();
+/** The interpreter of an environment without packages, like that of a run: neither a version manager's
+ *  shim nor what this machine has installed for all is to be measured. */
+export const interpreter = emptyEnvironment();
+
+function emptyEnvironment(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bare-environment-'));
+  const python = process.env['ORCH_PYTHON'] ?? 'python3';
+  execFileSync(python, ['-m', 'venv', '--without-pip', folder]);
+  return join(folder, 'bin', 'python');
+}
 
 /** A folder with `main.py` in it. */
 export function bareScript(source: string): string {

@@ -22,5 +22,6 @@ export async function idleMemory(product: Product): Promise<string> {
 }
 
 function nameOf(command: string): string {
+  if (command.includes('/workspaces/')) return 'keeper';
   return /services\/(\w+)\//.exec(command)?.[1] ?? command.split('\0')[0] ?? '?';
 }

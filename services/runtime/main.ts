@@ -37,7 +37,7 @@ import { Worker } from './worker.ts';
 
 const stopGraceMs = 10_000;
 const pollMs = 1_000;
-const maxKeeperBytes = 96 * 1024 * 1024;
+const maxKeeperBytes = 48 * 1024 * 1024;
 const reportMs = 10_000;
 const lookForPurgesMs = 60_000;
 const saveSamplesMs = 1_000;

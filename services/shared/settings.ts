@@ -87,7 +87,7 @@ export const settings = {
   /** Execute runs even where a required layer of the sandbox is missing. */
   sandboxLenient: flag('ORCH_SANDBOX_LENIENT', false),
   /** Most interpreters that are kept ready for the scripts that ran last. 0: each run starts one. */
-  keepers: integer('ORCH_KEEPERS', { min: 0, max: 100 }, 8),
+  keepers: integer('ORCH_KEEPERS', { min: 0, max: 100 }, 4),
   logRuns: flag('ORCH_LOG_RUNS', false),
 
   // The process itself

@@ -7,7 +7,7 @@ import type { RunSpec } from './sandbox.ts';
 const TIDY_EVERY_MS = 30_000;
 const MAX_RUNS = 1_000;
 const MAX_AGE_MS = 60 * 60_000;
-const MAX_IDLE_MS = 15 * 60_000;
+const MAX_IDLE_MS = 10 * 60_000;
 // A keeper that fails so often is not made again for a while.
 const MAX_FAILURES = 3;
 const REST_MS = 10 * 60_000;
@@ -175,8 +175,11 @@ function keyOf(spec: RunSpec): string | undefined {
   return spec.warm === undefined ? undefined : JSON.stringify(orderOf(spec));
 }
 
-/** Proportional set size of a keeper, and of a spare as if it were as large again. */
+// Its spare has three processes, each of which takes some two thirds of what the keeper does.
+const SIZE_WITH_SPARE = 3;
+
+/** Proportional set size of a keeper with its spare, about. */
 async function memoryOf(pid: number | undefined): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
-  return 2 * 1024 * Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0);
+  return SIZE_WITH_SPARE * 1024 * Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0);
 }
