@@ -3,6 +3,7 @@
  *  docs/performance.md. */
 import { Product } from '#services/minimal/testing/product.ts';
 import { benchFirstLine } from './first-line.ts';
+import { benchManyRuns } from './many-runs.ts';
 import { benchLogDelivery } from './log-delivery.ts';
 import { benchLogStorage } from './log-storage.ts';
 import { benchLongStreams } from './long-streams.ts';
@@ -24,6 +25,7 @@ const subjects: Readonly<Record<string, () => Promise<void>>> = {
   projections: benchProjections,
   'log-storage': benchLogStorage,
   'log-delivery': () => onProduct(benchLogDelivery),
+  'many-runs': benchManyRuns,
   'long-streams': () => onProduct(benchLongStreams),
 };
 
