@@ -13,7 +13,7 @@ import type { RunLog } from './logs/run-log.ts';
 import { runVariables, workspaceVariables } from './run-variables.ts';
 import type { RunSecrets } from './secrets/run-secrets.ts';
 import type { Sdk } from './sdk/open.ts';
-import { makeImportable, sdkFolder } from './sdk/package.ts';
+import { sdkFolder } from './sdk/package.ts';
 import type { Python } from './sandbox/python.ts';
 import type { RunFile, RunSpec } from './sandbox/sandbox.ts';
 import type { Snapshots } from './snapshots.ts';
@@ -86,7 +86,7 @@ export async function prepareRun(
   };
   try {
     signal.throwIfAborted();
-    await makeImportable(environment.environmentDir);
+    await parts.sdk.packagePaths.ensure(environment.environmentDir);
     // Last, so that what was set while the environment was built counts.
     const secrets = await parts.secrets.environmentOf(run);
     log.mask(Object.values(secrets));

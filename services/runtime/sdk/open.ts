@@ -3,6 +3,7 @@ import { ScriptQueries } from '#infra/postgres/script-queries.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { sdkCalls, type SdkCallsParts } from './calls.ts';
 import { SdkChannels } from './channels.ts';
+import { PackagePaths } from './package.ts';
 
 export interface SdkParts extends Omit<SdkCallsParts, 'queries'> {
   readonly databaseUrl: string;
@@ -11,6 +12,7 @@ export interface SdkParts extends Omit<SdkCallsParts, 'queries'> {
 
 export interface Sdk {
   readonly channels: SdkChannels;
+  readonly packagePaths: PackagePaths;
   /** The channels of all runs are closed. */
   close(): Promise<void>;
 }
@@ -22,6 +24,7 @@ export async function openSdk({ databaseUrl, logger, ...parts }: SdkParts): Prom
   const channels = await SdkChannels.open(sdkCalls({ ...parts, queries }), logger);
   return {
     channels,
+    packagePaths: new PackagePaths(),
     close: async () => {
       await channels.close();
       await queries.close();

@@ -7,24 +7,44 @@ import { fileURLToPath } from 'node:url';
 export const sdkFolder = fileURLToPath(new URL('../python/sdk', import.meta.url));
 
 const name = 'orchestrator-platform.pth';
+const content = `${sdkFolder}\n`;
 
-/** Lets the interpreters of an environment find the package, behind the script's own modules and its
- *  packages. Done anew for environments that were made before, or by a platform that lay elsewhere. */
-export async function makeImportable(environmentFolder: string): Promise<void> {
-  const libraries = await readdir(join(environmentFolder, 'lib'));
-  for (const library of libraries.filter((one) => one.startsWith('python'))) {
-    const packages = join(environmentFolder, 'lib', library, 'site-packages');
-    const own = join(await realpath(environmentFolder), 'lib', library, 'site-packages');
-    // A build runs foreign code; what it may have led elsewhere is not followed.
-    if ((await realpath(packages)) === own) await writeOnce(join(packages, name), `${sdkFolder}\n`);
+/** Lets the interpreters of environments find the package, behind a script's own modules and its
+ *  packages: also of those that were made before, or by a platform that lay elsewhere. */
+export class PackagePaths {
+  /** The files that do it, by environment. */
+  readonly #files = new Map<string, readonly string[]>();
+
+  async ensure(environmentFolder: string): Promise<void> {
+    // An environment may have been removed and made again meanwhile.
+    const known = this.#files.get(environmentFolder) ?? [];
+    const present = await Promise.all(known.map(hasContent));
+    if (known.length > 0 && present.every(Boolean)) return;
+    const files = await filesOf(environmentFolder);
+    for (const file of files) if (!(await hasContent(file))) await write(file);
+    this.#files.set(environmentFolder, files);
   }
 }
 
-async function writeOnce(path: string, content: string): Promise<void> {
-  const present = await readFile(path, 'utf8').catch(() => undefined);
-  if (present === content) return;
-  // In one step: a run may be reading it.
-  const made = `${path}.${process.pid}`;
+async function filesOf(environmentFolder: string): Promise<readonly string[]> {
+  const folder = await realpath(environmentFolder);
+  const libraries = await readdir(join(folder, 'lib'));
+  const files: string[] = [];
+  for (const library of libraries.filter((one) => one.startsWith('python'))) {
+    const packages = join(folder, 'lib', library, 'site-packages');
+    // A build runs foreign code; what it may have led elsewhere is not followed.
+    if ((await realpath(packages)) === packages) files.push(join(packages, name));
+  }
+  return files;
+}
+
+async function hasContent(file: string): Promise<boolean> {
+  return (await readFile(file, 'utf8').catch(() => undefined)) === content;
+}
+
+/** In one step: a run may be reading it. */
+async function write(file: string): Promise<void> {
+  const made = `${file}.${process.pid}`;
   await writeFile(made, content, { mode: 0o644 });
-  await rename(made, path);
+  await rename(made, file);
 }

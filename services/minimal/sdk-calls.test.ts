@@ -1,0 +1,219 @@
+/** What the package `orchestrator` asks of the platform, from inside real runs. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isAlive, Product } from './testing/product.ts';
+import { prelude, SdkRuns } from './testing/sdk-runs.ts';
+
+let product: Product;
+let runs: SdkRuns;
+beforeAll(async () => {
+  product = await Product.start();
+  runs = new SdkRuns(product);
+}, 120_000);
+afterAll(async () => {
+  const left = await product.stop();
+  await product.remove();
+  expect(left.filter(isAlive)).toEqual([]);
+});
+
+describe('platform.storage', { timeout: 120_000 }, () => {
+  test('then what a run stores can be listed and read, also by later runs of the script', async () => {
+    const id = await runs.scriptOf(
+      `import io, os
+platform.storage.upload("a/report.txt", "päper")
+platform.storage.upload("big.bin", bytes(range(256)) * 8192)
+platform.storage.upload("file.bin", io.BytesIO(b"from a file"))
+platform.storage.upload("a/report.txt", "paper")
+big = platform.storage.download("big.bin")
+earlier = platform.params.get("earlier")
+seen = platform.storage.download("a/report.txt", earlier).decode() if earlier else None
+platform.output([[list(one) for one in platform.storage.list()], big == bytes(range(256)) * 8192,
+  len(platform.storage.list("a/")), seen])`,
+    );
+    const first = await runs.runOf(id);
+    const listed = [
+      ['a/report.txt', 5],
+      ['big.bin', 2_097_152],
+      ['file.bin', 11],
+    ];
+    expect(first.output).toEqual([listed, true, 1, null]);
+    const second = await runs.runOf(id, { params: { earlier: first.run_id } });
+    expect(second.output).toEqual([listed, true, 1, 'paper']);
+  });
+
+  test('when there is nothing, or it may not be stored, then that is said', async () => {
+    const other = await runs.runOf(await runs.scriptOf('platform.storage.upload("theirs", b"x")'));
+    const id = await runs.scriptOf(
+      `def says(work):
+    try:
+        work()
+    except OrchestratorError as error:
+        print(type(error).__name__, error)
+storage = platform.storage
+says(lambda: storage.download("nothing"))
+says(lambda: storage.download("theirs", platform.params["other"]))
+says(lambda: storage.download("theirs", "no id"))
+says(lambda: storage.upload("../../secrets", b"x"))
+says(lambda: storage.upload("/etc/passwd", b"x"))
+class Endless:
+    def seekable(self): return True
+    def tell(self): return 0
+    def seek(self, *_): return 200 * 1024 * 1024
+    def read(self, size): return bytes(size)
+says(lambda: storage.upload("much", Endless()))
+print(len(storage.list()))`,
+    );
+    const { texts } = await runs.runOf(id, { params: { other: other.run_id } });
+    expect(texts).toEqual([
+      'NotFound The run has no file "nothing".',
+      'NotFound The script has no such run.',
+      'NotFound The script has no such run.',
+      expect.stringMatching(/^InvalidRequest The path cannot be used/),
+      expect.stringMatching(/^InvalidRequest The path cannot be used/),
+      'LimitReached At most 104857600 bytes are taken.',
+      '0',
+    ]);
+  });
+});
+
+describe('platform.http', { timeout: 120_000 }, () => {
+  test('then it gets answers, tries again what may go well, and takes no more than it is to', async () => {
+    const id = await runs.scriptOf(
+      `import http.server, threading
+asked = []
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        asked.append(self.path)
+        status = 503 if self.path == "/later" and asked.count("/later") == 1 else 200
+        status = 404 if self.path == "/nothing" else status
+        body = b"x" * 2000 if self.path == "/big" else b'{"a": 1}'
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *_): pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+base = f"http://127.0.0.1:{server.server_port}"
+get = platform.http.get
+print(get(base + "/").json(), get(base + "/later").status, asked.count("/later"))
+for path, more in (("/nothing", {}), ("/big", {"max_bytes": 1000})):
+    try:
+        get(base + path, **more)
+    except OrchestratorError as error:
+        print(type(error).__name__, error)
+try:
+    get("file:///etc/passwd")
+except InvalidRequest as error:
+    print(error)
+server.shutdown()`,
+    );
+    expect((await runs.runOf(id)).texts).toEqual([
+      "{'a': 1} 200 2",
+      'HttpError the server answered 404',
+      'LimitReached the body has more than 1000 bytes',
+      'not an address of http or https: file:///etc/passwd',
+    ]);
+  });
+});
+
+describe('platform.notify', { timeout: 120_000 }, () => {
+  test('then what it says is recorded, without secrets, and not without end', async () => {
+    const id = await runs.scriptOf(
+      `platform.notify("The token is " + platform.secrets.get("TOKEN"), "warning")
+for number in range(99): platform.notify(f"Number {number}")
+for message, level in (("one more", "info"), ("", "info"), ("x", "loud"), ("x" * 2001, "info")):
+    try:
+        platform.notify(message, level)
+    except OrchestratorError as error:
+        print(type(error).__name__)`,
+    );
+    await product.call('PUT', `/scripts/${id}/secrets/TOKEN`, { value: 'a secret to tell' });
+    const run = await runs.runOf(id);
+    const invalid = 'InvalidRequest';
+    expect(run.texts).toEqual(['LimitReached', invalid, invalid, invalid]);
+    const said = await product.script('Reads', {
+      'main.py': `${prelude}platform.output(platform.db.query("SELECT count(*) AS n FROM runs WHERE id = '${run.run_id}'"))`,
+    });
+    expect((await runs.runOf(said)).output).toEqual([{ n: 1 }]);
+    const audit = await product.call<{ items: Record<string, unknown>[] }>(
+      'GET',
+      '/audit?limit=200',
+    );
+    expect(audit.items.filter((one) => one['action'] === 'notice_posted').length).toBe(100);
+  });
+});
+
+describe('platform.run', { timeout: 120_000 }, () => {
+  test('then the other script runs, and says who asked', async () => {
+    const other = await runs.scriptOf('platform.output(platform.params["n"] + 1)');
+    const id = await runs.scriptOf(
+      `platform.output(platform.run(platform.params["other"], {"n": 41}))`,
+    );
+    const asked = await runs.runOf(id, { params: { other } });
+    const runId = asked.output as string;
+    expect(await runs.ended(runId)).toMatchObject({
+      script_id: other,
+      output: 42,
+      trigger: { type: 'event', cause: 'script', run_id: asked.run_id },
+    });
+    const why = await product.call<{ items: { reason: string }[] }>('GET', `/runs/${runId}/why`);
+    expect(why.items[0]?.reason).toBe(`Run ${asked.run_id} asked for it, at version 2.`);
+  });
+
+  test('when it may not, then it is said why', async () => {
+    const groups = await product.call<{ items: { id: string; name: string }[] }>('GET', '/groups');
+    const foreign = await runs.scriptOf('pass');
+    const bots = groups.items.find(({ name }) => name === 'bots')?.id;
+    await product.call('PATCH', `/scripts/${foreign}`, { group_id: bots });
+    const disabled = await runs.scriptOf('pass');
+    await product.call('POST', `/scripts/${disabled}/disable`);
+    const id = await runs.scriptOf(
+      `for other in (platform.params["foreign"], "no id", platform.params["disabled"], platform.script_id):
+    try:
+        platform.run(other)
+    except OrchestratorError as error:
+        print(type(error).__name__, error)`,
+    );
+    expect((await runs.runOf(id, { params: { foreign, disabled } })).texts).toEqual([
+      'NotFound There is no such script in the group.',
+      'NotFound There is no such script in the group.',
+      'Refused The script is disabled.',
+      'Refused 1 of 1 runs are queued or running already.',
+    ]);
+  });
+
+  test('when runs ask for runs without end, then there is one', async () => {
+    const id = await runs.scriptOf(
+      `try:
+    platform.output(platform.run(platform.script_id, when_busy="queue"))
+except Refused as error:
+    print(error)`,
+    );
+    let run = await runs.runOf(id);
+    for (let depth = 0; depth < 16; depth += 1) run = await runs.ended(run.output as string);
+    expect(run.output).toBeNull();
+    expect(run.texts).toEqual(['Runs that ask for runs end after 16.']);
+  });
+});
+
+describe('platform.db', { timeout: 120_000 }, () => {
+  test('then it reads the records of the group, and nothing else', async () => {
+    const id = await runs.scriptOf(
+      `mine = platform.script_id
+platform.output(platform.db.query(f"SELECT name, enabled FROM scripts WHERE id = '{mine}'"))
+for sql in ("SELECT * FROM public.users", "DELETE FROM runs", "SELECT 1; SELECT 2", "SELECT pg_sleep(30)"):
+    try:
+        platform.db.query(sql)
+    except QueryFailed as error:
+        print(error)`,
+    );
+    const { texts, output } = await runs.runOf(id);
+    expect(output).toEqual([{ name: 'SDK', enabled: true }]);
+    expect(texts).toEqual([
+      'permission denied for table users.',
+      expect.stringMatching(/^syntax error/),
+      expect.stringMatching(/^syntax error/),
+      'canceling statement due to statement timeout.',
+    ]);
+  });
+});

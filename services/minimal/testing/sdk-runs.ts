@@ -1,0 +1,43 @@
+/** Runs of scripts that use the package `orchestrator`. */
+import type { Product, RunAnswer } from './product.ts';
+
+export interface ShownRun extends RunAnswer {
+  readonly output: unknown;
+  readonly progress: { readonly fraction: number; readonly text: string } | null;
+}
+
+export interface EndedRun extends ShownRun {
+  /** Of its log's lines. */
+  readonly texts: readonly string[];
+}
+
+export const prelude = `from orchestrator import *
+platform = Platform()
+`;
+
+export class SdkRuns {
+  readonly #product: Product;
+
+  constructor(product: Product) {
+    this.#product = product;
+  }
+
+  /** A script of these lines. @returns its id */
+  async scriptOf(code: string): Promise<string> {
+    return await this.#product.script('SDK', { 'main.py': `${prelude}${code}\n` });
+  }
+
+  /** Runs a script to its end. @throws what its log says when it fails */
+  async runOf(scriptId: string, body: object = {}): Promise<EndedRun> {
+    const { run_id: runId } = await this.#product.run(scriptId, body);
+    return await this.ended(runId);
+  }
+
+  /** Waits for the end of a run. @throws what its log says when it fails */
+  async ended(runId: string): Promise<EndedRun> {
+    const { status } = await this.#product.untilFinished(runId);
+    const texts = (await this.#product.log(runId)).map(({ text }) => text);
+    if (status !== 'success') throw new Error(texts.join('\n'));
+    return { ...((await this.#product.runState(runId)) as ShownRun), texts };
+  }
+}
