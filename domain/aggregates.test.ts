@@ -24,6 +24,7 @@ import {
   secretUseCommand,
   sessionCommand,
   systemCommand,
+  tokenCommand,
   userCommand,
 } from './testing/arbitraries.ts';
 import { stateAfter } from './snapshots.ts';
@@ -34,6 +35,7 @@ import { scriptFacts } from './testing/samples.ts';
 import { shapeOf } from './testing/state-shapes.ts';
 import { ends, steps } from './testing/steps.ts';
 import { stored } from './testing/stored.ts';
+import { tokenAggregate } from './token/decide.ts';
 import { userAggregate } from './user/decide.ts';
 
 const noFacts = fc.constant(undefined);
@@ -43,6 +45,7 @@ every('script', scriptAggregate, scriptCommand, fc.record({ groupExists: mostlyT
 every('run', runAggregate, runCommand, fc.oneof(fc.constant(scriptFacts()), anyScriptFacts));
 every('user', userAggregate, userCommand, fc.record({ emailTaken: fc.boolean() }));
 every('session', sessionAggregate, sessionCommand, noFacts);
+every('token', tokenAggregate, tokenCommand, noFacts);
 every('group', groupAggregate, groupCommand, noFacts);
 every('system', systemAggregate, systemCommand, noFacts);
 every(

@@ -30,6 +30,9 @@ import type { SessionEvent } from './session/events.ts';
 import type { SystemCommand } from './system/commands.ts';
 import { systemAggregate } from './system/decide.ts';
 import type { SystemEvent } from './system/events.ts';
+import type { TokenCommand } from './token/commands.ts';
+import { tokenAggregate } from './token/decide.ts';
+import type { TokenEvent } from './token/events.ts';
 import type { UserCommand } from './user/commands.ts';
 import { userAggregate } from './user/decide.ts';
 import type { UserEvent } from './user/events.ts';
@@ -42,6 +45,7 @@ export type Command =
   | RunCommand
   | UserCommand
   | SessionCommand
+  | TokenCommand
   | GroupCommand
   | SystemCommand
   | RefusalCommand;
@@ -54,6 +58,7 @@ export type PlatformEvent =
   | RunEvent
   | UserEvent
   | SessionEvent
+  | TokenEvent
   | GroupEvent
   | SystemEvent
   | RefusalEvent;
@@ -113,6 +118,9 @@ export function handlingOf(command: Command): Handling {
     case 'RefreshSession':
     case 'CloseSession':
       return bind(sessionAggregate, command);
+    case 'IssueToken':
+    case 'RevokeToken':
+      return bind(tokenAggregate, command);
     case 'CreateGroup':
       return bind(groupAggregate, command);
     case 'PauseTriggers':

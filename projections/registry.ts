@@ -9,6 +9,7 @@ import { runsProjection } from './runs/apply.ts';
 import { scriptFilesProjection, scriptsProjection } from './scripts/apply.ts';
 import { secretsProjection, secretUsesProjection } from './secrets/apply.ts';
 import { sessionsProjection } from './sessions/apply.ts';
+import { tokensProjection } from './tokens/apply.ts';
 import { triggerStateProjection } from './trigger-state/apply.ts';
 import { usersProjection } from './users/apply.ts';
 
@@ -18,6 +19,7 @@ export const inlineProjections: readonly Projection[] = [
   groupsProjection,
   usersProjection,
   sessionsProjection,
+  tokensProjection,
   scriptsProjection,
   scriptFilesProjection,
   runsProjection,

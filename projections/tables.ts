@@ -8,11 +8,13 @@ import type { RunsTable } from './runs/table.ts';
 import type { ScriptFilesTable, ScriptsTable } from './scripts/table.ts';
 import type { DataKeysTable, SecretsTable, SecretUsesTable } from './secrets/table.ts';
 import type { SessionsTable } from './sessions/table.ts';
+import type { TokensTable } from './tokens/table.ts';
 import type { TriggerStateTable } from './trigger-state/table.ts';
 import type { UsersTable } from './users/table.ts';
 
 export interface Tables {
   readonly audit: AuditTable;
+  readonly api_tokens: TokensTable;
   readonly data_keys: DataKeysTable;
   readonly figure_place: FigurePlaceTable;
   readonly figure_runs: FigureRunsTable;

@@ -7,6 +7,7 @@ export type UserId = Brand<string, 'UserId'>;
 export type GroupId = Brand<string, 'GroupId'>;
 export type SessionId = Brand<string, 'SessionId'>;
 export type NoticeId = Brand<string, 'NoticeId'>;
+export type TokenId = Brand<string, 'TokenId'>;
 export type RefusalId = Brand<string, 'RefusalId'>;
 /** A client's or a reaction's name for one command: the same id is carried out once. */
 export type CommandId = Brand<string, 'CommandId'>;
@@ -26,6 +27,7 @@ export const parseUserId = (text: string) => parseId<UserId>(text);
 export const parseGroupId = (text: string) => parseId<GroupId>(text);
 export const parseSessionId = (text: string) => parseId<SessionId>(text);
 export const parseNoticeId = (text: string) => parseId<NoticeId>(text);
+export const parseTokenId = (text: string) => parseId<TokenId>(text);
 export const parseRefusalId = (text: string) => parseId<RefusalId>(text);
 export const parseCommandId = (text: string) => parseId<CommandId>(text);
 export const parseEventId = (text: string) => parseId<EventId>(text);

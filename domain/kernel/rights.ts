@@ -22,12 +22,79 @@ export const rights = {
   'system.manage': administrators,
   'users.manage': administrators,
   'audit.read': administrators,
+  'tokens.manage': everyone,
 } as const satisfies Record<string, readonly Role[]>;
 
 export type Right = keyof typeof rights;
 
-/** Whether the principal's role holds `right` in any group at all. */
+export const scopes = [
+  'scripts:read',
+  'scripts:write',
+  'runs:read',
+  'runs:write',
+  'schedules:write',
+  'webhooks:write',
+  'secrets:write',
+  'audit:read',
+  'admin',
+  '*',
+] as const;
+/** What an API token is for. `*` is all that its owner may do. */
+export type Scope = (typeof scopes)[number];
+
+const anyScope = scopes;
+
+/** Which scopes give a right, as far as the role of the token's owner gives it too. Writing includes
+ *  reading. */
+export const scopesOf = {
+  'scripts.list': ['scripts:read', 'scripts:write', '*'],
+  'files.read': ['scripts:read', 'scripts:write', '*'],
+  'scripts.write': ['scripts:write', '*'],
+  'scripts.enable': ['scripts:write', '*'],
+  'scripts.disable': ['scripts:write', 'runs:write', '*'],
+  'secrets.manage': ['secrets:write', '*'],
+  'runs.read': ['runs:read', 'runs:write', '*'],
+  'runs.start': ['runs:write', '*'],
+  'runs.stop': ['runs:write', '*'],
+  'groups.read': anyScope,
+  'system.read': anyScope,
+  'system.manage': ['admin', '*'],
+  'users.manage': ['admin', '*'],
+  'audit.read': ['audit:read', '*'],
+  'tokens.manage': ['admin', '*'],
+} as const satisfies Record<Right, readonly Scope[]>;
+
+/** The right without which nobody may give a scope to a token. */
+const neededFor: Readonly<Record<Scope, Right>> = {
+  'scripts:read': 'scripts.list',
+  'scripts:write': 'scripts.write',
+  'runs:read': 'runs.read',
+  'runs:write': 'runs.start',
+  'schedules:write': 'scripts.write',
+  'webhooks:write': 'scripts.write',
+  'secrets:write': 'secrets.manage',
+  'audit:read': 'audit.read',
+  admin: 'system.manage',
+  '*': 'tokens.manage',
+};
+
+/** Whether the principal may make a token with `scope`. A token gives no more than it has itself. */
+export function mayGrant(principal: Principal, scope: Scope): boolean {
+  const own = principal.token?.scopes;
+  if (own !== undefined && !own.includes(scope) && !own.includes('*')) return false;
+  return roleGives(principal, neededFor[scope]);
+}
+
+/** Whether the principal holds `right` in any group at all: by their role and, where they use a token, by
+ *  one of its scopes. */
 export function mayAnywhere(principal: Principal, right: Right): boolean {
+  const { token } = principal;
+  const givers: readonly Scope[] = scopesOf[right];
+  if (token !== undefined && !token.scopes.some((scope) => givers.includes(scope))) return false;
+  return roleGives(principal, right);
+}
+
+function roleGives(principal: Principal, right: Right): boolean {
   if (right === 'audit.read' && principal.canAudit) return true;
   const holders: readonly Role[] = rights[right];
   return holders.includes(principal.role);

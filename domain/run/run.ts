@@ -1,5 +1,5 @@
 /** The vocabulary of runs (contract §3, "Run"). */
-import type { RunId } from '#domain/kernel/ids.ts';
+import type { RunId, TokenId } from '#domain/kernel/ids.ts';
 
 export const failures = [
   'exit_code',
@@ -34,7 +34,8 @@ export const heldTriggers: readonly TriggerType[] = ['schedule', 'webhook', 'eve
 
 /** What made the run. A retry and a rerun name the run that they repeat. */
 export type Trigger =
-  | { readonly type: Exclude<TriggerType, 'event' | 'retry' | 'rerun'> }
+  | { readonly type: Exclude<TriggerType, 'api' | 'event' | 'retry' | 'rerun'> }
+  | { readonly type: 'api'; readonly tokenId: TokenId }
   | { readonly type: 'event'; readonly cause: 'keep_alive' }
   /** A script asked for it, in that run. */
   | { readonly type: 'event'; readonly cause: 'script'; readonly runId: RunId }

@@ -2,6 +2,7 @@
 /** Any command, on so few things that commands meet. */
 import type { Command } from '#domain/aggregates.ts';
 import { roles } from '#domain/kernel/actor.ts';
+import { scopes } from '#domain/kernel/rights.ts';
 import type { ScriptFacts } from '#domain/kernel/aggregate.ts';
 import type { GroupCommand } from '#domain/group/commands.ts';
 import type { NoticeCommand } from '#domain/notice/commands.ts';
@@ -19,6 +20,7 @@ import type { SecretUseCommand } from '#domain/secret-use/commands.ts';
 import type { SecretCommand } from '#domain/secret/commands.ts';
 import type { SessionCommand } from '#domain/session/commands.ts';
 import type { SystemCommand } from '#domain/system/commands.ts';
+import type { TokenCommand } from '#domain/token/commands.ts';
 import type { UserCommand } from '#domain/user/commands.ts';
 import fc from 'fast-check';
 import * as ids from './ids.ts';
@@ -30,6 +32,7 @@ import {
   recordRefusal,
   runScript,
   scriptFacts,
+  issueToken,
   setSecret,
 } from './samples.ts';
 
@@ -281,6 +284,19 @@ export const secretUseCommand: fc.Arbitrary<SecretUseCommand> = fc.record({
   }),
 });
 
+export const tokenCommand: fc.Arbitrary<TokenCommand> = fc.oneof(
+  fc
+    .record({
+      tokenId: one(ids.tokenId),
+      userId,
+      name: text,
+      scopes: fc.uniqueArray(fc.constantFrom(...scopes)),
+      expiresAt: fc.constantFrom(null, '2026-12-21T02:31:00.000Z'),
+    })
+    .map((changes) => issueToken(changes)),
+  fc.record({ type: fc.constant('RevokeToken'), tokenId: one(ids.tokenId) }),
+);
+
 export const noticeCommand: fc.Arbitrary<NoticeCommand> = fc
   .record({ noticeId: one(ids.noticeId), scriptId, message: text })
   .map((changes) => postNotice(changes));
@@ -312,6 +328,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   secretCommand,
   secretUseCommand,
   noticeCommand,
+  tokenCommand,
   refusalCommand,
 );
 

@@ -9,6 +9,7 @@ import {
   parseRunId,
   parseScriptId,
   parseSessionId,
+  parseTokenId,
   parseUserId,
 } from '#domain/kernel/ids.ts';
 
@@ -24,5 +25,6 @@ export const groupId = numbered('4', parseGroupId);
 export const sessionId = numbered('5', parseSessionId);
 export const noticeId = numbered('9', parseNoticeId);
 export const refusalId = numbered('6', parseRefusalId);
+export const tokenId = numbered('a', parseTokenId);
 export const commandId = numbered('7', parseCommandId);
 export const eventId = numbered('8', parseEventId);

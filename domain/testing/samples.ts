@@ -10,8 +10,18 @@ import type { CreateScript } from '#domain/script/commands.ts';
 import type { FileVersion, ScriptCreated } from '#domain/script/events.ts';
 import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
 import type { SetSecret } from '#domain/secret/commands.ts';
+import type { IssueToken } from '#domain/token/commands.ts';
 import type { CreateUser } from '#domain/user/commands.ts';
-import { commandId, groupId, noticeId, refusalId, runId, scriptId, userId } from './ids.ts';
+import {
+  commandId,
+  groupId,
+  noticeId,
+  refusalId,
+  runId,
+  scriptId,
+  tokenId,
+  userId,
+} from './ids.ts';
 
 /** The same letter gives the same hash. */
 export function file(path: string, letter = 'a', sizeBytes = 10): FileVersion {
@@ -152,6 +162,19 @@ export function setSecret(changes: Partial<SetSecret> = {}): SetSecret {
     name: 'TOKEN',
     version: 1,
     sealed: { keyId: commandId(), nonce: 'bm9uY2Vub25jZQ==', ciphertext: 'Y2lwaGVydGV4dA==' },
+    ...changes,
+  };
+}
+
+export function issueToken(changes: Partial<IssueToken> = {}): IssueToken {
+  return {
+    type: 'IssueToken',
+    tokenId: tokenId(),
+    userId: userId(),
+    name: 'deploy',
+    scopes: ['scripts:read', 'runs:write'],
+    tokenHash: 'a'.repeat(64),
+    expiresAt: null,
     ...changes,
   };
 }

@@ -44,6 +44,8 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'SessionOpened':
       case 'SessionRefreshed':
       case 'SessionClosed':
+      case 'TokenIssued':
+      case 'TokenRevoked':
       case 'GroupCreated':
       case 'TriggersPaused':
       case 'TriggersResumed':

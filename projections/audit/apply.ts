@@ -31,6 +31,8 @@ const actions = {
   SessionOpened: 'session_opened',
   SessionRefreshed: 'session_refreshed',
   SessionClosed: 'session_closed',
+  TokenIssued: 'token_issued',
+  TokenRevoked: 'token_revoked',
   GroupCreated: 'group_created',
   TriggersPaused: 'triggers_paused',
   TriggersResumed: 'triggers_resumed',

@@ -19,7 +19,7 @@ const nameOf = (script: number) => (script === 2 ? 'Odd 50%_\\' : `Busy ${script
 /** A run's id is of the second of its number. */
 const idOf = (number: number) => inOrderOfTime(runId(number), at(number)) as RunId;
 const triggerOf = (number: number) =>
-  (['manual', 'api', 'schedule', 'webhook'] as const)[number % 7 > 3 ? 2 : number % 7];
+  (['manual', 'queue', 'schedule', 'webhook'] as const)[number % 7 > 3 ? 2 : number % 7];
 
 /** The end of a run; the last ones wait or run still. */
 function endOf(number: number): readonly Command[] {
@@ -45,7 +45,7 @@ const history: readonly Command[] = [
     runScript({
       runId: idOf(number),
       scriptId: scriptId(2 + (number % 9)),
-      trigger: { type: triggerOf(number) ?? 'api' },
+      trigger: { type: triggerOf(number) ?? 'queue' },
     }),
     ...endOf(number),
   ]),

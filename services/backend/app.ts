@@ -2,6 +2,7 @@
 import type { ScriptId, SessionId } from '#domain/kernel/ids.ts';
 import { findRunnableScripts } from '#projections/scripts/queries.ts';
 import { findOpenSessions } from '#projections/sessions/queries.ts';
+import { findLiveTokens } from '#projections/tokens/queries.ts';
 import { gathered } from '#projections/gathered.ts';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
@@ -29,6 +30,7 @@ import type { Parts, Services } from './services.ts';
 import { purgeStoredAnswers } from './stores/idempotency-answers.ts';
 import { purgeFailures } from './stores/login-failures.ts';
 import { purgeTickets } from './stores/ws-tickets.ts';
+import { TokenUses } from './token-uses.ts';
 import { WebSockets } from './ws/web-sockets.ts';
 
 const purgeEveryMs = 10 * 60_000;
@@ -76,10 +78,16 @@ export function createBackend(parts: Parts): Backend {
       await once(server, 'listening');
       return (server.address() as AddressInfo).port;
     },
-    settle: () => refusals.flush(),
+    settle: async () => {
+      await Promise.all([refusals.flush(), services.tokenUses.flush()]);
+    },
     close: async () => {
       await Promise.all([stopServer(server), sockets.close(), purge.stop()]);
-      await Promise.all([refusals.close(), services.parameterSchemas.close()]);
+      await Promise.all([
+        refusals.close(),
+        services.tokenUses.close(),
+        services.parameterSchemas.close(),
+      ]);
     },
   };
 }
@@ -97,6 +105,11 @@ function servicesOf(parts: Parts): Services {
       const sessions = await findOpenSessions(parts.readModels, ids);
       return new Map(sessions.map((session) => [session.session_id, session]));
     }, nextTurn),
+    findToken: gathered(async (hashes: readonly string[]) => {
+      const tokens = await findLiveTokens(parts.readModels, hashes, parts.clock.now());
+      return new Map(tokens.map((token) => [token.token_hash, token]));
+    }, nextTurn),
+    tokenUses: new TokenUses(parts),
     findRunnable: gathered(
       (ids: readonly ScriptId[]) => findRunnableScripts(parts.readModels, ids),
       nextTurn,

@@ -23,6 +23,7 @@ import { scriptOperations } from './routes/scripts.ts';
 import { secretOperations } from './routes/secrets.ts';
 import { systemOperations } from './routes/system.ts';
 import { templateOperations } from './routes/templates.ts';
+import { tokenOperations } from './routes/tokens.ts';
 import { triggerOperations } from './routes/triggers.ts';
 import { userOperations } from './routes/users.ts';
 import { version } from './version.ts';
@@ -45,6 +46,7 @@ const openapi = operation({
 
 export const operations: readonly Operation[] = [
   ...authOperations,
+  ...tokenOperations,
   ...scriptOperations,
   ...scriptEnvironmentOperations,
   ...scriptArchiveOperations,

@@ -1,16 +1,17 @@
 /** The whole table of rights: every operation of the API, every role, in its own and another group. */
 import { roles, type Role } from '#domain/kernel/actor.ts';
-import { rights, type Right } from '#domain/kernel/rights.ts';
+import { rights, scopes, scopesOf, type Right, type Scope } from '#domain/kernel/rights.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formsOf, type Operation } from './http/operation.ts';
 import { operations } from './operations.ts';
-import { groups, nowhere, run, script, someone } from './testing/people.ts';
+import { apiToken, groups, nowhere, run, script, someone } from './testing/people.ts';
 import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import type { Answer, TestClient } from './testing/test-client.ts';
 
 let platform: TestBackend;
 const people = new Map<string, TestClient>();
+const tokens = new Map<Scope, TestClient>();
 beforeAll(async () => {
   platform = await startTestBackend();
   for (const role of roles) {
@@ -18,6 +19,9 @@ beforeAll(async () => {
   }
   const auditor = { role: 'viewer', groupIds: [groups.custom], canAudit: true } as const;
   people.set('auditor', await someone(platform, auditor));
+  for (const scope of scopes) {
+    tokens.set(scope, (await apiToken(platform.admin, [scope], { expires_in_days: null })).client);
+  }
 });
 afterAll(() => platform.close());
 
@@ -25,35 +29,55 @@ const api = operations
   .filter((one) => one.path.startsWith('/api/v1/'))
   .flatMap((one) => formsOf(one).map((form) => ({ one, ...form })));
 const guarded = api.filter(({ one }) => one.access !== 'public');
-const bodies: Readonly<Record<string, unknown>> = {
-  createScript: { name: 'Made' },
-  createUser: { email: '', password: 'a good password', role: 'viewer' },
+let made = 0;
+const bodies: Readonly<Record<string, (client: TestClient) => unknown>> = {
+  createScript: () => ({ name: 'Made' }),
+  createUser: () => {
+    const email = `made${(made += 1)}@example.com`;
+    return { email, password: 'a good password', role: 'viewer' };
+  },
+  // Nobody gives a scope that they lack.
+  createToken: (client) => ({
+    name: 'Made',
+    scopes: [client === tokens.get('admin') ? 'admin' : '*'],
+  }),
 };
 
-let made = 0;
+interface Things {
+  readonly scriptId: string;
+  readonly runId: string;
+  readonly tokenId: string;
+}
+
+const nothing: Things = { scriptId: nowhere, runId: nowhere, tokenId: nowhere };
 
 async function call(
   client: TestClient,
   { one, method, path }: { one: Operation; method: string; path: string },
-  ids: { readonly scriptId: string; readonly runId: string },
+  ids: Things,
 ): Promise<Answer> {
   const address = path
     .replace('{run_id}', ids.runId)
+    .replace('{token_id}', ids.tokenId)
     .replace('{id}', ids.scriptId)
     .replace('{name}', 'TOKEN')
     .replace('{path}', 'main.py');
   if (one.operationId === 'purgeScript') {
     await platform.admin.sendJson('DELETE', `/api/v1/scripts/${ids.scriptId}`, undefined);
   }
-  const body =
-    one.operationId === 'createUser'
-      ? { ...(bodies['createUser'] as object), email: `made${(made += 1)}@example.com` }
-      : (bodies[one.operationId] ?? one.body?.example);
+  const body = bodies[one.operationId]?.(client) ?? one.body?.example;
   return await client.sendJson(method.toUpperCase(), address, one.body && body);
 }
 
+/** Whether an API token of an administrator lets in. */
+function gives(scope: Scope, { access }: Operation): boolean {
+  if (typeof access === 'string') return access !== 'session';
+  const givers: readonly Scope[] = scopesOf[access.right as Right];
+  return givers.includes(scope);
+}
+
 function holds(role: string, { access }: Operation): boolean {
-  if (access === 'public' || access === 'signed-in') return true;
+  if (typeof access === 'string') return true;
   if (role === 'auditor') {
     return access.right === 'audit.read' || holds('viewer', { access } as Operation);
   }
@@ -61,8 +85,8 @@ function holds(role: string, { access }: Operation): boolean {
   return holders.includes(role as Role);
 }
 
-/** A script with a run, in a group. */
-async function given(groupId: string): Promise<{ scriptId: string; runId: string }> {
+/** A script with a run, in a group, and an API token of somebody. */
+async function given(groupId: string, owner: TestClient): Promise<Things> {
   const { id: scriptId } = await script(platform.admin, {
     group_id: groupId,
     max_concurrent_runs: 9,
@@ -72,7 +96,8 @@ async function given(groupId: string): Promise<{ scriptId: string; runId: string
   await platform.admin.putBytes(`/api/v1/scripts/${scriptId}/files/other.py`, 'pass');
   const runId = await run(platform.admin, scriptId);
   await platform.services.objects.put(objectKey.runArtifact(runId, 'main.py'), Buffer.from('kept'));
-  return { scriptId, runId };
+  const { id: tokenId } = await apiToken(owner, ['*']);
+  return { scriptId, runId, tokenId };
 }
 
 describe.each(guarded)('$method $path', (form) => {
@@ -80,7 +105,7 @@ describe.each(guarded)('$method $path', (form) => {
   const isLogout = form.one.operationId === 'logout';
 
   test('when nobody is signed in, then the answer is 401', async () => {
-    const answer = await call(platform.anonymous, form, { scriptId: nowhere, runId: nowhere });
+    const answer = await call(platform.anonymous, form, nothing);
     expect([answer.status, answer.json.code]).toEqual([401, 'unauthenticated']);
   });
 
@@ -88,17 +113,29 @@ describe.each(guarded)('$method $path', (form) => {
     'when a %s asks, then the table of rights decides',
     async (role) => {
       const client = people.get(role) ?? platform.anonymous;
-      const own = await call(client, form, await given(groups.custom));
+      const own = await call(client, form, await given(groups.custom, client));
       if (!holds(role, form.one)) {
         expect([own.status, own.json.code]).toEqual([403, 'forbidden']);
         return;
       }
       expect(own.status, own.text).toBeLessThan(300);
       if (!isAboutOne) return;
-      const foreign = await call(client, form, await given(groups.bots));
+      const foreign = await call(client, form, await given(groups.bots, platform.admin));
       expect(foreign.status).toBe(role === 'administrator' ? own.status : 404);
-      const unknown = await call(client, form, { scriptId: nowhere, runId: nowhere });
+      const unknown = await call(client, form, nothing);
       expect(unknown.status).toBe(404);
+    },
+  );
+
+  test.each(scopes)(
+    'when a token with the scope %s asks, then its scopes decide',
+    async (scope) => {
+      const client = tokens.get(scope) ?? platform.anonymous;
+      const isLet = gives(scope, form.one);
+      const things = isLet ? await given(groups.custom, platform.admin) : nothing;
+      const answer = await call(client, form, things);
+      if (isLet) expect(answer.status, answer.text).toBeLessThan(300);
+      else expect([answer.status, answer.json.code]).toEqual([403, 'forbidden']);
     },
   );
 });

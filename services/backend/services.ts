@@ -11,6 +11,7 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import type { RunnableScript } from '#projections/scripts/queries.ts';
+import type { LiveToken } from '#projections/tokens/queries.ts';
 import type { OpenSession } from '#projections/sessions/queries.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import type { TrustedProxies } from './http/client.ts';
@@ -18,6 +19,7 @@ import type { AccessTokens } from './http/tokens.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import type { Metrics } from './metrics.ts';
 import type { ParameterSchemas } from './parameter-schemas/parameter-schemas.ts';
+import type { TokenUses } from './token-uses.ts';
 import type { Passwords } from './passwords.ts';
 
 /** What the process is given from outside. */
@@ -49,6 +51,9 @@ export interface Services extends Parts {
   readonly tokens: AccessTokens;
   /** A session that still counts, with its owner as of now. */
   readonly findSession: (id: SessionId) => Promise<OpenSession | undefined>;
+  /** An API token that counts, by its hash, with its owner as of now. */
+  readonly findToken: (hash: string) => Promise<LiveToken | undefined>;
+  readonly tokenUses: TokenUses;
   /** What a request for a run asks of a script that is there. */
   readonly findRunnable: (id: ScriptId) => Promise<RunnableScript | undefined>;
   readonly parameterSchemas: ParameterSchemas;

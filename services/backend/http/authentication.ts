@@ -1,19 +1,36 @@
 /** Who asks: a bearer token, whose session and owner are looked up anew at every request, so that a
- *  log-out or a changed role counts at once. */
+ *  log-out or a changed role counts at once. An API token is looked up the same way. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseGroupId, parseUserId, type SessionId } from '#domain/kernel/ids.ts';
+import {
+  known,
+  parseGroupId,
+  parseTokenId,
+  parseUserId,
+  type SessionId,
+  type TokenId,
+} from '#domain/kernel/ids.ts';
 import type { OpenSession } from '#projections/sessions/queries.ts';
+import type { LiveToken } from '#projections/tokens/queries.ts';
+import { apiTokenHash } from './api-tokens.ts';
 import { problem, type Problem } from './problem.ts';
 import type { AccessTokens } from './tokens.ts';
 
+/** What somebody is let in by, for as long as it counts. */
+export type Credential =
+  | { readonly kind: 'session'; readonly sessionId: SessionId }
+  | { readonly kind: 'token'; readonly hash: string };
+
 export interface Identity {
   readonly principal: Principal;
-  readonly sessionId: SessionId;
+  readonly credential: Credential;
 }
 
 export interface AuthenticationParts {
   readonly tokens: AccessTokens;
   readonly findSession: (id: SessionId) => Promise<OpenSession | undefined>;
+  /** By the hash of the token. */
+  readonly findToken: (hash: string) => Promise<LiveToken | undefined>;
+  readonly tokenUses: { note(tokenId: TokenId): void };
 }
 
 export const unauthenticated: Problem = problem(
@@ -31,26 +48,48 @@ export async function authenticate(
   return (await identityOfToken(token, parts)) ?? unauthenticated;
 }
 
-/** The person whom an access token names, as of now. */
+/** The person whom an access token or an API token names, as of now. */
 export async function identityOfToken(
   token: string,
-  { tokens, findSession }: AuthenticationParts,
+  parts: AuthenticationParts,
 ): Promise<Identity | undefined> {
-  const claims = await tokens.verify(token);
+  const hash = apiTokenHash(token);
+  if (hash !== undefined) return await identityOfApiToken(hash, parts);
+  const claims = await parts.tokens.verify(token);
   if (claims === undefined) return undefined;
   const { sessionId, userId } = claims;
-  const session = await findSession(sessionId);
+  const session = await parts.findSession(sessionId);
   if (session?.user_id !== userId) return undefined;
-  return { sessionId, principal: principalOf(session) };
+  return { credential: { kind: 'session', sessionId }, principal: principalOf(session) };
 }
 
-export function principalOf(session: OpenSession): Principal {
+async function identityOfApiToken(
+  hash: string,
+  { findToken, tokenUses }: AuthenticationParts,
+): Promise<Identity | undefined> {
+  const token = await findToken(hash);
+  if (token === undefined) return undefined;
+  tokenUses.note(known(parseTokenId, token.token_id));
+  return { credential: { kind: 'token', hash }, principal: tokenPrincipal(token) };
+}
+
+/** Whom a session stands for. */
+export function principalOf(
+  owner: Omit<OpenSession, 'session_id' | 'refresh_hash' | 'refreshed_at'>,
+): Principal {
   return {
-    userId: known(parseUserId, session.user_id),
-    email: session.email,
-    name: session.name,
-    role: session.role,
-    groupIds: session.group_ids.map((id) => known(parseGroupId, id)),
-    canAudit: session.can_audit,
+    userId: known(parseUserId, owner.user_id),
+    email: owner.email,
+    name: owner.name,
+    role: owner.role,
+    groupIds: owner.group_ids.map((id) => known(parseGroupId, id)),
+    canAudit: owner.can_audit,
   };
+}
+
+/** Whom an API token stands for, and how far. */
+export function tokenPrincipal(token: LiveToken): Principal {
+  const { token_id: id, token_name: name, scopes, expires_at: expiresAt } = token;
+  const grant = { tokenId: known(parseTokenId, id), name, scopes, expiresAt };
+  return { ...principalOf(token), token: grant };
 }

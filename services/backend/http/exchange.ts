@@ -1,15 +1,15 @@
 /** One request on its way to its operation: who asks, may they, and what do they ask. */
 import type { ServerResponse } from 'node:http';
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseCommandId } from '#domain/kernel/ids.ts';
-import { mayAnywhere } from '#domain/kernel/rights.ts';
+import { known, parseCommandId, type SessionId } from '#domain/kernel/ids.ts';
+import { mayAnywhere, scopesOf } from '#domain/kernel/rights.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { Request, Response } from 'express';
 import type { Services } from '../services.ts';
 import { authenticate, type Identity } from './authentication.ts';
 import type { ReadBody } from './body.ts';
 import { clientAddress, isSecure, traceIdOf } from './client.ts';
-import type { Call, Operation } from './operation.ts';
+import type { Access, Call, Operation } from './operation.ts';
 import { isProblem, notFound, problem, problemKinds, type Problem } from './problem.ts';
 import type { Refused } from './refusals.ts';
 import type { Sendable } from './send.ts';
@@ -43,9 +43,28 @@ export async function admit(exchange: Exchange, services: Services): Promise<Pro
   const identity = await authenticate(exchange.request.headers.authorization, services);
   if (isProblem(identity)) return identity;
   exchange.identity = identity;
-  if (access === 'signed-in' || mayAnywhere(identity.principal, access.right)) return undefined;
-  return problem('forbidden', `The role ${identity.principal.role} does not allow this.`);
+  return accessProblem(access, identity);
 }
+
+function accessProblem(
+  access: Exclude<Access, 'public'>,
+  { principal, credential }: Identity,
+): Problem | undefined {
+  if (access === 'signed-in') return undefined;
+  if (access === 'session') return credential.kind === 'session' ? undefined : needsSession;
+  if (mayAnywhere(principal, access.right)) return undefined;
+  const { token: _, ...owner } = principal;
+  if (!mayAnywhere(owner, access.right)) {
+    return problem('forbidden', `The role ${principal.role} does not allow this.`);
+  }
+  const givers = scopesOf[access.right].map((scope) => `"${scope}"`).join(' or ');
+  return problem('forbidden', `The API token does not allow this: it needs the scope ${givers}.`);
+}
+
+const needsSession = problem(
+  'forbidden',
+  'An API token cannot do this: sign in with e-mail address and password.',
+);
 
 /** Parses the parameters of the path into the exchange. Text that is no id names nothing: 404. */
 export function readParameters(exchange: Exchange): Problem | undefined {
@@ -88,9 +107,9 @@ export function callOf(
     query,
     body: body?.kind === 'json' ? body.value : {},
     raw: body?.kind === 'raw' ? body : undefined,
-    // Set where the operation is not public, which is what its type says.
+    // Set where the operation needs them, which is what their types say.
     principal: identity?.principal as Principal,
-    sessionId: identity?.sessionId as Identity['sessionId'],
+    sessionId: sessionOf(identity) as SessionId,
     context: {
       commandId: known(parseCommandId, ids.next()),
       actor: actorOf(identity),
@@ -106,10 +125,16 @@ export function callOf(
   };
 }
 
+function sessionOf(identity: Identity | undefined): SessionId | undefined {
+  return identity?.credential.kind === 'session' ? identity.credential.sessionId : undefined;
+}
+
 export function actorOf(identity: Identity | undefined): CommandContext['actor'] {
   if (identity === undefined) return { kind: 'anonymous' };
-  const { userId, email } = identity.principal;
-  return { kind: 'user', userId, email };
+  const { userId, email, token } = identity.principal;
+  if (token === undefined) return { kind: 'user', userId, email };
+  const { tokenId, name } = token;
+  return { kind: 'user', userId, email, token: { tokenId, name } };
 }
 
 function goneSignal(response: ServerResponse): AbortSignal {

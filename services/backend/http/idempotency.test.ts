@@ -27,6 +27,7 @@ const request = (key: string): KeyedRequest => ({
   method: 'POST',
   path: '/api/v1/scripts',
   body: Buffer.from('{}'),
+  shownOnce: [],
 });
 
 function given() {

@@ -30,6 +30,8 @@ export interface KeyedRequest {
   readonly method: string;
   readonly path: string;
   readonly body: Uint8Array;
+  /** Fields of the answer's JSON that are neither kept nor given again. */
+  readonly shownOnce: readonly string[];
 }
 
 export interface IdempotencyParts {
@@ -62,7 +64,7 @@ export class Idempotency {
       await before?.catch(() => undefined);
       const stored = await findStoredAnswer(database, commandId, clock.now());
       return stored === undefined
-        ? await this.#make(commandId, fingerprint, make)
+        ? await this.#make(commandId, { fingerprint, shownOnce: request.shownOnce }, make)
         : again(stored, fingerprint);
     })();
     this.#underWay.set(commandId, turn);
@@ -75,19 +77,26 @@ export class Idempotency {
 
   async #make(
     commandId: CommandContext['commandId'],
-    fingerprint: string,
+    { fingerprint, shownOnce }: { fingerprint: string; shownOnce: readonly string[] },
     make: (own: Pick<CommandContext, 'commandId' | 'fingerprint'>) => Promise<Rendered>,
   ): Promise<Rendered> {
     const { database, clock } = this.#parts;
     const rendered = await make({ commandId, fingerprint });
     // What failed here may go well the next time; what was decided stays decided.
     if (rendered.status < 500) {
-      const { status, headers, body } = rendered;
+      const { status, headers } = rendered;
+      const body = without(rendered.body, shownOnce);
       const answer = { fingerprint, status, headers, body };
       await storeFirstAnswer(database, commandId, answer, clock.now());
     }
     return rendered;
   }
+}
+
+function without(body: string, names: readonly string[]): string {
+  if (names.length === 0) return body;
+  const fields = Object.entries(JSON.parse(body) as object);
+  return JSON.stringify(Object.fromEntries(fields.filter(([name]) => !names.includes(name))));
 }
 
 const badKey = problem(

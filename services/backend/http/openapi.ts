@@ -1,4 +1,5 @@
 /** The API description (OpenAPI 3.1), made from the operations. */
+import { scopesOf } from '#domain/kernel/rights.ts';
 import type { TSchema } from 'typebox';
 import { Problem } from '../schemas/system.ts';
 import { socketDescriptions } from '../ws/description.ts';
@@ -116,8 +117,7 @@ function operationObject(one: Operation, form: number, components: Components): 
       .join('\n\n'),
     tags: [one.tag],
     ...(one.access === 'public' && { security: [] }),
-    'x-access':
-      one.access === 'public' || one.access === 'signed-in' ? one.access : one.access.right,
+    'x-access': typeof one.access === 'string' ? one.access : one.access.right,
     parameters: parametersOf(one, components),
     ...(one.body && { requestBody: requestBody(one, components) }),
     responses: { ...successes(one, components), ...failures(one) },
@@ -127,7 +127,9 @@ function operationObject(one: Operation, form: number, components: Components): 
 function rightOf({ access }: Operation): string {
   if (access === 'public') return 'Needs no token.';
   if (access === 'signed-in') return 'Needs a token.';
-  return `Needs the right \`${access.right}\`.`;
+  if (access === 'session') return 'Needs the token of a sign-in; an API token is refused.';
+  const givers = scopesOf[access.right].map((scope) => `\`${scope}\``).join(', ');
+  return `Needs the right \`${access.right}\`, and of an API token one of the scopes ${givers}.`;
 }
 
 function parametersOf(one: Operation, components: Components): Json[] {
@@ -226,7 +228,7 @@ export function refusalsOf(one: Operation): readonly ProblemCode[] {
   const takesJson = one.body !== undefined;
   const codes: ProblemCode[] = [
     ...(one.access === 'public' ? [] : (['unauthenticated'] as const)),
-    ...(typeof one.access === 'object' ? (['forbidden'] as const) : []),
+    ...(typeof one.access === 'object' || one.access === 'session' ? (['forbidden'] as const) : []),
     ...(Object.keys(one.parameters ?? {}).length > 0 ? (['not_found'] as const) : []),
     'invalid_parameter',
     ...(takesJson

@@ -10,8 +10,9 @@ import type { Services } from '../services.ts';
 import type { ProblemCode } from './problem.ts';
 import type { Answer } from './reply.ts';
 
-/** Who may ask: anybody, anybody who is signed in, or the holders of a right. */
-export type Access = 'public' | 'signed-in' | { readonly right: Right };
+/** Who may ask: anybody, anybody who is known, those who signed in (and use no API token), or the holders
+ *  of a right. */
+export type Access = 'public' | 'signed-in' | 'session' | { readonly right: Right };
 
 /** A part of the path. Text that does not parse names nothing: 404. */
 export interface PathParameter<Value> {
@@ -90,7 +91,7 @@ export interface Call<
   /** Set instead of `body` where the operation takes bytes and got them. */
   readonly raw: RawBody | undefined;
   readonly principal: Rule extends 'public' ? undefined : Principal;
-  readonly sessionId: Rule extends 'public' ? undefined : SessionId;
+  readonly sessionId: Rule extends 'session' ? SessionId : undefined;
   /** For the commands of this request: who asks, from where, under which id. */
   readonly context: CommandContext;
   /** Address of the client. */
@@ -127,6 +128,8 @@ export interface OperationDescription<
   /** Names of the projections that it reads and that are written behind the append; a read that names
    *  an `Orch-Min-Position` waits for them. */
   readonly readsBehind?: readonly string[];
+  /** Fields of the answer's JSON that are shown once: a repeated answer leaves them out. */
+  readonly shownOnce?: readonly string[];
   /** Makes something: an `Idempotency-Key` gives the first answer again. */
   readonly creates?: true;
   readonly responses: Readonly<Record<number, ResponseRule>>;

@@ -100,8 +100,10 @@ async function work(exchange: Exchange, parts: RouterParts): Promise<Sendable> {
   try {
     const known = body?.kind === 'json' ? body.bytes : Buffer.from(content?.sha256 ?? '');
     const raw = content && ({ kind: 'raw', chunks: content.chunks() } as const);
-    return await parts.idempotency.answer({ ...keyed, body: known }, async (own) =>
-      whole(render(await handle({ ...call.context, ...own }, raw), exchange.traceId)),
+    return await parts.idempotency.answer(
+      { ...keyed, body: known, shownOnce: operation.shownOnce ?? [] },
+      async (own) =>
+        whole(render(await handle({ ...call.context, ...own }, raw), exchange.traceId)),
     );
   } finally {
     await content?.remove();
@@ -113,7 +115,7 @@ function keyedRequest({
   operation,
   request,
   identity,
-}: Exchange): Omit<KeyedRequest, 'body'> | undefined {
+}: Exchange): Omit<KeyedRequest, 'body' | 'shownOnce'> | undefined {
   const key = request.get('Idempotency-Key');
   if (key === undefined || operation.creates !== true || identity === undefined) return undefined;
   const { userId } = identity.principal;

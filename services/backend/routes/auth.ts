@@ -72,7 +72,7 @@ const logout = operation({
   operationId: 'logout',
   summary: 'End this session: its tokens stop working at once',
   tag,
-  access: 'signed-in',
+  access: 'session',
   body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
   responses: { 204: { description: 'Signed out.', headers: ['Set-Cookie', 'Orch-Position'] } },
   handle: async (call, { commands }) => {
@@ -94,7 +94,7 @@ const wsTicket = operation({
     'For clients that can send no header and no subprotocol: `wss://…/ws?token=<ticket>`. It is good ' +
     'once, for 30 seconds, and stands for this session. A session has at most 20 that are not used.',
   tag,
-  access: 'signed-in',
+  access: 'session',
   body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
   responses: { 201: { description: 'The ticket, shown once.', schema: WsTicket } },
   handle: async ({ sessionId }, { database }) => {

@@ -4,6 +4,7 @@ import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseRunId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { RunScript } from '#domain/run/commands.ts';
+import type { Trigger } from '#domain/run/run.ts';
 import { putPayload } from '#infra/postgres/payloads.ts';
 import { queuedRun } from '#projections/runs/apply.ts';
 import { findRun } from '#projections/runs/queries.ts';
@@ -41,7 +42,7 @@ export async function queueRun(call: RunCall, services: Services): Promise<Queue
     type: 'RunScript',
     runId: known(parseRunId, ids.next()),
     scriptId: call.parameters.id,
-    trigger: { type: 'manual' },
+    trigger: triggerOf(call.principal),
     paramsSha256: content === undefined ? null : createHash('sha256').update(content).digest('hex'),
     timeoutSeconds: call.body.timeout_seconds ?? null,
     whenBusy: call.body.when_busy ?? 'refuse',
@@ -54,6 +55,10 @@ export async function queueRun(call: RunCall, services: Services): Promise<Queue
   const outcome = accepted(await commands.execute(command, call.context));
   if (isProblem(outcome)) return outcome;
   return { run: await runOf(outcome, services), outcome };
+}
+
+function triggerOf({ token }: Principal): Trigger {
+  return token === undefined ? { type: 'manual' } : { type: 'api', tokenId: token.tokenId };
 }
 
 /** What is wrong with the parameters of a run that is asked for, by the schema of its script. */

@@ -91,6 +91,7 @@ export function runJson(
 }
 
 function triggerJson(trigger: ListedRun['trigger']) {
+  if (trigger.type === 'api') return { type: trigger.type, token_id: trigger.tokenId };
   if (!('runId' in trigger)) return trigger;
   const { runId, ...others } = trigger;
   return { ...others, run_id: runId };

@@ -1,5 +1,12 @@
 /** Pieces that the schemas of all resources share. `title` names a component of the description. */
-import { parseRunId, parseScriptId, type RunId, type ScriptId } from '#domain/kernel/ids.ts';
+import {
+  parseRunId,
+  parseScriptId,
+  parseTokenId,
+  type RunId,
+  type ScriptId,
+  type TokenId,
+} from '#domain/kernel/ids.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import { objectPrefix, parseObjectKey } from '#domain/ports/object-keys.ts';
 import Type, { type TSchema } from 'typebox';
@@ -10,6 +17,7 @@ const uuidPattern = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4
 export const examples = {
   scriptId: '019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f',
   runId: '019aa3f4-01aa-7c11-8d22-5e6f70819203',
+  tokenId: '019aa3f1-9911-7e0a-b5c4-2d3e4f506172',
   groupId: '01900000-0000-7000-8000-000000000004',
   userId: '019aa3f0-7788-7abc-8def-0123456789ab',
   time: '2026-11-21T02:31:00.000Z',
@@ -62,6 +70,7 @@ export function isArtifactPath(text: string): boolean {
 export const pathParameters = {
   scriptId: id<ScriptId>('script', examples.scriptId, parseScriptId),
   runId: id<RunId>('run', examples.runId, parseRunId),
+  tokenId: id<TokenId>('token', examples.tokenId, parseTokenId),
   secretName: {
     description: 'Name of the secret: letters, digits and `_`, not beginning with a digit.',
     schema: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }),

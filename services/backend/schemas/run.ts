@@ -61,6 +61,7 @@ export const Run = Type.Object(
         run_id: Type.Optional(
           Uuid('The run that a retry or a rerun repeats, or that asked for this one.'),
         ),
+        token_id: Type.Optional(Uuid('The API token that asked for it.')),
         cause: Type.Optional(
           Type.String({
             description:

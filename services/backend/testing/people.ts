@@ -5,7 +5,7 @@ import type { Command, Recorded } from '#domain/aggregates.ts';
 import { noTotals } from '#domain/run/run.ts';
 import { expect } from 'vitest';
 import type { TestBackend } from './test-backend.ts';
-import type { TestClient } from './test-client.ts';
+import { TestClient } from './test-client.ts';
 
 export const groups = {
   monitoring: '01900000-0000-7000-8000-000000000001',
@@ -34,6 +34,18 @@ export async function someone(
   const created = await admin.post('/api/v1/users', body);
   expect(created.status, created.text).toBe(201);
   return await anonymous.signIn(credentials);
+}
+
+/** Makes an API token of somebody. @returns a client that uses it, and its id */
+export async function apiToken(
+  owner: TestClient,
+  scopes: readonly string[],
+  body: object = {},
+): Promise<{ readonly client: TestClient; readonly id: string }> {
+  const made = await owner.post('/api/v1/auth/tokens', { name: 'deploy', scopes, ...body });
+  expect(made.status, made.text).toBe(201);
+  const { id, token } = made.json as { id: string; token: string };
+  return { id, client: new TestClient(owner.origin, token) };
 }
 
 export interface MadeScript {

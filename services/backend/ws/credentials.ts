@@ -55,7 +55,7 @@ async function identityOfTicket(
   const session = sessionId && (await findSession(sessionId));
   return session === undefined || sessionId === undefined
     ? undefined
-    : { sessionId, principal: principalOf(session) };
+    : { credential: { kind: 'session', sessionId }, principal: principalOf(session) };
 }
 
 /** Browsers send the cookie whatever page opens the socket: the page must be of this site. */
@@ -71,5 +71,6 @@ async function identityOfCookie(
     return undefined;
   const ageMs = clock.now().getTime() - session.refreshed_at.getTime();
   if (token === undefined || ageMs > refreshTokenDays * 24 * 60 * 60 * 1000) return undefined;
-  return { sessionId: token.sessionId, principal: principalOf(session) };
+  const credential = { kind: 'session', sessionId: token.sessionId } as const;
+  return { credential, principal: principalOf(session) };
 }

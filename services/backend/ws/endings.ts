@@ -11,7 +11,11 @@ export interface Ending {
 
 export const endings = {
   unauthenticated: { close: 4401, code: 'unauthenticated', reason: 'sign in' },
-  sessionEnded: { close: 4401, code: 'unauthenticated', reason: 'the session has ended' },
+  sessionEnded: {
+    close: 4401,
+    code: 'unauthenticated',
+    reason: 'the session or the token has ended',
+  },
   forbidden: { close: 4403, code: 'forbidden', reason: 'the role does not allow this' },
   unknownRun: { close: 4404, code: 'not_found', reason: 'no such run' },
 } as const satisfies Record<string, Ending>;

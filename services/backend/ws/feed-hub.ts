@@ -114,9 +114,9 @@ export class FeedHub {
     const streamIds = nextOf(ready);
     const frames = await framesOf(streamIds, this.#services);
     // Asked last, so that nobody is told what they may not see any more.
-    const owners = await ownersOf(ready, this.#services);
+    const ownerOf = await ownersOf(ready, this.#services);
     for (const one of ready) {
-      const owner = owners.get(one.sessionId);
+      const owner = ownerOf(one.credential);
       if (owner === undefined) this.remove(one);
       else one.tell(owner, { streamIds, frames, position });
       this.#toTheEnd(one);

@@ -1,8 +1,8 @@
 /** One socket that follows everything its owner may see. What it has yet to be told is kept as names
  *  alone, once each, and only so many: beyond that it is told to look anew. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import type { SessionId } from '#domain/kernel/ids.ts';
 import type { WebSocket } from 'ws';
+import type { Credential } from '../http/authentication.ts';
 import { isIn } from '../routes/visible.ts';
 import type { FeedFrame } from './feed-frames.ts';
 
@@ -21,7 +21,7 @@ export interface News {
 
 export class FeedSubscriber {
   readonly socket: WebSocket;
-  readonly sessionId: SessionId;
+  readonly credential: Credential;
   readonly #waiting = new Set<string>();
   readonly #onRoom: () => void;
   /** Begins with this, as what was before is not told. */
@@ -29,9 +29,9 @@ export class FeedSubscriber {
   #rights: string | undefined;
 
   /** @param onRoom called when there is room for more that waits */
-  constructor(socket: WebSocket, sessionId: SessionId, onRoom: () => void) {
+  constructor(socket: WebSocket, credential: Credential, onRoom: () => void) {
     this.socket = socket;
-    this.sessionId = sessionId;
+    this.credential = credential;
     this.#onRoom = onRoom;
   }
 

@@ -1,9 +1,9 @@
-/** Ends sockets whose session has ended, whose owner may not see them any more, or whose other end is
+/** Ends sockets whose session has ended or whose token counts no longer, whose owner may not see them any more, or whose other end is
  *  gone. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import type { SessionId } from '#domain/kernel/ids.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
 import type { WebSocket } from 'ws';
+import type { Credential } from '../http/authentication.ts';
 import type { Services } from '../services.ts';
 import { endings, type Ending } from './endings.ts';
 import { ownersOf } from './owners.ts';
@@ -17,7 +17,7 @@ const maxSilentRounds = 4;
 
 export interface GuardedSocket {
   readonly socket: WebSocket;
-  readonly sessionId: SessionId;
+  readonly credential: Credential;
   /** Told of its owner as of now, again and again. @returns why it may not stay, if so */
   readonly lookAt: (owner: Principal) => Ending | undefined;
 }
@@ -92,9 +92,9 @@ export class SocketGuard {
   async #checkSessions(): Promise<void> {
     if (this.#sockets.size === 0) return;
     const checked = [...this.#sockets];
-    const owners = await ownersOf(checked, this.#services);
-    for (const { socket, sessionId, lookAt } of checked) {
-      const owner = owners.get(sessionId);
+    const ownerOf = await ownersOf(checked, this.#services);
+    for (const { socket, credential, lookAt } of checked) {
+      const owner = ownerOf(credential);
       const ending = owner === undefined ? endings.sessionEnded : lookAt(owner);
       if (ending !== undefined) socket.close(ending.close, ending.reason);
     }

@@ -89,7 +89,7 @@ export class WebSockets {
 
   async #followRun(
     socket: WebSocket,
-    { principal, sessionId }: Identity,
+    { principal, credential }: Identity,
     { runId, fromSeq }: WantedRun,
   ): Promise<Ending | undefined> {
     const { readModels, logger } = this.#services;
@@ -106,22 +106,22 @@ export class WebSockets {
       if (!mayAnywhere(owner, 'runs.read')) return endings.forbidden;
       return isIn(owner, run.group_id) ? undefined : endings.unknownRun;
     };
-    this.#guard.add({ socket, sessionId, lookAt });
+    this.#guard.add({ socket, credential, lookAt });
     socket.once('close', () => this.#runs.remove(subscriber));
     await this.#runs.add(subscriber, run);
     return undefined;
   }
 
-  #followAll(socket: WebSocket, { principal, sessionId }: Identity): Ending | undefined {
+  #followAll(socket: WebSocket, { principal, credential }: Identity): Ending | undefined {
     if (!mayFollowAll(principal)) return endings.forbidden;
     if (socket.readyState !== socket.OPEN) return undefined;
-    const subscriber = new FeedSubscriber(socket, sessionId, () => this.#feed.wake());
+    const subscriber = new FeedSubscriber(socket, credential, () => this.#feed.wake());
     const lookAt = (owner: Principal): Ending | undefined => {
       subscriber.ownedBy(owner);
       if (subscriber.isReady) this.#feed.wake();
       return mayFollowAll(owner) ? undefined : endings.forbidden;
     };
-    this.#guard.add({ socket, sessionId, lookAt });
+    this.#guard.add({ socket, credential, lookAt });
     socket.once('close', () => this.#feed.remove(subscriber));
     this.#feed.add(subscriber);
     return undefined;

@@ -59,7 +59,7 @@ export interface paths {
         put?: never;
         /**
          * End this session: its tokens stop working at once
-         * @description Needs a token.
+         * @description Needs the token of a sign-in; an API token is refused.
          */
         post: operations["logout"];
         delete?: never;
@@ -81,7 +81,7 @@ export interface paths {
          * Get a ticket that opens one WebSocket
          * @description For clients that can send no header and no subprotocol: `wss://…/ws?token=<ticket>`. It is good once, for 30 seconds, and stands for this session. A session has at most 20 that are not used.
          *
-         *     Needs a token.
+         *     Needs the token of a sign-in; an API token is refused.
          */
         post: operations["createWsTicket"];
         delete?: never;
@@ -110,6 +110,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your API tokens, newest first, never the tokens themselves
+         * @description Needs the right `tokens.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["listTokens"];
+        put?: never;
+        /**
+         * Make an API token
+         * @description Send it as `Authorization: Bearer orch_…`, and to WebSockets as subprotocol `orch.bearer.orch_…`. It may do what its scopes give and what you may do yourself at that moment: a role or groups that change count at once, and while your account is disabled it is refused. It is shown in this answer and nowhere else. A token that makes another gives it no scope that it lacks, and no later end.
+         *
+         *     Needs the right `tokens.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        post: operations["createToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API token: it stops working at once
+         * @description Its WebSockets are closed. Administrators may revoke the tokens of others.
+         *
+         *     Needs the right `tokens.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        delete: operations["revokeToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/scripts": {
         parameters: {
             query?: never;
@@ -119,13 +167,13 @@ export interface paths {
         };
         /**
          * List scripts, newest first
-         * @description Needs the right `scripts.list`.
+         * @description Needs the right `scripts.list`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `*`.
          */
         get: operations["listScripts"];
         put?: never;
         /**
          * Create a script, with a main.py that runs
-         * @description Needs the right `scripts.write`.
+         * @description Needs the right `scripts.write`, and of an API token one of the scopes `scripts:write`, `*`.
          */
         post: operations["createScript"];
         delete?: never;
@@ -145,7 +193,7 @@ export interface paths {
          * Read a script, as it is or as it was
          * @description `last_run` is `null` with `at`: it is no part of what a script was. Who may see it is decided by the groups of now, its own and yours, whatever they were then.
          *
-         *     Needs the right `scripts.list`.
+         *     Needs the right `scripts.list`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `*`.
          */
         get: operations["getScript"];
         /**
@@ -154,13 +202,13 @@ export interface paths {
          *
          *     The same as `changeScript`.
          *
-         *     Needs the right `scripts.write`.
+         *     Needs the right `scripts.write`, and of an API token one of the scopes `scripts:write`, `*`.
          */
         put: operations["changeScript_2"];
         post?: never;
         /**
          * Delete a script; its history stays
-         * @description Needs the right `scripts.write`.
+         * @description Needs the right `scripts.write`, and of an API token one of the scopes `scripts:write`, `*`.
          */
         delete: operations["deleteScript"];
         options?: never;
@@ -169,7 +217,7 @@ export interface paths {
          * Change a script
          * @description A JSON merge patch (RFC 7396). Limits are merged one by one; `null` lifts a limit.
          *
-         *     Needs the right `scripts.write`.
+         *     Needs the right `scripts.write`, and of an API token one of the scopes `scripts:write`, `*`.
          */
         patch: operations["changeScript"];
         trace?: never;
@@ -185,7 +233,7 @@ export interface paths {
         put?: never;
         /**
          * Let a script be started
-         * @description Needs the right `scripts.enable`.
+         * @description Needs the right `scripts.enable`, and of an API token one of the scopes `scripts:write`, `*`.
          */
         post: operations["enableScript"];
         delete?: never;
@@ -205,7 +253,7 @@ export interface paths {
         put?: never;
         /**
          * Keep a script from being started
-         * @description Needs the right `scripts.disable`.
+         * @description Needs the right `scripts.disable`, and of an API token one of the scopes `scripts:write`, `runs:write`, `*`.
          */
         post: operations["disableScript"];
         delete?: never;
@@ -225,7 +273,7 @@ export interface paths {
          * Which packages the runs of a script's version get
          * @description They are chosen at the first run of the version, for each kind of interpreter and machine, and stay for all its runs. There are none before the first run, and none where nothing is required.
          *
-         *     Needs the right `files.read`.
+         *     Needs the right `files.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `*`.
          */
         get: operations["getEnvironment"];
         put?: never;
@@ -249,7 +297,7 @@ export interface paths {
          * Resolve a script's requirements anew at its next run
          * @description Makes a new version of the script; runs of earlier versions keep what they have.
          *
-         *     Needs the right `scripts.write`.
+         *     Needs the right `scripts.write`, and of an API token one of the scopes `scripts:write`, `*`.
          */
         post: operations["rebuildEnvironment"];
         delete?: never;
@@ -269,7 +317,7 @@ export interface paths {
          * Download the files of a script as a zip archive
          * @description The same version gives the same bytes. The `ETag` is the version. Secrets are never in it, nor are their names.
          *
-         *     Needs the right `scripts.write`.
+         *     Needs the right `scripts.write`, and of an API token one of the scopes `scripts:write`, `*`.
          */
         get: operations["exportScript"];
         put?: never;
@@ -293,7 +341,7 @@ export interface paths {
          * Create a script from a zip archive, all of it or nothing
          * @description The archive is the body itself (`application/zip`), the field `file` of a form (`multipart/form-data`) or base64 in JSON. At most 10,000 entries and 100 MiB unpacked, 10 MiB a file. A folder that holds everything is left out where the entrypoint lies in it. Names are taken byte for byte, so two that differ in case are two files. Refused as a whole: links, devices, encrypted entries, names that are not UTF-8 or leave the folder, a name that is there twice. Left out: empty folders and what macOS adds. The name is `name`, or that of the uploaded file, or of the folder.
          *
-         *     Needs the right `scripts.write`.
+         *     Needs the right `scripts.write`, and of an API token one of the scopes `scripts:write`, `*`.
          */
         post: operations["importScript"];
         delete?: never;
@@ -315,7 +363,7 @@ export interface paths {
          * Copy a script: its files and settings as they are now
          * @description The copy is a new script, enabled, at version 1, without runs and without the secrets of its source. It is called "… (copy)" and is in the same group, where nothing else is asked for.
          *
-         *     Needs the right `scripts.write`.
+         *     Needs the right `scripts.write`, and of an API token one of the scopes `scripts:write`, `*`.
          */
         post: operations["copyScript"];
         delete?: never;
@@ -337,7 +385,7 @@ export interface paths {
          * Bring a deleted script back, as it was
          * @description A script that is not deleted stays as it is.
          *
-         *     Needs the right `scripts.write`.
+         *     Needs the right `scripts.write`, and of an API token one of the scopes `scripts:write`, `*`.
          */
         post: operations["undeleteScript"];
         delete?: never;
@@ -359,7 +407,7 @@ export interface paths {
          * Remove what a deleted script has beside its history, for good
          * @description Its files in all versions, the logs, samples, artifacts and parameters of its runs, the keys of its secrets, and what runtimes keep for it. It cannot come back then; its history and the list of its runs stay. The removal goes on in the background: ask again for its state.
          *
-         *     Needs the right `system.manage`.
+         *     Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         post: operations["purgeScript"];
         delete?: never;
@@ -379,7 +427,7 @@ export interface paths {
          * List what happened to a script, newest first; also to a deleted one
          * @description Two versions differ by the `files` of what happened between them, the first hash of a path and its last; `?at=<event_position>` reads the content of then.
          *
-         *     Needs the right `files.read`.
+         *     Needs the right `files.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `*`.
          */
         get: operations["listScriptHistory"];
         put?: never;
@@ -399,7 +447,7 @@ export interface paths {
         };
         /**
          * List the secrets of a script, by name; no value is shown, here or anywhere
-         * @description Needs the right `secrets.manage`.
+         * @description Needs the right `secrets.manage`, and of an API token one of the scopes `secrets:write`, `*`.
          */
         get: operations["listSecrets"];
         put?: never;
@@ -422,7 +470,7 @@ export interface paths {
          * Set a secret of a script
          * @description The value is encrypted before it is stored, under a key of the script, and leaves only into the sandbox of this script's runs, each time recorded in the audit trail. Runs that start from now on get it. The name is made like that of a variable; with `as_environment` it is one. Logs of runs show `***` in its place where it has 4 bytes or more. Copies and exports of the script have none of its secrets.
          *
-         *     Needs the right `secrets.manage`.
+         *     Needs the right `secrets.manage`, and of an API token one of the scopes `secrets:write`, `*`.
          */
         put: operations["setSecret"];
         post?: never;
@@ -430,7 +478,7 @@ export interface paths {
          * Delete a secret of a script
          * @description With the last one the script's key is destroyed, so that no copy of its secrets can be read again, wherever it is kept.
          *
-         *     Needs the right `secrets.manage`.
+         *     Needs the right `secrets.manage`, and of an API token one of the scopes `secrets:write`, `*`.
          */
         delete: operations["deleteSecret"];
         options?: never;
@@ -449,7 +497,7 @@ export interface paths {
          * List the templates that a script can be made from
          * @description Give the id as `template` when you create a script. Each runs as it is.
          *
-         *     Needs the right `scripts.list`.
+         *     Needs the right `scripts.list`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `*`.
          */
         get: operations["listTemplates"];
         put?: never;
@@ -471,7 +519,7 @@ export interface paths {
          * List the files of a script, by path, as they are or as they were
          * @description Who may see it is decided by the groups of now, its own and yours, whatever they were then.
          *
-         *     Needs the right `files.read`.
+         *     Needs the right `files.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `*`.
          */
         get: operations["listFiles"];
         put?: never;
@@ -493,14 +541,14 @@ export interface paths {
          * Read a file, byte for byte, as it is or as it was
          * @description The `ETag` is the SHA-256 of the content. Who may see it is decided by the groups of now, its own and yours, whatever they were then.
          *
-         *     Needs the right `files.read`.
+         *     Needs the right `files.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `*`.
          */
         get: operations["getFile"];
         /**
          * Save a file, which makes a new version of the script
          * @description Any content type but JSON is taken as the bytes themselves, up to 10 MiB. `If-Match` names the `ETag` of the file, or of the script.
          *
-         *     Needs the right `scripts.write`.
+         *     Needs the right `scripts.write`, and of an API token one of the scopes `scripts:write`, `*`.
          */
         put: operations["saveFile"];
         post?: never;
@@ -508,7 +556,7 @@ export interface paths {
          * Delete a file, which makes a new version of the script
          * @description The last file stays. The entrypoint may go. `If-Match` names the `ETag` of the file, or of the script.
          *
-         *     Needs the right `scripts.write`.
+         *     Needs the right `scripts.write`, and of an API token one of the scopes `scripts:write`, `*`.
          */
         delete: operations["deleteFile"];
         options?: never;
@@ -529,7 +577,7 @@ export interface paths {
          * Give a file another path
          * @description Nothing may be at the new path. Where the file is the entrypoint, the setting follows it. `If-Match` names the `ETag` of the file, or of the script.
          *
-         *     Needs the right `scripts.write`.
+         *     Needs the right `scripts.write`, and of an API token one of the scopes `scripts:write`, `*`.
          */
         post: operations["moveFile"];
         delete?: never;
@@ -549,7 +597,7 @@ export interface paths {
         put?: never;
         /**
          * Queue a run of a script
-         * @description Needs the right `runs.start`.
+         * @description Needs the right `runs.start`, and of an API token one of the scopes `runs:write`, `*`.
          */
         post: operations["runScript"];
         delete?: never;
@@ -571,7 +619,7 @@ export interface paths {
          * Queue a run of a script
          * @description The same as `runScript`.
          *
-         *     Needs the right `runs.start`.
+         *     Needs the right `runs.start`, and of an API token one of the scopes `runs:write`, `*`.
          */
         post: operations["runScript_2"];
         delete?: never;
@@ -593,7 +641,7 @@ export interface paths {
          * Queue a run with the parameters of another one
          * @description The new run has the trigger `rerun`. It executes exactly the version, entry point, limits and environment of the run it repeats, or the script as it is now.
          *
-         *     Needs the right `runs.start`.
+         *     Needs the right `runs.start`, and of an API token one of the scopes `runs:write`, `*`.
          */
         post: operations["rerunRun"];
         delete?: never;
@@ -613,7 +661,7 @@ export interface paths {
         put?: never;
         /**
          * Stop the queued and running runs of a script, or the one that is named
-         * @description Needs the right `runs.stop`.
+         * @description Needs the right `runs.stop`, and of an API token one of the scopes `runs:write`, `*`.
          */
         post: operations["stopScriptRuns"];
         delete?: never;
@@ -635,7 +683,7 @@ export interface paths {
          * Stop the queued and running runs of a script, or the one that is named
          * @description The same as `stopScriptRuns`.
          *
-         *     Needs the right `runs.stop`.
+         *     Needs the right `runs.stop`, and of an API token one of the scopes `runs:write`, `*`.
          */
         post: operations["stopScriptRuns_2"];
         delete?: never;
@@ -657,7 +705,7 @@ export interface paths {
          * Stop a run
          * @description A queued run is stopped at once. A running one gets SIGTERM, and SIGKILL after 10 seconds.
          *
-         *     Needs the right `runs.stop`.
+         *     Needs the right `runs.stop`, and of an API token one of the scopes `runs:write`, `*`.
          */
         post: operations["stopRun"];
         delete?: never;
@@ -675,7 +723,7 @@ export interface paths {
         };
         /**
          * List runs, newest first
-         * @description Needs the right `runs.read`.
+         * @description Needs the right `runs.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
          */
         get: operations["listRuns"];
         put?: never;
@@ -695,7 +743,7 @@ export interface paths {
         };
         /**
          * List the runs of a script, newest first
-         * @description Needs the right `runs.read`.
+         * @description Needs the right `runs.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
          */
         get: operations["listScriptRuns"];
         put?: never;
@@ -717,7 +765,7 @@ export interface paths {
          * List the runs of a script, newest first
          * @description The same as `listScriptRuns`.
          *
-         *     Needs the right `runs.read`.
+         *     Needs the right `runs.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
          */
         get: operations["listScriptRuns_2"];
         put?: never;
@@ -737,7 +785,7 @@ export interface paths {
         };
         /**
          * Read a run
-         * @description Needs the right `runs.read`.
+         * @description Needs the right `runs.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
          */
         get: operations["getRun"];
         put?: never;
@@ -757,7 +805,7 @@ export interface paths {
         };
         /**
          * List the events of a run, oldest first
-         * @description Needs the right `runs.read`.
+         * @description Needs the right `runs.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
          */
         get: operations["listRunEvents"];
         put?: never;
@@ -777,7 +825,7 @@ export interface paths {
         };
         /**
          * Say which decisions queued, held, released, retried or ended a run
-         * @description Needs the right `runs.read`.
+         * @description Needs the right `runs.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
          */
         get: operations["explainRun"];
         put?: never;
@@ -797,7 +845,7 @@ export interface paths {
         };
         /**
          * List what a run gave to keep, by path
-         * @description Needs the right `runs.read`.
+         * @description Needs the right `runs.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
          */
         get: operations["listArtifacts"];
         put?: never;
@@ -817,7 +865,7 @@ export interface paths {
         };
         /**
          * Download what a run gave to keep
-         * @description Needs the right `runs.read`.
+         * @description Needs the right `runs.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
          */
         get: operations["getArtifact"];
         put?: never;
@@ -839,7 +887,7 @@ export interface paths {
          * Read the log of a run, first line first
          * @description While the run is active, ask again with `from_seq` for what has come since, or use the WebSocket `/ws/runs/{run_id}`. A page with `q` may hold few lines although more follow.
          *
-         *     Needs the right `runs.read`.
+         *     Needs the right `runs.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
          */
         get: operations["readRunLogs"];
         put?: never;
@@ -861,7 +909,7 @@ export interface paths {
          * Read what a run used while it ran, oldest first
          * @description Totals over all processes of the run, about once a second; CPU time counts from its start. A long run has at most 2048 points: neighbours have become one, with the most memory, threads and processes that any of them had. The WebSocket `/ws/runs/{run_id}` sends each new sample as `{"type": "sample", …}`; those before are here.
          *
-         *     Needs the right `runs.read`.
+         *     Needs the right `runs.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
          */
         get: operations["readRunSamples"];
         put?: never;
@@ -881,7 +929,7 @@ export interface paths {
         };
         /**
          * List the groups that you belong to; administrators see all
-         * @description Needs the right `groups.read`.
+         * @description Needs the right `groups.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `runs:read`, `runs:write`, `schedules:write`, `webhooks:write`, `secrets:write`, `audit:read`, `admin`, `*`.
          */
         get: operations["listGroups"];
         put?: never;
@@ -901,13 +949,13 @@ export interface paths {
         };
         /**
          * List accounts, newest first
-         * @description Needs the right `users.manage`.
+         * @description Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         get: operations["listUsers"];
         put?: never;
         /**
          * Create an account
-         * @description Needs the right `users.manage`.
+         * @description Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         post: operations["createUser"];
         delete?: never;
@@ -927,7 +975,7 @@ export interface paths {
          * List the audit trail, newest first
          * @description For administrators, and for whoever may audit. It follows the events within moments.
          *
-         *     Needs the right `audit.read`.
+         *     Needs the right `audit.read`, and of an API token one of the scopes `audit:read`, `*`.
          */
         get: operations["listAudit"];
         put?: never;
@@ -947,7 +995,7 @@ export interface paths {
         };
         /**
          * What runs here, and how far it has come
-         * @description Needs the right `system.read`.
+         * @description Needs the right `system.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `runs:read`, `runs:write`, `schedules:write`, `webhooks:write`, `secrets:write`, `audit:read`, `admin`, `*`.
          */
         get: operations["systemInfo"];
         put?: never;
@@ -1049,7 +1097,7 @@ export interface paths {
          * Figures of now and of the last 24 hours
          * @description Of the caller's groups. They follow the events within moments.
          *
-         *     Needs the right `runs.read`.
+         *     Needs the right `runs.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
          */
         get: operations["dashboardStats"];
         put?: never;
@@ -1071,7 +1119,7 @@ export interface paths {
          * Figures over time, of runs by the time of their end
          * @description Of the caller's groups. `runs`: how many succeeded, failed and were stopped; `errors`: how many failed; `duration` and `queue`: in milliseconds, what half and what 95 of 100 did not exceed (within 5 %); `cpu`: seconds of CPU time; `memory`: bytes that one run had at most. Buckets begin at whole multiples of their length in UTC; there are at most 1000.
          *
-         *     Needs the right `runs.read`.
+         *     Needs the right `runs.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
          */
         get: operations["dashboardTimeseries"];
         put?: never;
@@ -1095,7 +1143,7 @@ export interface paths {
          * Hold everything that starts by itself
          * @description Schedules, webhooks, chains, retries and bots start nothing until they are resumed; retries that become due wait. What runs goes on, and what a person, a token or a producer asks for starts.
          *
-         *     Needs the right `system.manage`.
+         *     Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         post: operations["pauseTriggers"];
         delete?: never;
@@ -1115,7 +1163,7 @@ export interface paths {
         put?: never;
         /**
          * Release what was held
-         * @description Needs the right `system.manage`.
+         * @description Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         post: operations["resumeTriggers"];
         delete?: never;
@@ -1133,14 +1181,14 @@ export interface paths {
         };
         /**
          * How long the logs, samples, artifacts and parameters of runs are kept
-         * @description Needs the right `system.manage`.
+         * @description Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         get: operations["getRetention"];
         /**
          * Set how long things are kept
          * @description Counted from the end of a run; what is older goes within the next minutes, for good. A run says in `removed` what is no longer kept of it. Events are kept for ever.
          *
-         *     Needs the right `system.manage`.
+         *     Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         put: operations["changeRetention"];
         post?: never;
@@ -1179,7 +1227,7 @@ export interface paths {
         };
         /**
          * Follow the status of all runs and scripts that you may see
-         * @description Needs the rights `runs.read` and `scripts.list`. The token comes as subprotocol `orch.bearer.<JWT>` (offer `orch.v1` too, which is the answer), as `Authorization` header, in the session cookie of a page of this site, or as a one-time ticket in `token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.
+         * @description Needs the rights `runs.read` and `scripts.list`. The token comes as subprotocol `orch.bearer.<token>`, an access token or an API token (offer `orch.v1` too, which is the answer), as `Authorization` header, in the session cookie of a page of this site, or as a one-time ticket in `token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.
          */
         get: operations["followAll"];
         put?: never;
@@ -1199,7 +1247,7 @@ export interface paths {
         };
         /**
          * Follow a run: its log, status and use
-         * @description Needs the right `runs.read`. The token comes as subprotocol `orch.bearer.<JWT>` (offer `orch.v1` too, which is the answer), as `Authorization` header, in the session cookie of a page of this site, or as a one-time ticket in `token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.
+         * @description Needs the right `runs.read`. The token comes as subprotocol `orch.bearer.<token>`, an access token or an API token (offer `orch.v1` too, which is the answer), as `Authorization` header, in the session cookie of a page of this site, or as a one-time ticket in `token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.
          */
         get: operations["followRun"];
         put?: never;
@@ -1311,6 +1359,74 @@ export interface components {
             created_at: string;
             /** @description What the role may do in its groups. */
             rights: string[];
+        };
+        /**
+         * Scope
+         * @enum {unknown}
+         */
+        Scope: "scripts:read" | "scripts:write" | "runs:read" | "runs:write" | "schedules:write" | "webhooks:write" | "secrets:write" | "audit:read" | "admin" | "*";
+        /**
+         * ApiToken
+         * @example {
+         *       "id": "019aa3f1-9911-7e0a-b5c4-2d3e4f506172",
+         *       "name": "deploy",
+         *       "scopes": [
+         *         "scripts:write",
+         *         "runs:write"
+         *       ],
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "expires_at": "2027-02-19T02:31:00.000Z",
+         *       "last_used_at": "2026-11-21T02:31:00.000Z"
+         *     }
+         */
+        ApiToken: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description What it is for. `*` is all that its owner may do; `admin` is administration. */
+            scopes: components["schemas"]["Scope"][];
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            last_used_at: string | null;
+        };
+        /** ApiTokenPage */
+        ApiTokenPage: {
+            items: components["schemas"]["ApiToken"][];
+            next_cursor: string | null;
+        };
+        /** NewApiToken */
+        NewApiToken: {
+            name: string;
+            /** @description What it is for. `*` is all that its owner may do; `admin` is administration. */
+            scopes: components["schemas"]["Scope"][];
+            expires_in_days?: number | null;
+        };
+        /**
+         * ShownApiToken
+         * @example {
+         *       "id": "019aa3f1-9911-7e0a-b5c4-2d3e4f506172",
+         *       "name": "deploy",
+         *       "scopes": [
+         *         "scripts:write",
+         *         "runs:write"
+         *       ],
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "expires_at": "2027-02-19T02:31:00.000Z",
+         *       "token": "orch_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6"
+         *     }
+         */
+        ShownApiToken: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description What it is for. `*` is all that its owner may do; `admin` is administration. */
+            scopes: components["schemas"]["Scope"][];
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            /** @description Shown once: a repeated answer leaves it out. */
+            token?: string;
         };
         /**
          * Limits
@@ -1898,6 +2014,11 @@ export interface components {
                  * @description The run that a retry or a rerun repeats, or that asked for this one.
                  */
                 run_id?: string;
+                /**
+                 * Format: uuid
+                 * @description The API token that asked for it.
+                 */
+                token_id?: string;
                 /** @description `keep_alive`: the script is a bot that had no run. `script`: another run asked for it. */
                 cause?: string;
             } & {
@@ -2714,6 +2835,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `payload_too_large` */
             413: {
                 headers: {
@@ -2792,6 +2922,15 @@ export interface operations {
             };
             /** @description `unauthenticated` */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2889,6 +3028,275 @@ export interface operations {
             };
             /** @description `unauthenticated` */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTokens: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f1-9911-7e0a-b5c4-2d3e4f506172",
+                     *           "name": "deploy",
+                     *           "scopes": [
+                     *             "scripts:write",
+                     *             "runs:write"
+                     *           ],
+                     *           "created_at": "2026-11-21T02:31:00.000Z",
+                     *           "expires_at": "2027-02-19T02:31:00.000Z",
+                     *           "last_used_at": "2026-11-21T02:31:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiTokenPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h give the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "deploy",
+                 *       "scopes": [
+                 *         "scripts:write",
+                 *         "runs:write"
+                 *       ],
+                 *       "expires_in_days": 90
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewApiToken"];
+            };
+        };
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f1-9911-7e0a-b5c4-2d3e4f506172",
+                     *       "name": "deploy",
+                     *       "scopes": [
+                     *         "scripts:write",
+                     *         "runs:write"
+                     *       ],
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "expires_at": "2027-02-19T02:31:00.000Z",
+                     *       "token": "orch_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ShownApiToken"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed`, `idempotency_key_reused` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the token.
+                 * @example 019aa3f1-9911-7e0a-b5c4-2d3e4f506172
+                 */
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoked. */
+            204: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,26 @@
+/** API tokens as text: a prefix that scanners for leaked secrets recognise, and 256 random bits. Only the
+ *  SHA-256 is stored and looked up: whoever guesses does not choose the hash, so how long the look-up takes
+ *  tells them nothing of any token. */
+import { createHash, randomBytes } from 'node:crypto';
+
+const prefix = 'orch_';
+
+export interface NewApiToken {
+  readonly text: string;
+  /** SHA-256 of the text, lower-case hex. */
+  readonly hash: string;
+}
+
+export function newApiToken(): NewApiToken {
+  const text = `${prefix}${randomBytes(32).toString('base64url')}`;
+  return { text, hash: sha256(text) };
+}
+
+/** The hash of a text that has the form of an API token. */
+export function apiTokenHash(text: string): string | undefined {
+  return /^orch_[\w-]{43}$/.test(text) ? sha256(text) : undefined;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

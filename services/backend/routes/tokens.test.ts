@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import type { Role } from '#domain/kernel/actor.ts';
+import { scopes, type Scope } from '#domain/kernel/rights.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { apiToken, deeds, groups, nowhere, run, script, someone } from '../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+import { TestClient } from '../testing/test-client.ts';
+
+let platform: TestBackend;
+let developer: TestClient;
+beforeAll(async () => {
+  platform = await startTestBackend();
+  developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
+});
+afterAll(() => platform.close());
+
+const path = '/api/v1/auth/tokens';
+const dayMs = 24 * 60 * 60 * 1000;
+
+async function emailOf(client: TestClient): Promise<string> {
+  return ((await client.get('/api/v1/auth/me')).json as { email: string }).email;
+}
+
+describe('given a token', () => {
+  test('when it is made, then it is shown once and only its hash is stored', async () => {
+    const body = { name: 'ci', scopes: ['runs:read'], expires_in_days: 1 };
+    const made = await developer.post(path, body);
+    const { token, expires_at: end, created_at: start } = made.json;
+    expect(token).toMatch(/^orch_[\w-]{43}$/);
+    expect(new Date(end).getTime() - new Date(start).getTime()).toBeCloseTo(dayMs, -4);
+    const listed = await developer.get(path);
+    expect(listed.json.items[0]).toMatchObject({ name: 'ci', scopes: ['runs:read'] });
+    expect(listed.text).not.toContain(token.slice(5));
+    const { rows } = await platform.pool.query<{ found: number }>(
+      `SELECT (SELECT count(*) FROM events WHERE data::text LIKE $1 OR metadata::text LIKE $1)
+        + (SELECT count(*) FROM api_tokens t WHERE t::text LIKE $1) AS found`,
+      [`%${token.slice(5)}%`],
+    );
+    expect(Number(rows[0]?.found)).toBe(0);
+  });
+
+  test('when the same key asks again, then the answer leaves the token out', async () => {
+    const options = { headers: { 'Idempotency-Key': 'one-token' } };
+    const body = { name: 'once', scopes: ['*'] };
+    const first = await developer.post(path, body, options);
+    const before = await deeds(platform);
+    const again = await developer.post(path, body, options);
+    const { token, ...others } = first.json;
+    expect(token).toBeDefined();
+    expect([again.status, again.json]).toEqual([201, others]);
+    // As after a fall between the command and its answer.
+    await platform.pool.query('DELETE FROM idempotency_answers');
+    expect((await developer.post(path, body, options)).json).toEqual(others);
+    expect(await deeds(platform)).toBe(before);
+  });
+
+  test('when nothing is said of its end, then it has 90 days; null has none', async () => {
+    const made = await developer.post(path, { name: 'x', scopes: ['*'] });
+    const { expires_at: end } = made.json as { expires_at: string };
+    expect(new Date(end).getTime() - Date.now()).toBeGreaterThan(89 * dayMs);
+    const endless = { name: 'x', scopes: ['*'], expires_in_days: null };
+    expect((await developer.post(path, endless)).json.expires_at).toBeNull();
+  });
+
+  test('when it is revoked, then it stops working at once, its WebSockets included', async () => {
+    const { client, id } = await apiToken(developer, ['*']);
+    const address = `${platform.origin.replace('http', 'ws')}/ws`;
+    const socket = new WebSocket(address, ['orch.v1', `orch.bearer.${client.token}`]);
+    await once(socket, 'message');
+    const closed = once(socket, 'close') as Promise<[number]>;
+    expect((await developer.delete(`${path}/${id}`)).status).toBe(204);
+    const [code] = await closed;
+    expect(code).toBe(4401);
+    expect((await client.get('/api/v1/scripts')).status).toBe(401);
+    expect((await developer.delete(`${path}/${id}`)).status).toBe(404);
+    expect((await developer.get(path)).text).not.toContain(id);
+  });
+
+  test('when it has expired, or was never one, then it is refused', async () => {
+    const { client, id } = await apiToken(developer, ['*']);
+    const sql = `UPDATE api_tokens SET expires_at = now() - interval '1 second' WHERE token_id = $1`;
+    await platform.pool.query(sql, [id]);
+    const forged = new TestClient(platform.origin, `orch_${'A'.repeat(43)}`);
+    for (const one of [client, forged]) {
+      expect((await one.get('/api/v1/scripts')).status).toBe(401);
+    }
+  });
+
+  test('when it was used, then that is noted behind, together', async () => {
+    const { client, id } = await apiToken(developer, ['scripts:read']);
+    const lastUse = async (): Promise<string | null> => {
+      const { items } = (await developer.get(path)).json as {
+        items: readonly { id: string; last_used_at: string | null }[];
+      };
+      return items.find((one) => one.id === id)?.last_used_at ?? null;
+    };
+    expect(await lastUse()).toBeNull();
+    for (let round = 0; round < 3; round += 1) await client.get('/api/v1/scripts');
+    await platform.backend.settle();
+    expect(Date.parse((await lastUse()) ?? '')).toBeGreaterThan(Date.now() - 60_000);
+  });
+
+  test('when a run is asked for with it, then the run names person and token', async () => {
+    const { client, id } = await apiToken(developer, ['scripts:write', 'runs:write']);
+    const runId = await run(client, (await script(client)).id);
+    const shown = (await developer.get(`/api/v1/runs/${runId}`)).json;
+    expect(shown).toMatchObject({
+      trigger_type: 'api',
+      trigger: { type: 'api', token_id: id },
+      requested_by: `${await emailOf(developer)} (token deploy)`,
+    });
+  });
+});
+
+describe('given the owner of a token', () => {
+  test('when their role or groups change, or they are disabled, then it counts at once', async () => {
+    const owner = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
+    const { id: scriptId } = await script(owner);
+    const { client } = await apiToken(owner, ['*']);
+    const statuses = async () => [
+      (await client.get(`/api/v1/scripts/${scriptId}`)).status,
+      (await client.patch(`/api/v1/scripts/${scriptId}`, { description: 'new' })).status,
+    ];
+    const set = async (change: string) => {
+      const values = [await emailOf(owner)];
+      await platform.pool.query(`UPDATE users SET ${change} WHERE email = $1`, values);
+    };
+    expect(await statuses()).toEqual([200, 200]);
+    await set(`role = 'viewer'`);
+    expect(await statuses()).toEqual([200, 403]);
+    await set(`role = 'developer', group_ids = '[]'`);
+    expect(await statuses()).toEqual([404, 404]);
+    await set('disabled = true');
+    expect(await statuses()).toEqual([401, 401]);
+  });
+
+  const grantable: Readonly<Record<Role, readonly Scope[]>> = {
+    administrator: scopes,
+    developer: scopes.filter((one) => one !== 'admin' && one !== 'audit:read'),
+    operator: ['scripts:read', 'runs:read', 'runs:write', '*'],
+    viewer: ['scripts:read', 'runs:read', '*'],
+  };
+
+  test.each(Object.entries(grantable))(
+    'when they are a %s, then they give what they have',
+    async (role, has) => {
+      const owner = await someone(platform, { role: role as Role, groupIds: [groups.custom] });
+      for (const scope of scopes) {
+        const made = await owner.post(path, { name: scope, scopes: [scope] });
+        expect([scope, made.status]).toEqual([scope, has.includes(scope) ? 201 : 403]);
+      }
+    },
+  );
+
+  test('when it is somebody else, then they neither see nor end it; an administrator may', async () => {
+    const { id } = await apiToken(developer, ['*']);
+    const other = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
+    expect((await other.get(path)).json.items).toEqual([]);
+    expect((await other.delete(`${path}/${id}`)).status).toBe(404);
+    expect((await platform.admin.delete(`${path}/${id}`)).status).toBe(204);
+    expect((await platform.admin.delete(`${path}/${nowhere}`)).status).toBe(404);
+  });
+});
+
+describe('given a token that makes tokens', () => {
+  test('when they would be more than it is, then they are refused', async () => {
+    const { client } = await apiToken(platform.admin, ['admin', 'runs:read'], {
+      expires_in_days: 9,
+    });
+    const ask = async (body: object) => {
+      const made = await client.post(path, { name: 'next', expires_in_days: 9, ...body });
+      return made.status;
+    };
+    expect(await ask({ scopes: ['runs:read'], expires_in_days: 8 })).toBe(201);
+    expect(await ask({ scopes: ['scripts:read'], expires_in_days: 8 })).toBe(403);
+    expect(await ask({ scopes: ['*'], expires_in_days: 8 })).toBe(403);
+    expect(await ask({ scopes: ['runs:read'], expires_in_days: 10 })).toBe(403);
+    expect(await ask({ scopes: ['runs:read'], expires_in_days: null })).toBe(403);
+  });
+
+  test('when what only a person may do is asked for, then the answer says so', async () => {
+    const { client } = await apiToken(developer, ['*']);
+    const answer = await client.post('/api/v1/auth/logout');
+    expect([answer.status, answer.json.detail]).toEqual([
+      403,
+      'An API token cannot do this: sign in with e-mail address and password.',
+    ]);
+  });
+});
