@@ -1,5 +1,6 @@
 import { Projector } from '#infra/postgres/projector.ts';
 import { reportRuntime } from '#infra/postgres/runtimes.ts';
+import { eventsVisible } from '#infra/testing/platform.ts';
 import { runFiguresProjection } from '#projections/figures/apply.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { finishRun, groups, run, script, someone, startRun } from '../testing/people.ts';
@@ -30,6 +31,7 @@ beforeAll(async () => {
     layers: [],
     python: null,
   });
+  await eventsVisible(pool);
   await new Projector(pool, [runFiguresProjection]).runOnce(new AbortController().signal);
 });
 afterAll(() => platform.close());
