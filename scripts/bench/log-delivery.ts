@@ -44,7 +44,7 @@ export async function benchLogDelivery(product: Product): Promise<void> {
       return rate;
     },
     theirs: async () => {
-      const server = entry('line-server.ts', [interpreter, folder]);
+      const server = entry(new URL('line-server.ts', import.meta.url), [interpreter, folder]);
       const port = await firstLineOf(server);
       const rate = await rateOf(clients(`ws://127.0.0.1:${port}`, []), singleLines);
       server.kill();
@@ -54,7 +54,11 @@ export async function benchLogDelivery(product: Product): Promise<void> {
 }
 
 function clients(url: string, protocols: readonly string[]): Entry {
-  return entry('log-clients.ts', [String(subscribers), url, ...protocols]);
+  return entry(new URL('log-clients.ts', import.meta.url), [
+    String(subscribers),
+    url,
+    ...protocols,
+  ]);
 }
 
 /** They tell how long it took from the first line at one of them to the last at all. */
@@ -67,7 +71,8 @@ async function firstLineOf(process: Entry): Promise<string> {
   return line;
 }
 
-function entry(file: string, args: readonly string[]): Entry {
-  const path = fileURLToPath(new URL(file, import.meta.url));
-  return spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+function entry(file: URL, args: readonly string[]): Entry {
+  return spawn(process.execPath, [fileURLToPath(file), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
 }

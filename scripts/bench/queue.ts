@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Command, Recorded } from '#domain/aggregates.ts';
 import { startOfStore } from '#domain/kernel/event.ts';
 import type { RunId } from '#domain/kernel/ids.ts';
+import { scriptId } from '#domain/testing/ids.ts';
 import { finishRun, runFinished } from '#domain/testing/samples.ts';
 import { newEvent } from '#infra/conformance/event-store.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
@@ -13,6 +14,7 @@ import { compare, perSecond } from './compare.ts';
 import { context } from './context.ts';
 import { onDatabase, type BenchDatabase } from './database.ts';
 import { makeRuns } from './history.ts';
+import { makeScript } from './make-script.ts';
 import { graphileWorker, silent, type GraphileWorker } from './peers.ts';
 import { benchSubmissions } from './submissions.ts';
 
@@ -52,6 +54,7 @@ async function benchBatches(
   pgPool: pg.Pool,
 ): Promise<void> {
   const { pool } = platform.database;
+  await makeScript(platform, scriptId());
   const utils = await graphile.makeWorkerUtils({ pgPool, logger: silent(graphile) });
   await utils.migrate();
   await utils.release();

@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { known, parseRunId, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
-import { defaultSettings } from '#domain/script/settings.ts';
-import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
+import { known, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
+import { runScript } from '#domain/testing/samples.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { createLogger } from '#services/shared/logger.ts';
@@ -10,6 +9,7 @@ import type { Platform } from '#services/shared/platform.ts';
 import type pg from 'pg';
 import { compare } from './compare.ts';
 import { context } from './context.ts';
+import { makeScript } from './make-script.ts';
 import { silent, type GraphileWorker } from './peers.ts';
 import { median } from './report.ts';
 
@@ -45,7 +45,7 @@ export async function benchSubmissions(
     },
   });
   claims.bus.subscribe('queue', () => loop.wake());
-  const scriptId = await makeScript(asks);
+  const scriptId = await makeScript(asks, known(parseScriptId, systemIds.next()));
   await compare({
     figure: 'submit → claimed / graphile-worker submit → start',
     bar: '≤ 0.5',
@@ -80,14 +80,4 @@ async function latency(submit: (told: () => void) => Promise<unknown>): Promise<
     await submitted;
   }
   return median(timesMs);
-}
-
-async function makeScript(platform: Platform): Promise<ScriptId> {
-  const scriptId = known(parseScriptId, systemIds.next());
-  const settings = { ...defaultSettings, maxConcurrentRuns: 1_000 };
-  for (const command of [createGroup(), createScript({ scriptId, settings })]) {
-    const outcome = await platform.commands.execute(command, context());
-    if (outcome.kind !== 'accepted') throw new Error(`${command.type} was not accepted`);
-  }
-  return scriptId;
 }
