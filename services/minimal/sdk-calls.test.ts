@@ -143,6 +143,23 @@ for message, level in (("one more", "info"), ("", "info"), ("x", "loud"), ("x" *
   });
 });
 
+describe('platform.mqtt', { timeout: 120_000 }, () => {
+  test('when the platform has no broker, or the message cannot be one, then that is said', async () => {
+    const id = await runs.scriptOf(
+      `for topic, more in (("a/b", {}), ("a/#", {}), ("a", {"qos": 2})):
+    try:
+        platform.mqtt.publish(topic, "hello", **more)
+    except OrchestratorError as error:
+        print(type(error).__name__, error)`,
+    );
+    expect((await runs.runOf(id)).texts).toEqual([
+      'Refused The platform has no MQTT broker: ORCH_MQTT_URL is not set.',
+      'Refused The platform has no MQTT broker: ORCH_MQTT_URL is not set.',
+      expect.stringMatching(/^InvalidRequest qos/),
+    ]);
+  });
+});
+
 describe('platform.run', { timeout: 120_000 }, () => {
   test('then the other script runs, and says who asked', async () => {
     const other = await runs.scriptOf('platform.output(platform.params["n"] + 1)');

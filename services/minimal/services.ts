@@ -47,7 +47,12 @@ export const services: readonly ServiceDefinition[] = [
     name: 'runtime',
     entry: entry('runtime'),
     ports: ['runtimeHealthPort', 'runtimeMetricsPort'],
-    secrets: ['ORCH_DATABASE_URL', 'SECRET_MASTER_KEY', 'ORCH_S3_SECRET_ACCESS_KEY'],
+    secrets: [
+      'ORCH_DATABASE_URL',
+      'SECRET_MASTER_KEY',
+      'ORCH_S3_SECRET_ACCESS_KEY',
+      'ORCH_MQTT_URL',
+    ],
     page: '/health',
     maxHeapMb: 256,
     youngHeapMb: 4,

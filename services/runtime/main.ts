@@ -48,6 +48,7 @@ const readSettings = () =>
   readConfig([
     'databaseUrl',
     'secretMasterKey',
+    'mqttUrl',
     'bind',
     'dataDir',
     ...objectStoreSettings,
@@ -135,6 +136,7 @@ async function openPreparation(
     secrets,
     sdk: await openSdk({
       databaseUrl: config.databaseUrl,
+      mqttUrl: config.mqttUrl,
       database: pool,
       reads,
       objects,

@@ -16,6 +16,10 @@ const httpAddress = {
   expected: 'an address like https://s3.example.com',
   pattern: /^https?:\/\/[^\s@?#]+$/,
 };
+const brokerAddress = {
+  expected: 'an address like mqtt://user:password@host:1883 or mqtts://host',
+  pattern: /^mqtts?:\/\/[^\s/?#]+\/?$/,
+};
 const word = { expected: 'text without spaces', pattern: /^\S+$/ };
 const ipAddress = {
   expected: 'an IP address to listen on, like 127.0.0.1 or 0.0.0.0',
@@ -73,6 +77,9 @@ export const settings = {
   allowPrivateTargets: list('ORCH_ALLOW_PRIVATE_TARGETS', networks),
   /** Whose `X-Forwarded-For` and `X-Forwarded-Proto` count. */
   trustedProxies: list('ORCH_TRUSTED_PROXIES', networks),
+
+  /** Where scripts publish. */
+  mqttUrl: optional(secret(text('ORCH_MQTT_URL', brokerAddress))),
 
   // Runs
   runtimeId: text('ORCH_RUNTIME_ID', identifier, () => hostname().replace(/[^\w.-]/g, '-')),

@@ -8,6 +8,7 @@ import type { ScriptQueries } from '#infra/postgres/script-queries.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
 import type { SdkCalls } from './call.ts';
+import { mqttCalls } from './calls/mqtt.ts';
 import { noticeCalls } from './calls/notices.ts';
 import { queryCalls } from './calls/queries.ts';
 import { reportCalls } from './calls/reports.ts';
@@ -24,11 +25,13 @@ export interface SdkCallsParts {
   readonly bus: Pick<Bus, 'publish'>;
   readonly commands: Commands;
   readonly queries: ScriptQueries;
+  /** Of the MQTT broker, where there is one. */
+  readonly mqttUrl: string | undefined;
   readonly ids: Ids;
 }
 
 export function sdkCalls(parts: SdkCallsParts): SdkCalls {
-  const { database, reads, objects, secrets, bus, commands, ids } = parts;
+  const { database, reads, objects, secrets, bus, commands, ids, mqttUrl } = parts;
   return {
     ...secretCalls(secrets),
     ...reportCalls(database, (runId) => bus.publish({ topic: 'status', runId })),
@@ -37,5 +40,6 @@ export function sdkCalls(parts: SdkCallsParts): SdkCalls {
     ...noticeCalls(commands, ids),
     ...runCalls(parts),
     ...queryCalls(parts.queries, reads),
+    ...mqttCalls(mqttUrl === undefined ? undefined : new URL(mqttUrl)),
   };
 }

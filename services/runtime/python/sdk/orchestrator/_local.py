@@ -56,6 +56,9 @@ class LocalChannel:
     def _notify(self, message: str, level: str) -> None:
         _say(f"notification ({level}) {message}")
 
+    def _mqtt_publish(self, topic: str, qos: int, retain: bool, body: BinaryIO) -> None:
+        _say(f"mqtt {topic} {body.read()!r} (qos {qos}{', retained' if retain else ''})")
+
     def _storage_upload(self, path: str, body: BinaryIO) -> None:
         target = _file(path)
         os.makedirs(os.path.dirname(target), exist_ok=True)

@@ -97,6 +97,26 @@ class Database:
         return list(self._channel.call("db.query", {"sql": sql}))
 
 
+class Mqtt:
+    """The platform's MQTT broker."""
+
+    def __init__(self, channel: AnyChannel) -> None:
+        self._channel = channel
+
+    def publish(
+        self, topic: str, payload: Union[bytes, str], qos: int = 1, retain: bool = False
+    ) -> None:
+        """Publishes a message of at most 256 KiB.
+
+        @param qos 1: returns when the broker has it; 0: when it is sent
+        @raises Refused where the platform has no broker
+        @raises Unavailable when the broker does not take it
+        """
+        body, size = _body(payload)
+        args = {"topic": topic, "qos": qos, "retain": retain}
+        self._channel.call("mqtt.publish", args, body, size)
+
+
 class State:
     """Small values that the script keeps from run to run, by key: whatever JSON holds."""
 

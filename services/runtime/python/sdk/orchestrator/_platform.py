@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional
 from ._channel import open_channel
 from ._errors import InvalidRequest
 from ._local import LocalChannel
-from ._parts import AnyChannel, Database, Secrets, State, Storage
+from ._parts import AnyChannel, Database, Mqtt, Secrets, State, Storage
 
 if TYPE_CHECKING:
     from ._http import Http
@@ -24,6 +24,7 @@ class Platform:
         self.storage = Storage(self._channel)
         self.state = State(self._channel)
         self.db = Database(self._channel)
+        self.mqtt = Mqtt(self._channel)
         self._http: Any = None
 
     @property

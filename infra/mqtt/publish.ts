@@ -1,0 +1,139 @@
+/** Publishes one message to an MQTT broker (MQTT 3.1.1, OASIS): a connection for each, so that nothing has
+ *  to be kept alive. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+
+/** The broker cannot be reached, or does not take the message; the message says why. */
+export class MqttFailure extends Error {
+  override readonly name = 'MqttFailure';
+}
+
+export interface MqttMessage {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  /** 0: sent; 1: the broker has said that it has it. */
+  readonly qos: 0 | 1;
+  readonly retain: boolean;
+}
+
+const timeoutMs = 10_000;
+const [connectPacket, connackPacket, publishPacket, pubackPacket] = [0x10, 0x20, 0x30, 0x40];
+const disconnect = Buffer.from([0xe0, 0x00]);
+const packetId = 1;
+/** A broker's answers to a connection (3.2.2.3). */
+const refusals = [
+  '',
+  'another version of MQTT',
+  'the name of the client',
+  'it is not available',
+  'user name or password',
+  'not authorized',
+];
+
+/** @param url `mqtt://` or `mqtts://`, with user and password where the broker asks for them
+ *  @throws MqttFailure */
+export async function publishMqtt(url: URL, message: MqttMessage): Promise<void> {
+  const socket = await open(url);
+  try {
+    socket.write(connectOf(url));
+    const answers = answersOf(socket);
+    const accepted = await answerOf(answers, connackPacket);
+    const code = accepted[1] ?? 0;
+    if (code !== 0) throw new MqttFailure(`the broker refuses: ${refusals[code] ?? code}`);
+    socket.write(publishOf(message));
+    if (message.qos === 1) await answerOf(answers, pubackPacket);
+    socket.end(disconnect);
+    await once(socket, 'finish');
+  } catch (error) {
+    throw error instanceof MqttFailure ? error : failure(error);
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function open(url: URL): Promise<Socket> {
+  const isTls = url.protocol === 'mqtts:';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = Number(url.port || (isTls ? 8883 : 1883));
+  const socket = isTls ? connectTls({ host, port, servername: host }) : connectTcp({ host, port });
+  socket.setTimeout(timeoutMs, () => socket.destroy(new Error('the broker does not answer')));
+  try {
+    await once(socket, isTls ? 'secureConnect' : 'connect');
+  } catch (error) {
+    socket.destroy();
+    throw failure(error);
+  }
+  // From here on whoever waits hears of an error.
+  socket.on('error', () => undefined);
+  return socket;
+}
+
+function failure(cause: unknown): MqttFailure {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new MqttFailure(`the broker cannot be reached: ${reason}`, { cause });
+}
+
+function connectOf({ username, password }: URL): Buffer {
+  const hasUser = username !== '';
+  const hasPassword = hasUser && password !== '';
+  const flags = 0x02 | (hasUser ? 0x80 : 0) | (hasPassword ? 0x40 : 0);
+  return packet(connectPacket, [
+    text('MQTT'),
+    Buffer.from([4, flags, 0, timeoutMs / 1000]),
+    text(`orch${randomBytes(8).toString('hex')}`),
+    ...(hasUser ? [text(decodeURIComponent(username))] : []),
+    ...(hasPassword ? [text(decodeURIComponent(password))] : []),
+  ]);
+}
+
+function publishOf({ topic, payload, qos, retain }: MqttMessage): Buffer {
+  const id = Buffer.from([0, packetId]);
+  const kind = publishPacket | (qos << 1) | (retain ? 1 : 0);
+  return packet(kind, [text(topic), ...(qos === 1 ? [id] : []), payload]);
+}
+
+function text(value: string): Buffer {
+  const bytes = Buffer.from(value);
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(bytes.length);
+  return Buffer.concat([length, bytes]);
+}
+
+function packet(kind: number, parts: readonly Uint8Array[]): Buffer {
+  const body = Buffer.concat(parts);
+  const length: number[] = [];
+  let left = body.length;
+  do {
+    const more = left >= 128;
+    length.push((left % 128) | (more ? 0x80 : 0));
+    left = Math.floor(left / 128);
+  } while (left > 0);
+  return Buffer.concat([Buffer.from([kind, ...length]), body]);
+}
+
+/** The bodies of the broker's answers with their kinds. Those that are waited for are short. */
+async function* answersOf(socket: Socket): AsyncGenerator<{ kind: number; body: Buffer }, void> {
+  let bytes = Buffer.alloc(0);
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    bytes = Buffer.concat([bytes, chunk]);
+    for (;;) {
+      const length = bytes[1];
+      if (length === undefined || bytes.length < 2 + length) break;
+      if (length > 127) throw new MqttFailure('the broker answers with something else');
+      yield { kind: (bytes[0] ?? 0) & 0xf0, body: bytes.subarray(2, 2 + length) };
+      bytes = bytes.subarray(2 + length);
+    }
+  }
+}
+
+async function answerOf(
+  answers: AsyncGenerator<{ kind: number; body: Buffer }, void>,
+  kind: number,
+): Promise<Buffer> {
+  const { value, done } = await answers.next();
+  if (done === true) throw new MqttFailure('the broker closed the connection');
+  if (value.kind !== kind) throw new MqttFailure('the broker answers with something else');
+  return value.body;
+}
