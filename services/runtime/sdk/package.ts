@@ -1,4 +1,5 @@
 /** The Python package `orchestrator`: where it is, and how interpreters find it. */
+import { randomUUID } from 'node:crypto';
 import { readdir, readFile, realpath, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -42,9 +43,9 @@ async function hasContent(file: string): Promise<boolean> {
   return (await readFile(file, 'utf8').catch(() => undefined)) === content;
 }
 
-/** In one step: a run may be reading it. */
+/** In one step: a run may be reading it, and another one writing it too. */
 async function write(file: string): Promise<void> {
-  const made = `${file}.${process.pid}`;
+  const made = `${file}.${randomUUID()}`;
   await writeFile(made, content, { mode: 0o644 });
   await rename(made, file);
 }
