@@ -14,8 +14,8 @@ import time
 from errno import ENOENT, EPERM
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
-# Not that of the processors: no limit of theirs is stated, and on a busy machine short runs in groups of
-# their own took three times as long.
+# Not that of the processors: no limit of theirs is stated, and on a busy machine short runs in
+# groups of their own took three times as long.
 _CONTROLLERS = ("memory", "pids")
 _MEMORY = {
     2: ("memory.max", "memory.swap.max"),

@@ -8,7 +8,6 @@ supervisor itself is killed.
 from __future__ import annotations
 
 import json
-import os
 import select
 import signal
 import time
