@@ -124,34 +124,47 @@ export class Execution {
       output: (stream, chunk) => log.write(stream, chunk),
       sample: (sample) => sampling.take(sample),
     };
-    const prepared = await this.#prepareProcess(spec, observer, log);
-    if (prepared === undefined) return;
+    if (this.#request !== undefined) {
+      await this.#closeUnfinished(log);
+      return;
+    }
+    // Neither waits for the other; the process is let go when both are done.
+    const [process, start] = await Promise.allSettled([
+      this.#parts.sandbox.prepare(spec, observer),
+      this.#recordStart(),
+    ]);
+    if (process.status === 'rejected') {
+      sampling.end();
+      await this.#endUnprepared(process.reason, start, log);
+      return;
+    }
+    const prepared = process.value;
     void prepared.finished.then(() => sampling.end());
     try {
-      await this.#run(prepared, log);
+      if (start.status === 'rejected') throw start.reason;
+      await this.#run(prepared, start.value, log);
     } finally {
       prepared.kill();
       await prepared.closed;
     }
   }
 
-  async #prepareProcess(
-    spec: RunSpec,
-    observer: RunObserver,
+  async #endUnprepared(
+    reason: unknown,
+    start: PromiseSettledResult<number | undefined>,
     log: RunLog,
-  ): Promise<PreparedRun | undefined> {
-    try {
-      return await this.#parts.sandbox.prepare(spec, observer);
-    } catch (error) {
-      if (!(error instanceof SandboxError)) throw error;
-      const detail = `The sandbox failed (${error.stage}): ${error.message}`;
-      await this.#abandon(log, 'sandbox_error', detail);
-      return undefined;
+  ): Promise<void> {
+    if (!(reason instanceof SandboxError)) throw reason;
+    if (start.status === 'rejected') throw start.reason;
+    if (start.value === undefined) {
+      await this.#closeUnfinished(log);
+      return;
     }
+    const { stage, message } = reason;
+    await this.#recordEnd(log, { kind: 'failed', stage, message }, start.value, 0);
   }
 
-  async #run(prepared: PreparedRun, log: RunLog): Promise<void> {
-    const fence = this.#request === undefined ? await this.#recordStart(prepared) : undefined;
+  async #run(prepared: PreparedRun, fence: number | undefined, log: RunLog): Promise<void> {
     if (fence === undefined) {
       await this.#closeUnfinished(log);
       return;
@@ -175,13 +188,13 @@ export class Execution {
   }
 
   /** @returns the run's fence; `undefined` when it is no longer there to be started */
-  async #recordStart(prepared: PreparedRun): Promise<number | undefined> {
+  async #recordStart(): Promise<number | undefined> {
     const outcome = await this.#parts.commands.execute(
       {
         type: 'StartRun',
         runId: this.run.runId,
         runtimeId: this.#parts.runtimeId,
-        layers: prepared.layers,
+        layers: this.#parts.sandbox.layers,
       },
       this.#context('start'),
     );

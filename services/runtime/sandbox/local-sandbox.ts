@@ -30,9 +30,8 @@ export async function startLocalSandbox(options: LocalSandboxOptions): Promise<L
   try {
     await launcher.start();
     const { layers } = await probe(launcher);
-    const mayKeep = NEEDED_TO_KEEP.every((needed) =>
-      layers.some(({ name, available }) => name === needed && available),
-    );
+    const names = layers.filter(({ available }) => available).map(({ name }) => name);
+    const mayKeep = NEEDED_TO_KEEP.every((needed) => names.includes(needed));
     const keepers = new Keepers({
       runsFolder: options.runsFolder,
       flags: layerFlags(options),
@@ -41,7 +40,8 @@ export async function startLocalSandbox(options: LocalSandboxOptions): Promise<L
       ...(options.maxRunsOfKeeper !== undefined && { maxRuns: options.maxRunsOfKeeper }),
       onLog: options.onLog,
     });
-    return new LocalSandbox(launcher, keepers, options.warmPreparationMs ?? WARM_PREPARATION_MS);
+    const { warmPreparationMs = WARM_PREPARATION_MS } = options;
+    return new LocalSandbox(launcher, keepers, names, warmPreparationMs);
   } catch (error) {
     await launcher.stop();
     throw error;
@@ -49,11 +49,18 @@ export async function startLocalSandbox(options: LocalSandboxOptions): Promise<L
 }
 
 export class LocalSandbox implements Sandbox {
+  readonly layers: readonly string[];
   readonly #launcher: Launcher;
   readonly #keepers: Keepers;
   readonly #warmPreparationMs: number;
 
-  constructor(launcher: Launcher, keepers: Keepers, warmPreparationMs: number) {
+  constructor(
+    launcher: Launcher,
+    keepers: Keepers,
+    layers: readonly string[],
+    warmPreparationMs: number,
+  ) {
+    this.layers = layers;
     this.#launcher = launcher;
     this.#keepers = keepers;
     this.#warmPreparationMs = warmPreparationMs;

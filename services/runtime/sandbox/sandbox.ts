@@ -10,6 +10,9 @@ export interface Sandbox {
    *  @throws SandboxError when the run cannot be prepared (nothing is left over) */
   prepare(spec: RunSpec, observer: RunObserver): Promise<PreparedRun>;
 
+  /** Names of the layers that runs have here, outermost last. */
+  readonly layers: readonly string[];
+
   /** Which layers of containment this machine has, and why one is missing.
    *  @throws SandboxError when the launcher does not answer */
   probe(): Promise<SandboxLayers>;

@@ -36,7 +36,7 @@ const endings: Readonly<Record<string, Files>> = {
     `import threading, time, atexit
 atexit.register(print, 'exit')
 def late():
-    time.sleep(0.05)
+    threading.main_thread().join()
     print('thread')
 threading.Thread(target=late).start()
 threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
