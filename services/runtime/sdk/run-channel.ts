@@ -39,12 +39,14 @@ export class RunChannel {
     const channel = new RunChannel(path, parts);
     channel.#server.listen(path);
     await once(channel.#server, 'listening');
+    // Such as too many open files: whoever could not connect hears of it.
+    channel.#server.on('error', (error) => channel.#complain(error));
     // To connect is to write, and the script may be another user.
     await chmod(path, 0o666);
     return channel;
   }
 
-  /** Ends all requests and removes the socket. Safe twice. */
+  /** Ends all requests and removes the socket. Safe twice; never rejects. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the run is over'));
     for (const socket of this.#sockets) socket.destroy();
@@ -52,7 +54,10 @@ export class RunChannel {
       this.#server.close();
       await once(this.#server, 'close');
     }
-    await rm(this.path, { force: true });
+    await rm(this.path, { force: true }).catch((error: unknown) => {
+      const { runId } = this.#parts.context.run;
+      this.#parts.logger.error({ error, runId }, 'a socket could not be removed');
+    });
   }
 
   #accept(socket: Socket): void {

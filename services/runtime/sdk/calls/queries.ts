@@ -4,27 +4,46 @@ import { QueryRefused, type ScriptQueries } from '#infra/postgres/script-queries
 import type { ReadModels } from '#projections/projection.ts';
 import { findScriptGroup } from '#projections/scripts/queries.ts';
 import Type from 'typebox';
-import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
+import {
+  answered,
+  refused,
+  sdkCall,
+  type SdkAnswer,
+  type SdkCalls,
+  type SdkContext,
+} from '../call.ts';
 
-/** Read-only queries over the scripts and runs of the script's own group. */
+/** Read-only queries over the scripts and runs of the script's own group: one at a time for each run, so
+ *  that none keeps the others' from their turn. */
 export function queryCalls(queries: ScriptQueries, reads: ReadModels): SdkCalls {
+  const lastOf = new WeakMap<SdkContext, Promise<unknown>>();
+  const answerTo = async (sql: string, { run }: SdkContext): Promise<SdkAnswer> => {
+    const script = await findScriptGroup(reads, run.scriptId);
+    if (script === undefined) return refused('not_found', 'The script is no longer there.');
+    try {
+      const lines = await queries.run(script.group_id, sql);
+      return answered(lines.map((line) => JSON.parse(line) as JsonValue));
+    } catch (error) {
+      if (!(error instanceof QueryRefused)) throw error;
+      return refused('query_failed', `${error.message}.`);
+    }
+  };
   return {
     'db.query': sdkCall({
       arguments: Type.Object(
         { sql: Type.String({ minLength: 1, maxLength: 64 * 1024 }) },
         { additionalProperties: false },
       ),
-      handle: async ({ sql }, { run }) => {
+      handle: async ({ sql }, context) => {
         if (!isStorable(sql)) return refused('invalid_request', 'The query holds a NUL character.');
-        const script = await findScriptGroup(reads, run.scriptId);
-        if (script === undefined) return refused('not_found', 'The script is no longer there.');
-        try {
-          const lines = await queries.run(script.group_id, sql);
-          return answered(lines.map((line) => JSON.parse(line) as JsonValue));
-        } catch (error) {
-          if (!(error instanceof QueryRefused)) throw error;
-          return refused('query_failed', `${error.message}.`);
-        }
+        const answer = (lastOf.get(context) ?? Promise.resolve()).then(() =>
+          answerTo(sql, context),
+        );
+        lastOf.set(
+          context,
+          answer.catch(() => undefined),
+        );
+        return await answer;
       },
     }),
   };
