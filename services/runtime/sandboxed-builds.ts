@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { BuildCommand, BuildRunner } from './environments/build-runner.ts';
 import type { Python } from './sandbox/python.ts';
-import type { PreparedRun, RunSpec, Sandbox } from './sandbox/sandbox.ts';
+import type { PreparedRun, RunExit, RunSpec, Sandbox } from './sandbox/sandbox.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -17,7 +17,8 @@ const limits: RunSpec['limits'] = {
   processes: 256,
   // The environment's own deadline aborts the build.
   wallClockSeconds: null,
-  diskBytes: null,
+  // With the cache of packages, of which more is kept from build to build.
+  diskBytes: 8192 * mebibyte,
 };
 
 export interface SandboxedBuildsOptions {
@@ -38,7 +39,9 @@ export function sandboxedBuilds(options: SandboxedBuildsOptions): BuildRunner {
         output: (stream, chunk) => command.onOutput(stream, chunk),
         sample: () => undefined,
       });
-      return await ending(prepared, options.leaseMs, command.signal);
+      const exit = await ending(prepared, options.leaseMs, command.signal);
+      if (exit.detail !== null) await command.onOutput('stderr', Buffer.from(`${exit.detail}\n`));
+      return { exitCode: exit.exitCode };
     },
   };
 }
@@ -47,7 +50,7 @@ async function ending(
   prepared: PreparedRun,
   leaseMs: number,
   signal: AbortSignal,
-): Promise<{ exitCode: number | null }> {
+): Promise<Extract<RunExit, { kind: 'exited' }>> {
   const kill = () => prepared.kill();
   signal.addEventListener('abort', kill);
   const heartbeat = setInterval(() => prepared.heartbeat(leaseMs), leaseMs / 3);
@@ -55,7 +58,7 @@ async function ending(
     prepared.go();
     const exit = await prepared.finished;
     await prepared.closed;
-    if (exit.kind === 'exited') return { exitCode: exit.exitCode };
+    if (exit.kind === 'exited') return exit;
     throw new Error(`the build could not be executed: ${exit.message}`);
   } finally {
     clearInterval(heartbeat);

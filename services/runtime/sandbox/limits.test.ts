@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Bench, NAMESPACES, NO_LIMITS, processesWith, until } from './testing/bench.ts';
@@ -88,6 +89,17 @@ describe.each([
     expect(exit).toMatchObject({ signal: 'SIGKILL', reason: null });
     const detail = /^disk limit of 8388608 bytes exceeded: (\d+) bytes used/;
     expect(exit).toHaveProperty('detail', expect.stringMatching(detail));
+  });
+
+  test('folders that a run may write to count for the disk', async () => {
+    const writable = join(bench.folder, `writable-${without.length}`);
+    await mkdir(writable);
+    const limits = { ...NO_LIMITS, diskBytes: 8 * MIB };
+    const { exit } = await bench.run('disk.py', ['several', writable], {
+      limits,
+      readWrite: [writable],
+    });
+    expect(exit).toHaveProperty('detail', expect.stringContaining('disk limit of 8388608 bytes'));
   });
 
   test('one file cannot grow beyond the limit', async () => {

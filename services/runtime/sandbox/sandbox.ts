@@ -125,7 +125,8 @@ export interface RunLimits {
   readonly processes: number | null;
   /** From `go()`: then the run is ended as if stopped, with reason `timeout`. */
   readonly wallClockSeconds: number | null;
-  /** What the workspace, `data/` and temporary files take together on the disk, and any one file. */
+  /** What the workspace, `data/`, temporary files and `readWrite` folders take together on the disk,
+   *  and any one file. */
   readonly diskBytes: number | null;
 }
 

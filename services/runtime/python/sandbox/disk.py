@@ -90,7 +90,7 @@ class _Meter:
         for path in self._folders:
             try:
                 folder = os.open(path, FOLDER)
-            except FileNotFoundError:
+            except (FileNotFoundError, NotADirectoryError):
                 continue
             devices.add(os.fstat(folder).st_dev)
             for size in _walk(folder):

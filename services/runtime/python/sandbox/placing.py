@@ -59,6 +59,7 @@ def measure_disk(spec: RunSpec, folder: RunFolder) -> Optional[DiskQuota]:
     if spec.limits.disk_bytes is None:
         return None
     kept = [] if spec.data_folder is None else [spec.data_folder]
-    quota = DiskQuota(spec.limits.disk_bytes, [folder.files, folder.tmp, *kept])
+    folders = [folder.files, folder.tmp, *kept, *spec.read_write]
+    quota = DiskQuota(spec.limits.disk_bytes, folders)
     quota.check(_FIRST_MEASURE_SECONDS)
     return quota
