@@ -1,0 +1,102 @@
+/** A page looks at few rows, however many there are and however rare what is asked for. */
+import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
+import { inOrderOfTime } from '#domain/kernel/ids.ts';
+import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
+import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
+import { createScript, runScript } from '#domain/testing/samples.ts';
+import { openDatabase, queryBuilder, type Database } from '#infra/postgres/database.ts';
+import { withClient } from '#infra/testing/client.ts';
+import { createTestDatabase } from '#infra/testing/database.ts';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { applyAll, type ReadModels } from '../projection.ts';
+import { inlineProjections } from '../registry.ts';
+import type { Tables } from '../tables.ts';
+import { listRuns, type RunListFilter } from './lists.ts';
+
+const runs = 6_000;
+const pageSize = 50;
+
+let database: Database;
+let drop: () => Promise<void>;
+let db: ReadModels;
+
+/** Copies of one run, a second apart: the first hundred failed by hand, all others succeeded on time. Of
+ *  two scripts in two groups, by turns. */
+const copies = `INSERT INTO runs
+  SELECT (jsonb_populate_record(run, jsonb_build_object(
+    'run_id', (lpad(to_hex($1::bigint + n * 1000), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid,
+    'script_id', CASE n % 2 WHEN 0 THEN $2 ELSE $3 END,
+    'group_id', CASE n % 2 WHEN 0 THEN $4 ELSE $5 END,
+    'status', CASE WHEN n <= 100 THEN 'failed' ELSE 'success' END,
+    'ended_as', CASE WHEN n <= 100 THEN 'failed' ELSE 'success' END,
+    'trigger_type', CASE WHEN n <= 100 THEN 'manual' ELSE 'schedule' END,
+    'finished_at', now()))).*
+  FROM runs run, generate_series(1, ${runs}) n`;
+
+beforeAll(async () => {
+  const made = await createTestDatabase();
+  drop = made.drop;
+  database = openDatabase(made.serviceUrl, {
+    connections: 2,
+    applicationName: 'test',
+    onIdleError: () => undefined,
+  });
+  db = queryBuilder<Tables>(database.pool);
+  const other = createScript({ scriptId: scriptId(2), name: 'Other', groupId: groupId(2) });
+  const history = await recordAll([...beginning, other, runScript({ runId: runId(1) })]);
+  await applyAll(inlineProjections, db, history);
+  await withClient(made.adminUrl, async (client) => {
+    const ids = [scriptId(1), scriptId(2), groupId(1), groupId(2)];
+    await client.query(copies, [at(0).getTime(), ...ids]);
+    await client.query('VACUUM ANALYZE runs');
+  });
+});
+afterAll(async () => {
+  await database.close();
+  await drop();
+});
+
+/** How many rows of the runs a page looks at. */
+async function lookedAt(filter: RunListFilter, after?: RunId): Promise<number> {
+  return await db.transaction().execute(async (transaction) => {
+    const before = await seen(transaction);
+    await listRuns(transaction, filter, after, pageSize);
+    return (await seen(transaction)) - before;
+  });
+}
+
+/** Rows of the runs that this session has looked at, as far as it has not reported them yet. */
+async function seen(transaction: ReadModels): Promise<number> {
+  const { rows } = await sql<{ seen: number }>`
+    SELECT seq_tup_read + idx_tup_fetch AS seen FROM pg_stat_xact_user_tables
+    WHERE relname = 'runs'`.execute(transaction);
+  return rows[0]?.seen ?? 0;
+}
+
+const all = { groupIds: null };
+const own = { groupIds: [groupId(1), groupId(2)] };
+const late = at(runs / 2);
+
+test.each<[string, RunListFilter]>([
+  ['all', all],
+  ['groups', own],
+  ['a script', { ...all, scriptId: scriptId(2) }],
+  ['what failed', { ...all, status: 'failed' }],
+  ['what failed in groups', { ...own, status: 'failed' }],
+  ['what failed of a script', { ...all, scriptId: scriptId(2), status: 'failed' }],
+  ['what failed lately, which is nothing', { ...own, status: 'failed', from: late }],
+  ['a rare trigger', { ...own, triggerType: 'manual' }],
+  ['a trigger that there is none of', { ...all, triggerType: 'rerun' }],
+  ['what never ended so', { ...own, triggerType: 'schedule', status: 'failed' }],
+  ['a time', { ...own, from: at(10), to: at(20) }],
+  ['what waits', { ...own, status: 'queued' }],
+  ['a name', { ...all, text: 'other', status: 'failed' }],
+  ['a script of another group', { groupIds: [groupId(1)], scriptId: scriptId(2) as ScriptId }],
+])('a page of %s looks at few runs', async (_, filter) => {
+  const middle = inOrderOfTime(runId(1), late) as RunId;
+  // Each row as an entry of an index and as itself, and some of each range; far from all.
+  const most = 5 * pageSize;
+  expect(await lookedAt(filter)).toBeLessThanOrEqual(most);
+  expect(await lookedAt(filter, middle)).toBeLessThanOrEqual(most);
+});
