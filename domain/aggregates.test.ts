@@ -9,6 +9,7 @@ import { packed } from './kernel/json.ts';
 import { noticeAggregate } from './notice/decide.ts';
 import { refusalAggregate } from './refusal/decide.ts';
 import { runAggregate } from './run/decide.ts';
+import { scheduleAggregate } from './schedule/decide.ts';
 import { scriptAggregate } from './script/decide.ts';
 import { secretUseAggregate } from './secret-use/decide.ts';
 import { secretAggregate } from './secret/decide.ts';
@@ -19,6 +20,7 @@ import {
   noticeCommand,
   refusalCommand,
   runCommand,
+  scheduleCommand,
   scriptCommand,
   secretCommand,
   secretUseCommand,
@@ -55,6 +57,17 @@ every(
   fc.record({ scriptExists: mostlyTrue, keyExists: mostlyTrue }),
 );
 every('secret_use', secretUseAggregate, secretUseCommand, noFacts);
+every(
+  'schedule',
+  scheduleAggregate,
+  scheduleCommand,
+  fc.record({
+    scriptExists: mostlyTrue,
+    settled: fc.constant(
+      new Set(['2026-01-01T00:00:20.000Z', '2026-01-01T00:00:40.000Z', '2026-01-01T00:01:00.000Z']),
+    ),
+  }),
+);
 every('notice', noticeAggregate, noticeCommand, fc.constant({ groupId: groupId() }));
 every('refusal', refusalAggregate, refusalCommand, noFacts);
 

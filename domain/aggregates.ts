@@ -15,6 +15,9 @@ import type { RefusalEvent } from './refusal/events.ts';
 import type { RunCommand } from './run/commands.ts';
 import { runAggregate } from './run/decide.ts';
 import type { RunEvent } from './run/events.ts';
+import type { ScheduleCommand } from './schedule/commands.ts';
+import { scheduleAggregate } from './schedule/decide.ts';
+import type { ScheduleEvent } from './schedule/events.ts';
 import type { ScriptCommand } from './script/commands.ts';
 import { scriptAggregate } from './script/decide.ts';
 import type { ScriptEvent } from './script/events.ts';
@@ -41,6 +44,7 @@ export type Command =
   | ScriptCommand
   | SecretCommand
   | SecretUseCommand
+  | ScheduleCommand
   | NoticeCommand
   | RunCommand
   | UserCommand
@@ -54,6 +58,7 @@ export type PlatformEvent =
   | ScriptEvent
   | SecretEvent
   | SecretUseEvent
+  | ScheduleEvent
   | NoticeEvent
   | RunEvent
   | UserEvent
@@ -101,6 +106,11 @@ export function handlingOf(command: Command): Handling {
     case 'SetSecret':
     case 'DeleteSecret':
       return bind(secretAggregate, command);
+    case 'CreateSchedule':
+    case 'ChangeSchedule':
+    case 'DeleteSchedule':
+    case 'PassOccurrences':
+      return bind(scheduleAggregate, command);
     case 'PostNotice':
       return bind(noticeAggregate, command);
     case 'ReadSecrets':

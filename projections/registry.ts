@@ -6,6 +6,7 @@ import type { Projection } from './projection.ts';
 import { retentionProjection } from './retention/apply.ts';
 import { runQueueProjection } from './run-queue/apply.ts';
 import { runsProjection } from './runs/apply.ts';
+import { schedulesProjection } from './schedules/apply.ts';
 import { scriptFilesProjection, scriptsProjection } from './scripts/apply.ts';
 import { secretsProjection, secretUsesProjection } from './secrets/apply.ts';
 import { sessionsProjection } from './sessions/apply.ts';
@@ -26,6 +27,7 @@ export const inlineProjections: readonly Projection[] = [
   runQueueProjection,
   triggerStateProjection,
   secretsProjection,
+  schedulesProjection,
   retentionProjection,
 ];
 

@@ -5,6 +5,7 @@ import type { GroupsTable } from './groups/table.ts';
 import type { RetentionTable } from './retention/table.ts';
 import type { RunQueueTable } from './run-queue/table.ts';
 import type { RunsTable } from './runs/table.ts';
+import type { ScheduleOccurrencesTable, SchedulesTable } from './schedules/table.ts';
 import type { ScriptFilesTable, ScriptsTable } from './scripts/table.ts';
 import type { DataKeysTable, SecretsTable, SecretUsesTable } from './secrets/table.ts';
 import type { SessionsTable } from './sessions/table.ts';
@@ -23,6 +24,8 @@ export interface Tables {
   readonly run_figures: RunFiguresTable;
   readonly run_queue: RunQueueTable;
   readonly runs: RunsTable;
+  readonly schedule_occurrences: ScheduleOccurrencesTable;
+  readonly schedules: SchedulesTable;
   readonly script_files: ScriptFilesTable;
   readonly scripts: ScriptsTable;
   readonly secret_uses: SecretUsesTable;

@@ -3,6 +3,7 @@ import type { ScriptFacts, World } from '#domain/kernel/aggregate.ts';
 import { heldTriggers } from '#domain/run/run.ts';
 import { gathered } from './gathered.ts';
 import type { ReadModels } from './projection.ts';
+import { occurrenceFacts, settledDueTimes } from './schedules/queries.ts';
 import { statement } from './statement.ts';
 
 /** The world as `db` sees it. */
@@ -21,6 +22,8 @@ export function worldOf(db: ReadModels): World {
         .select('key_id')
         .where('key_id', '=', keyId)
         .executeTakeFirst()) !== undefined,
+    settledDueTimes: (scheduleId, dueTimes) => settledDueTimes(db, scheduleId, dueTimes),
+    occurrence: (scheduleId, dueAt, scriptId) => occurrenceFacts(db, scheduleId, dueAt, scriptId),
     emailTaken: async (email) =>
       (await db
         .selectFrom('users')

@@ -12,6 +12,7 @@ export const refusalCodes = [
   'payload_too_large',
   'run_fenced',
   'run_not_active',
+  'run_overlaps',
   'script_disabled',
   'script_not_deleted',
   'script_purged',

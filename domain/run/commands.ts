@@ -18,6 +18,8 @@ export interface RunScript {
   readonly timeoutSeconds: number | null;
   /** Default: `refuse`. */
   readonly whenBusy?: WhenBusy;
+  /** Refused while another run of the same schedule is active. */
+  readonly unlessOverlapping?: true;
   /** Left out, the run executes the script as it is now. */
   readonly plan?: RunPlan;
   /** Default: 1. */

@@ -1,5 +1,5 @@
 import { given } from '#domain/testing/given.ts';
-import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
+import { groupId, runId, scheduleId, scriptId } from '#domain/testing/ids.ts';
 import {
   finishRun,
   runFinished,
@@ -52,6 +52,24 @@ describe('given no run', () => {
     nothing
       .when(runScript({ plan, timeoutSeconds: 9 }), scriptFacts({ version: 9 }))
       .thenRecords(runQueued(sooner));
+  });
+
+  test('when its schedule is due, then it is queued, once for each due time', () => {
+    const trigger = {
+      type: 'schedule',
+      scheduleId: scheduleId(),
+      dueAt: '2026-01-01T01:00:00.000Z',
+      outcome: 'fired',
+    } as const;
+    const facing = (over: boolean, overlaps: boolean) => ({
+      ...scriptFacts({ maxConcurrentRuns: 9 }),
+      occurrence: { over, overlaps },
+    });
+    const due = runScript({ trigger, unlessOverlapping: true });
+    nothing.when(due, facing(false, false)).thenRecords(runQueued({ trigger }));
+    nothing.when(due, facing(false, true)).thenRefuses('run_overlaps');
+    nothing.when(due, facing(true, false)).thenRefuses('already_exists');
+    nothing.when(runScript({ trigger }), facing(false, true)).thenRecords(runQueued({ trigger }));
   });
 
   test('when every slot is taken, then it waits where it may', () => {

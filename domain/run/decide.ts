@@ -1,4 +1,4 @@
-import type { Aggregate, ScriptFacts } from '#domain/kernel/aggregate.ts';
+import type { Aggregate, OccurrenceFacts, ScriptFacts, World } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { known, parseGroupId } from '#domain/kernel/ids.ts';
 import { defaultLimits, type RunLimits } from '#domain/script/settings.ts';
@@ -17,7 +17,12 @@ import { noTotals } from './run.ts';
 import { evolveRun, initialRun, type RunState } from './state.ts';
 
 /** The script of a run that is asked for or released; `undefined` for every other command. */
-export type RunDecisionFacts = ScriptFacts | undefined;
+export type RunDecisionFacts =
+  | (ScriptFacts & {
+      /** Where a schedule asks. */
+      readonly occurrence?: OccurrenceFacts;
+    })
+  | undefined;
 
 export function decideRun(
   state: RunState,
@@ -43,7 +48,9 @@ export function decideRun(
 function queue(state: RunState, command: RunScript, script: RunDecisionFacts): Decision<RunEvent> {
   if (state.status !== 'absent') return accept();
   const unusable = withdrawn(script);
+  if (script?.occurrence?.over === true) return dueTimeOver;
   if (script === undefined || unusable !== undefined) return unusable ?? noScript;
+  if (command.unlessOverlapping && script.occurrence?.overlaps) return overlapping;
   // Whoever waits already comes first.
   const isBusy = !hasSlot(script) || script.waitingRuns > 0;
   if (isBusy && command.whenBusy !== 'queue') return limitReached(script);
@@ -86,6 +93,8 @@ function planOf(script: ScriptFacts): RunPlan {
   };
 }
 
+const dueTimeOver = refuse('already_exists', 'That due time of the schedule has ended already.');
+const overlapping = refuse('run_overlaps', 'The run before of the schedule is active still.');
 const noScript = refuse('not_found', 'There is no such script.');
 
 function withdrawn(script: RunDecisionFacts): Decision<never> | undefined {
@@ -195,12 +204,26 @@ export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecision
   stateVersion: 1,
   decide: decideRun,
   streamOf: (command) => `run-${command.runId}`,
-  guards: (command) =>
-    command.type === 'RunScript' || command.type === 'ReleaseRun'
-      ? [`script-${command.scriptId}`]
-      : [],
-  gather: async (command, world) =>
-    command.type === 'RunScript' || command.type === 'ReleaseRun'
-      ? await world.script(command.scriptId)
-      : undefined,
+  guards: (command) => {
+    if (command.type === 'ReleaseRun') return [`script-${command.scriptId}`];
+    if (command.type !== 'RunScript') return [];
+    const { trigger, scriptId } = command;
+    return trigger.type === 'schedule'
+      ? [`script-${scriptId}`, `schedule-${trigger.scheduleId}`]
+      : [`script-${scriptId}`];
+  },
+  gather: async (command, world) => {
+    if (command.type === 'ReleaseRun') return await world.script(command.scriptId);
+    return command.type === 'RunScript' ? await factsOfRequest(command, world) : undefined;
+  },
 };
+
+async function factsOfRequest(
+  { scriptId, trigger }: RunScript,
+  world: World,
+): Promise<RunDecisionFacts> {
+  const script = await world.script(scriptId);
+  if (script === undefined || trigger.type !== 'schedule') return script;
+  const { scheduleId, dueAt } = trigger;
+  return { ...script, occurrence: await world.occurrence(scheduleId, dueAt, scriptId) };
+}

@@ -1,5 +1,6 @@
 /** The vocabulary of runs (contract §3, "Run"). */
-import type { RunId, TokenId } from '#domain/kernel/ids.ts';
+import type { RunId, ScheduleId, TokenId } from '#domain/kernel/ids.ts';
+import type { FiredOutcome } from '#domain/schedule/schedule.ts';
 
 export const failures = [
   'exit_code',
@@ -34,7 +35,14 @@ export const heldTriggers: readonly TriggerType[] = ['schedule', 'webhook', 'eve
 
 /** What made the run. A retry and a rerun name the run that they repeat. */
 export type Trigger =
-  | { readonly type: Exclude<TriggerType, 'api' | 'event' | 'retry' | 'rerun'> }
+  | { readonly type: Exclude<TriggerType, 'api' | 'event' | 'retry' | 'rerun' | 'schedule'> }
+  | {
+      readonly type: 'schedule';
+      readonly scheduleId: ScheduleId;
+      /** RFC 3339, in UTC with milliseconds. */
+      readonly dueAt: string;
+      readonly outcome: FiredOutcome;
+    }
   | { readonly type: 'api'; readonly tokenId: TokenId }
   | { readonly type: 'event'; readonly cause: 'keep_alive' }
   /** A script asked for it, in that run. */

@@ -8,7 +8,9 @@ import type { GroupCommand } from '#domain/group/commands.ts';
 import type { NoticeCommand } from '#domain/notice/commands.ts';
 import type { RefusalCommand } from '#domain/refusal/commands.ts';
 import type { RunCommand } from '#domain/run/commands.ts';
-import { failures, noTotals, type RunTotals } from '#domain/run/run.ts';
+import { failures, noTotals, type RunTotals, type Trigger } from '#domain/run/run.ts';
+import type { ScheduleCommand } from '#domain/schedule/commands.ts';
+import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import type { ScriptCommand } from '#domain/script/commands.ts';
 import {
   defaultLimits,
@@ -25,9 +27,11 @@ import type { UserCommand } from '#domain/user/commands.ts';
 import fc from 'fast-check';
 import * as ids from './ids.ts';
 import {
+  createSchedule,
   createScript,
   createUser,
   file,
+  hourly,
   postNotice,
   recordRefusal,
   runScript,
@@ -185,6 +189,16 @@ const totals: fc.Arbitrary<RunTotals> = fc.record({
   logTruncated: fc.boolean(),
 });
 
+const trigger: fc.Arbitrary<Trigger> = fc.oneof(
+  fc.constant({ type: 'manual' } as const),
+  fc.record({
+    type: fc.constant('schedule'),
+    scheduleId: one(ids.scheduleId, 2),
+    dueAt: fc.constantFrom('2026-01-01T00:00:20.000Z', '2026-01-01T00:00:27.000Z'),
+    outcome: fc.constant('fired'),
+  }),
+);
+
 export const runCommand: fc.Arbitrary<RunCommand> = fc.oneof(
   {
     weight: 3,
@@ -193,6 +207,7 @@ export const runCommand: fc.Arbitrary<RunCommand> = fc.oneof(
         runId,
         scriptId,
         timeoutSeconds: fc.option(fc.constant(9)),
+        trigger,
         whenBusy: fc.constantFrom('refuse', 'refuse', 'queue'),
       })
       .map((changes) => runScript(changes)),
@@ -297,6 +312,62 @@ export const tokenCommand: fc.Arbitrary<TokenCommand> = fc.oneof(
   fc.record({ type: fc.constant('RevokeToken'), tokenId: one(ids.tokenId) }),
 );
 
+const definition: fc.Arbitrary<ScheduleDefinition> = fc
+  .record({
+    timing: fc.constantFrom(
+      { kind: 'cron', cron: '*/20 * * * * *', intervalSeconds: null } as const,
+      { kind: 'cron', cron: '61 * * * *', intervalSeconds: null } as const,
+      { kind: 'interval', cron: null, intervalSeconds: 7 } as const,
+    ),
+    timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Mars/Olympus'),
+    startAt: fc.constantFrom(null, '2026-01-01T00:00:05Z'),
+    endAt: fc.constantFrom(null, null, '2026-01-01T00:00:30Z'),
+    enabled: fc.constantFrom(true, true, false),
+    paramsSha256: fc.constantFrom(null, 'a'.repeat(64)),
+  })
+  .map(({ timing, ...changes }) => ({ ...hourly, ...changes, ...timing }));
+
+const scheduleId = one(ids.scheduleId, 2);
+export const scheduleCommand: fc.Arbitrary<ScheduleCommand> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ scheduleId, definition }).map((changes) => createSchedule(changes)),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record(
+      {
+        type: fc.constant('ChangeSchedule'),
+        scheduleId,
+        scriptId: fc.constant(ids.scriptId()),
+        definition,
+        expectedVersion,
+      },
+      { requiredKeys: ['type', 'scheduleId', 'scriptId', 'definition'] },
+    ),
+  },
+  fc.record({
+    type: fc.constant('DeleteSchedule'),
+    scheduleId,
+    scriptId: fc.constant(ids.scriptId()),
+  }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('PassOccurrences'),
+      scheduleId,
+      scriptId: fc.constant(ids.scriptId()),
+      occurrences: fc.constantFrom(
+        [
+          { dueAt: '2026-01-01T00:00:20.000Z', outcome: 'missed', reason: 'too_late' } as const,
+          { dueAt: '2026-01-01T00:00:40.000Z', outcome: 'skipped', reason: 'overlap' } as const,
+        ],
+        [{ dueAt: '2026-01-01T00:01:00.000Z', outcome: 'skipped', reason: 'overlap' } as const],
+      ),
+    }),
+  },
+);
+
 export const noticeCommand: fc.Arbitrary<NoticeCommand> = fc
   .record({ noticeId: one(ids.noticeId), scriptId, message: text })
   .map((changes) => postNotice(changes));
@@ -327,6 +398,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   systemCommand,
   secretCommand,
   secretUseCommand,
+  { weight: 4, arbitrary: scheduleCommand },
   noticeCommand,
   tokenCommand,
   refusalCommand,

@@ -8,6 +8,7 @@ import {
   parseRefusalId,
   parseRunId,
   parseScriptId,
+  parseScheduleId,
   parseSessionId,
   parseTokenId,
   parseUserId,
@@ -26,5 +27,6 @@ export const sessionId = numbered('5', parseSessionId);
 export const noticeId = numbered('9', parseNoticeId);
 export const refusalId = numbered('6', parseRefusalId);
 export const tokenId = numbered('a', parseTokenId);
+export const scheduleId = numbered('b', parseScheduleId);
 export const commandId = numbered('7', parseCommandId);
 export const eventId = numbered('8', parseEventId);

@@ -80,11 +80,42 @@ function worldOf(log: readonly Recorded[]): World {
     script: (id) => Promise.resolve(scriptFacts(log, id)),
     groupExists: (id) => Promise.resolve(log.some((event) => event.streamId === `group-${id}`)),
     dataKeyExists: () => Promise.resolve(true),
+    occurrence: (id, dueAt) =>
+      Promise.resolve({
+        over: !isOn(log, id) || settledOf(log, id, [dueAt]).length > 0,
+        overlaps: false,
+      }),
+    settledDueTimes: (id, dueTimes) => Promise.resolve(settledOf(log, id, dueTimes)),
     emailTaken: (email) =>
       Promise.resolve(
         log.some((event) => event.type === 'UserCreated' && event.data.email === email),
       ),
   };
+}
+
+/** Whether there is such a schedule, and it is not switched off. */
+function isOn(log: readonly Recorded[], scheduleId: string): boolean {
+  const last = log.findLast(
+    (event) => event.streamId === `schedule-${scheduleId}` && event.type !== 'OccurrencesPassed',
+  );
+  return last !== undefined && 'definition' in last.data && last.data.definition.enabled;
+}
+
+function settledOf(
+  log: readonly Recorded[],
+  scheduleId: string,
+  dueTimes: readonly string[],
+): readonly string[] {
+  const passed = log.flatMap((event) =>
+    event.type === 'OccurrencesPassed' && event.data.scheduleId === scheduleId
+      ? event.data.occurrences.map(({ dueAt }) => dueAt)
+      : event.type === 'RunQueued' &&
+          event.data.trigger.type === 'schedule' &&
+          event.data.trigger.scheduleId === scheduleId
+        ? [event.data.trigger.dueAt]
+        : [],
+  );
+  return dueTimes.filter((dueAt) => passed.includes(dueAt));
 }
 
 function scriptFacts(log: readonly Recorded[], id: string): ScriptFacts | undefined {

@@ -6,6 +6,8 @@ import type { RecordRefusal } from '#domain/refusal/commands.ts';
 import type { FinishRun, RunScript } from '#domain/run/commands.ts';
 import type { RunFinished, RunQueued, RunStarted } from '#domain/run/events.ts';
 import { noTotals } from '#domain/run/run.ts';
+import type { CreateSchedule } from '#domain/schedule/commands.ts';
+import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
 import type { FileVersion, ScriptCreated } from '#domain/script/events.ts';
 import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
@@ -18,6 +20,7 @@ import {
   noticeId,
   refusalId,
   runId,
+  scheduleId,
   scriptId,
   tokenId,
   userId,
@@ -175,6 +178,31 @@ export function issueToken(changes: Partial<IssueToken> = {}): IssueToken {
     scopes: ['scripts:read', 'runs:write'],
     tokenHash: 'a'.repeat(64),
     expiresAt: null,
+    ...changes,
+  };
+}
+
+/** Every hour. */
+export const hourly: ScheduleDefinition = {
+  kind: 'cron',
+  cron: '@hourly',
+  intervalSeconds: null,
+  timezone: 'UTC',
+  startAt: null,
+  endAt: null,
+  enabled: true,
+  catchUp: 'last',
+  maxLatenessSeconds: 3600,
+  overlap: 'skip',
+  paramsSha256: null,
+};
+
+export function createSchedule(changes: Partial<CreateSchedule> = {}): CreateSchedule {
+  return {
+    type: 'CreateSchedule',
+    scheduleId: scheduleId(),
+    scriptId: scriptId(),
+    definition: hourly,
     ...changes,
   };
 }

@@ -39,6 +39,10 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'SecretSet':
       case 'SecretDeleted':
       case 'SecretsRead':
+      case 'ScheduleCreated':
+      case 'ScheduleChanged':
+      case 'ScheduleDeleted':
+      case 'OccurrencesPassed':
       case 'NoticePosted':
       case 'UserCreated':
       case 'SessionOpened':

@@ -1,4 +1,4 @@
-/** Bodies that events name by hash: parameters of runs. */
+/** Bodies that events name by hash: parameters of runs and of schedules. */
 import { createHash } from 'node:crypto';
 import type { Queryable } from './database.ts';
 
@@ -16,13 +16,19 @@ const statements = {
     SELECT sha256 FROM payloads p WHERE wanted_at < $1 AND NOT EXISTS (
       SELECT FROM runs r WHERE r.params_sha256 = p.sha256
         AND (r.finished_at IS NULL OR r.finished_at >= $1))
+      AND NOT EXISTS (SELECT FROM schedules c JOIN scripts s USING (script_id)
+        WHERE c.params_sha256 = p.sha256 AND NOT c.deleted AND s.purge IS NULL)
     ORDER BY wanted_at LIMIT $2)`,
   // Somebody may be about to start a run with it.
   purge: `DELETE FROM payloads WHERE sha256 = ANY($1)
     AND wanted_at < now() - interval '5 minutes' AND NOT EXISTS (
-      SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)`,
+      SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)
+    AND NOT EXISTS (SELECT FROM schedules c
+      WHERE c.params_sha256 = payloads.sha256 AND NOT c.deleted AND c.script_id <> $2)`,
   left: `SELECT EXISTS (SELECT FROM payloads WHERE sha256 = ANY($1) AND NOT EXISTS (
-      SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)) AS some`,
+      SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)
+    AND NOT EXISTS (SELECT FROM schedules c
+      WHERE c.params_sha256 = payloads.sha256 AND NOT c.deleted AND c.script_id <> $2)) AS some`,
 };
 
 /** Keeps `content`; the same content again is kept once. @returns its SHA-256 in lower-case hex */
@@ -44,7 +50,7 @@ export async function keepPayload(db: Queryable, sha256: string): Promise<boolea
   return (await db.query(statements.keep, [sha256])).rowCount === 1;
 }
 
-/** Removes what no run needs that is active or ended at `before` or later, and what nobody wanted since;
+/** Removes what no schedule refers to, no run needs that is active or ended at `before` or later, and what nobody wanted since;
  *  at most `limit`.
  *  @param before at least a day ago
  *  @returns how many */
@@ -52,7 +58,7 @@ export async function sweepPayloads(db: Queryable, before: Date, limit: number):
   return (await db.query(statements.sweep, [before, limit])).rowCount ?? 0;
 }
 
-/** Removes those payloads that no other script's runs were given, and that nobody wanted just now.
+/** Removes those payloads that no other script's runs or schedules were given, and that nobody wanted just now.
  *  @returns whether all of them are gone */
 export async function purgePayloads(
   db: Queryable,

@@ -19,7 +19,7 @@ const nameOf = (script: number) => (script === 2 ? 'Odd 50%_\\' : `Busy ${script
 /** A run's id is of the second of its number. */
 const idOf = (number: number) => inOrderOfTime(runId(number), at(number)) as RunId;
 const triggerOf = (number: number) =>
-  (['manual', 'queue', 'schedule', 'webhook'] as const)[number % 7 > 3 ? 2 : number % 7];
+  (['manual', 'queue', 'mcp', 'webhook'] as const)[number % 7 > 3 ? 2 : number % 7];
 
 /** The end of a run; the last ones wait or run still. */
 function endOf(number: number): readonly Command[] {
@@ -105,7 +105,7 @@ describe('the list of runs', () => {
     ['what waits', { ...all, status: 'queued' }, 6],
     ['what runs', { ...all, status: 'running' }, 6],
     ['what failed', { ...all, status: 'failed' }, 31],
-    ['what nobody started so', { ...all, triggerType: 'mcp' }, 0],
+    ['what nobody started so', { ...all, triggerType: 'schedule' }, 0],
     ['a minute', { ...all, from: at(10), to: at(70) }, 60],
     ['all time', { ...all, from: new Date(-1) }, 90],
     ['no time', { ...all, to: new Date(-1) }, 0],

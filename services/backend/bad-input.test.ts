@@ -6,17 +6,28 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formsOf } from './http/operation.ts';
 import { operations } from './operations.ts';
-import { apiToken, deeds, groups, nowhere, refusals, run, script } from './testing/people.ts';
+import {
+  apiToken,
+  deeds,
+  groups,
+  nowhere,
+  refusals,
+  run,
+  schedule,
+  script,
+} from './testing/people.ts';
 import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
 
 let platform: TestBackend;
 let scriptId: string;
 let runId: string;
 let tokenId: string;
+let scheduleId: string;
 beforeAll(async () => {
   platform = await startTestBackend();
   ({ id: scriptId } = await script(platform.admin, { group_id: groups.bots }));
   runId = await run(platform.admin, scriptId);
+  scheduleId = await schedule(platform.admin, scriptId);
   ({ id: tokenId } = await apiToken(platform.admin, ['*']));
 });
 afterAll(() => platform.close());
@@ -30,6 +41,7 @@ const address = (path: string, id = '') =>
   path
     .replace('{run_id}', id || runId)
     .replace('{token_id}', id || tokenId)
+    .replace('{schedule_id}', id || scheduleId)
     .replace('{id}', id || scriptId)
     .replace('{name}', 'TOKEN')
     .replace('{path}', 'main.py');

@@ -14,6 +14,8 @@ import { retentionOperations } from './routes/retention.ts';
 import { runHistoryOperations } from './routes/run-history.ts';
 import { runOperations } from './routes/runs.ts';
 import { sampleOperations } from './routes/samples.ts';
+import { scheduleTimeOperations } from './routes/schedule-times.ts';
+import { scheduleOperations } from './routes/schedules.ts';
 import { scriptArchiveOperations } from './routes/script-archives.ts';
 import { scriptCopyOperations } from './routes/script-copies.ts';
 import { scriptEnvironmentOperations } from './routes/script-environment.ts';
@@ -54,6 +56,8 @@ export const operations: readonly Operation[] = [
   ...scriptPurgeOperations,
   ...scriptHistoryOperations,
   ...secretOperations,
+  ...scheduleOperations,
+  ...scheduleTimeOperations,
   ...templateOperations,
   ...fileOperations,
   ...runOperations,

@@ -5,7 +5,7 @@ import { objectKey } from '#domain/ports/object-keys.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formsOf, type Operation } from './http/operation.ts';
 import { operations } from './operations.ts';
-import { apiToken, groups, nowhere, run, script, someone } from './testing/people.ts';
+import { apiToken, groups, nowhere, run, schedule, script, someone } from './testing/people.ts';
 import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import type { Answer, TestClient } from './testing/test-client.ts';
 
@@ -30,8 +30,9 @@ const api = operations
   .flatMap((one) => formsOf(one).map((form) => ({ one, ...form })));
 const guarded = api.filter(({ one }) => one.access !== 'public');
 let made = 0;
-const bodies: Readonly<Record<string, (client: TestClient) => unknown>> = {
+const bodies: Readonly<Record<string, (client: TestClient, ids: Things) => unknown>> = {
   createScript: () => ({ name: 'Made' }),
+  createSchedule: (_client, { scriptId }) => ({ script_id: scriptId, cron: '@daily' }),
   createUser: () => {
     const email = `made${(made += 1)}@example.com`;
     return { email, password: 'a good password', role: 'viewer' };
@@ -47,9 +48,15 @@ interface Things {
   readonly scriptId: string;
   readonly runId: string;
   readonly tokenId: string;
+  readonly scheduleId: string;
 }
 
-const nothing: Things = { scriptId: nowhere, runId: nowhere, tokenId: nowhere };
+const nothing: Things = {
+  scriptId: nowhere,
+  runId: nowhere,
+  tokenId: nowhere,
+  scheduleId: nowhere,
+};
 
 async function call(
   client: TestClient,
@@ -59,13 +66,14 @@ async function call(
   const address = path
     .replace('{run_id}', ids.runId)
     .replace('{token_id}', ids.tokenId)
+    .replace('{schedule_id}', ids.scheduleId)
     .replace('{id}', ids.scriptId)
     .replace('{name}', 'TOKEN')
     .replace('{path}', 'main.py');
   if (one.operationId === 'purgeScript') {
     await platform.admin.sendJson('DELETE', `/api/v1/scripts/${ids.scriptId}`, undefined);
   }
-  const body = bodies[one.operationId]?.(client) ?? one.body?.example;
+  const body = bodies[one.operationId]?.(client, ids) ?? one.body?.example;
   return await client.sendJson(method.toUpperCase(), address, one.body && body);
 }
 
@@ -97,7 +105,8 @@ async function given(groupId: string, owner: TestClient): Promise<Things> {
   const runId = await run(platform.admin, scriptId);
   await platform.services.objects.put(objectKey.runArtifact(runId, 'main.py'), Buffer.from('kept'));
   const { id: tokenId } = await apiToken(owner, ['*']);
-  return { scriptId, runId, tokenId };
+  const scheduleId = await schedule(platform.admin, scriptId);
+  return { scriptId, runId, tokenId, scheduleId };
 }
 
 describe.each(guarded)('$method $path', (form) => {

@@ -20,6 +20,8 @@ import { removeOutdated } from './housekeeping/retention.ts';
 import { keepBotsAlive } from './keep-alive.ts';
 import { endLostRuns } from './lost-runs.ts';
 import { lagMetrics, lagProblem } from './reader-lag.ts';
+import { serveDueSchedules } from './schedules/due-schedules.ts';
+import { untilDue } from './schedules/until-due.ts';
 import { endExpiredRuns, releaseWaitingRuns } from './waiting-runs.ts';
 
 const pollMs = 1_000;
@@ -85,17 +87,24 @@ function startDuties(platform: Platform, objects: ObjectStore, logger: Logger) {
   const waiting = { queue, commands, ids };
   const releasing = duty('waiting runs', pollMs, () => releaseWaitingRuns(waiting));
   const keeping = duty('bots', pollMs, () => keepBotsAlive({ reads, commands, ids, clock }));
+  const schedules = { reads, commands, ids, clock };
+  const scheduling = duty('schedules', pollMs, async (signal) => {
+    if (await serveDueSchedules(schedules)) return true;
+    return await untilDue(schedules, pollMs, signal);
+  });
   bus.subscribe('events', () => {
     projecting.wake();
     reacting.wake();
     releasing.wake();
     keeping.wake();
+    scheduling.wake();
   });
   return [
     projecting,
     reacting,
     releasing,
     keeping,
+    scheduling,
     duty('expired runs', pollMs, () => endExpiredRuns(waiting)),
     duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, logger })),
     duty('purges', purgeMs, (signal) =>

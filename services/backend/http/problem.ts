@@ -45,6 +45,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   rate_limited: { status: 429, title: 'Too many requests' },
   run_fenced: { status: 409, title: 'The run belongs to another runtime' },
   run_not_active: { status: 409, title: 'The run is not active' },
+  run_overlaps: { status: 409, title: 'The run before is active still' },
   script_not_deleted: { status: 409, title: 'The script is not deleted' },
   script_purged: { status: 409, title: 'The script has been purged' },
   script_disabled: { status: 409, title: 'The script is disabled' },

@@ -120,13 +120,14 @@ function queuedBy({ data: { trigger, attempt, scriptVersion } }: Queued, actor: 
       return `Run ${trigger.runId} failed, and the retry policy allows attempt ${attempt}.`;
     case 'rerun':
       return `${actor} ran ${trigger.runId} again, at version ${scriptVersion}.`;
+    case 'schedule':
+      return `Schedule ${trigger.scheduleId} was due at ${trigger.dueAt} (${trigger.outcome}).`;
     case 'event':
       return trigger.cause === 'script'
         ? `Run ${trigger.runId} asked for it, at version ${scriptVersion}.`
         : 'The script is to be kept alive and had no run.';
     case 'manual':
     case 'api':
-    case 'schedule':
     case 'webhook':
     case 'mcp':
     case 'queue':

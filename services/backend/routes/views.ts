@@ -92,6 +92,10 @@ export function runJson(
 
 function triggerJson(trigger: ListedRun['trigger']) {
   if (trigger.type === 'api') return { type: trigger.type, token_id: trigger.tokenId };
+  if (trigger.type === 'schedule') {
+    const { type, scheduleId, dueAt, outcome } = trigger;
+    return { type, schedule_id: scheduleId, due_at: dueAt, outcome };
+  }
   if (!('runId' in trigger)) return trigger;
   const { runId, ...others } = trigger;
   return { ...others, run_id: runId };

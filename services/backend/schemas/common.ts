@@ -1,9 +1,11 @@
 /** Pieces that the schemas of all resources share. `title` names a component of the description. */
 import {
   parseRunId,
+  parseScheduleId,
   parseScriptId,
   parseTokenId,
   type RunId,
+  type ScheduleId,
   type ScriptId,
   type TokenId,
 } from '#domain/kernel/ids.ts';
@@ -69,6 +71,7 @@ export function isArtifactPath(text: string): boolean {
 /** Parameters of paths. */
 export const pathParameters = {
   scriptId: id<ScriptId>('script', examples.scriptId, parseScriptId),
+  scheduleId: id<ScheduleId>('schedule', examples.scriptId, parseScheduleId),
   runId: id<RunId>('run', examples.runId, parseRunId),
   tokenId: id<TokenId>('token', examples.tokenId, parseTokenId),
   secretName: {

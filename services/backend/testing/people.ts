@@ -60,6 +60,17 @@ export async function script(client: TestClient, body: object = {}): Promise<Mad
   return created.json as MadeScript;
 }
 
+/** Has a script run every day, unless `body` says otherwise. @returns the schedule's id */
+export async function schedule(
+  client: TestClient,
+  scriptId: string,
+  body: object = { cron: '@daily' },
+): Promise<string> {
+  const made = await client.post('/api/v1/schedules', { script_id: scriptId, ...body });
+  expect(made.status, made.text).toBe(201);
+  return (made.json as { id: string }).id;
+}
+
 /** Queues a run of a script. @returns its id */
 export async function run(
   client: TestClient,

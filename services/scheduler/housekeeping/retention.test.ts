@@ -6,7 +6,14 @@ import { objectKey, objectPrefix } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { Retention } from '#domain/system/retention.ts';
 import { runId } from '#domain/testing/ids.ts';
-import { createGroup, createScript, finishRun, runScript } from '#domain/testing/samples.ts';
+import {
+  createGroup,
+  createSchedule,
+  createScript,
+  finishRun,
+  hourly,
+  runScript,
+} from '#domain/testing/samples.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
 import { getPayload, keepPayload, putPayload } from '#infra/postgres/payloads.ts';
@@ -163,6 +170,22 @@ describe('given a run that goes on', () => {
     await removeOutdated(partsAfter(1000), going);
     expect([(await remains(ended)).params, (await remains(active)).params]).toEqual([true, true]);
   });
+});
+
+test('given a schedule with the same parameters, then they stay until it is deleted', async () => {
+  const id = await givenRun(1);
+  await finish(id);
+  await keep(oneDay);
+  const { rows } = await platform.pool.query<{ sha256: string }>('SELECT sha256 FROM payloads');
+  const paramsSha256 = rows[0]?.sha256 ?? null;
+  const schedule = createSchedule({ definition: { ...hourly, paramsSha256 } });
+  await platform.accepted(schedule);
+  await removeOutdated(partsAfter(1000), going);
+  expect((await remains(id)).params).toBe(true);
+  const { scheduleId, scriptId } = schedule;
+  await platform.accepted({ type: 'DeleteSchedule', scheduleId, scriptId });
+  await removeOutdated(partsAfter(1001), going);
+  expect((await remains(id)).params).toBe(false);
 });
 
 test('given parameters that somebody asks for again, then they stay for the run to come', async () => {

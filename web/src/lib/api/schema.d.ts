@@ -486,6 +486,102 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List schedules, newest first
+         * @description Needs the right `schedules.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `schedules:write`, `*`.
+         */
+        get: operations["listSchedules"];
+        put?: never;
+        /**
+         * Have a script run by itself
+         * @description By a cron expression, or every so many seconds.
+         *
+         *     Needs the right `schedules.write`, and of an API token one of the scopes `schedules:write`, `*`.
+         */
+        post: operations["createSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a schedule
+         * @description Needs the right `schedules.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `schedules:write`, `*`.
+         */
+        get: operations["getSchedule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a schedule; what became of its due times stays readable
+         * @description Needs the right `schedules.write`, and of an API token one of the scopes `schedules:write`, `*`.
+         */
+        delete: operations["deleteSchedule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a schedule
+         * @description Due times follow from what it says now; one that was still to be served is skipped.
+         *
+         *     Needs the right `schedules.write`, and of an API token one of the scopes `schedules:write`, `*`.
+         */
+        patch: operations["changeSchedule"];
+        trace?: never;
+    };
+    "/api/v1/schedules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say when a schedule would be due next
+         * @description Needs the right `schedules.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `schedules:write`, `*`.
+         */
+        post: operations["previewSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}/occurrences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what became of due times, the last first; also of a deleted schedule
+         * @description Needs the right `schedules.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `schedules:write`, `*`.
+         */
+        get: operations["listOccurrences"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/templates": {
         parameters: {
             query?: never;
@@ -1807,6 +1903,201 @@ export interface components {
             value: string;
             /** @description Left out, it stays as it is; a new secret is no variable. */
             as_environment?: boolean;
+        };
+        /**
+         * ScheduleKind
+         * @enum {unknown}
+         */
+        ScheduleKind: "cron" | "interval";
+        /**
+         * Schedule
+         * @example {
+         *       "id": "019aa3f5-2b3c-7d4e-8f50-6a7b8c9d0e1f",
+         *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "kind": "cron",
+         *       "cron": "30 2 * * *",
+         *       "timezone": "Europe/Berlin",
+         *       "interval_seconds": null,
+         *       "start_at": null,
+         *       "end_at": null,
+         *       "enabled": true,
+         *       "catch_up": "last",
+         *       "max_lateness_seconds": 3600,
+         *       "overlap": "skip",
+         *       "params": {
+         *         "limit": 10
+         *       },
+         *       "next_fire_at": "2026-11-22T01:30:00.000Z",
+         *       "last_fire_at": null,
+         *       "version": 1,
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "created_by": "ada@example.com",
+         *       "updated_at": "2026-11-21T02:31:00.000Z",
+         *       "updated_by": "ada@example.com"
+         *     }
+         */
+        Schedule: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            script_id: string;
+            kind: components["schemas"]["ScheduleKind"];
+            cron: string | null;
+            /** @description Name in the IANA database, such as `Europe/Berlin`. */
+            timezone: string;
+            interval_seconds: number | null;
+            start_at: string | null;
+            end_at: string | null;
+            enabled: boolean;
+            /**
+             * @description Which of the due times that were slept through start a run when it is awake again.
+             * @enum {unknown}
+             */
+            catch_up: "none" | "last" | "all";
+            /** @description A due time that could not be served for longer is missed. */
+            max_lateness_seconds: number;
+            /**
+             * @description What a due time does while a run of the schedule is queued or running: nothing, wait for its turn, or have that run stopped first.
+             * @enum {unknown}
+             */
+            overlap: "skip" | "queue" | "cancel_previous";
+            params: {
+                [key: string]: unknown;
+            } | null;
+            next_fire_at: string | null;
+            last_fire_at: string | null;
+            /** @description Counts the changes; the `ETag`. */
+            version: number;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            updated_at: string;
+            updated_by: string;
+        };
+        /** SchedulePage */
+        SchedulePage: {
+            items: components["schemas"]["Schedule"][];
+            next_cursor: string | null;
+        };
+        /** NewSchedule */
+        NewSchedule: {
+            /** Format: uuid */
+            script_id: string;
+            kind?: components["schemas"]["ScheduleKind"];
+            cron?: string | null;
+            /** @description Name in the IANA database, such as `Europe/Berlin`. */
+            timezone?: string;
+            interval_seconds?: number | null;
+            start_at?: string | null;
+            end_at?: string | null;
+            enabled?: boolean;
+            /**
+             * @description Which of the due times that were slept through start a run when it is awake again.
+             * @enum {unknown}
+             */
+            catch_up?: "none" | "last" | "all";
+            /** @description A due time that could not be served for longer is missed. */
+            max_lateness_seconds?: number;
+            /**
+             * @description What a due time does while a run of the schedule is queued or running: nothing, wait for its turn, or have that run stopped first.
+             * @enum {unknown}
+             */
+            overlap?: "skip" | "queue" | "cancel_previous";
+            params?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * ScheduleChanges
+         * @description What is not named stays; `kind` follows from `cron` or `interval_seconds`.
+         */
+        ScheduleChanges: {
+            kind?: components["schemas"]["ScheduleKind"];
+            cron?: string | null;
+            /** @description Name in the IANA database, such as `Europe/Berlin`. */
+            timezone?: string;
+            interval_seconds?: number | null;
+            start_at?: string | null;
+            end_at?: string | null;
+            enabled?: boolean;
+            /**
+             * @description Which of the due times that were slept through start a run when it is awake again.
+             * @enum {unknown}
+             */
+            catch_up?: "none" | "last" | "all";
+            /** @description A due time that could not be served for longer is missed. */
+            max_lateness_seconds?: number;
+            /**
+             * @description What a due time does while a run of the schedule is queued or running: nothing, wait for its turn, or have that run stopped first.
+             * @enum {unknown}
+             */
+            overlap?: "skip" | "queue" | "cancel_previous";
+            params?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** SchedulePreviewRequest */
+        SchedulePreviewRequest: {
+            kind?: components["schemas"]["ScheduleKind"];
+            cron?: string | null;
+            /** @description Name in the IANA database, such as `Europe/Berlin`. */
+            timezone?: string;
+            interval_seconds?: number | null;
+            start_at?: string | null;
+            end_at?: string | null;
+            /** @default 10 */
+            count: number;
+        };
+        /** DueTime */
+        DueTime: {
+            /** Format: date-time */
+            utc: string;
+            /** @description As clocks of the time zone show it. */
+            local: string;
+            note: string | null;
+        };
+        /**
+         * SchedulePreview
+         * @example {
+         *       "items": [
+         *         {
+         *           "utc": "2026-11-22T01:30:00.000Z",
+         *           "local": "2026-11-22T02:30:00+01:00",
+         *           "note": null
+         *         }
+         *       ]
+         *     }
+         */
+        SchedulePreview: {
+            items: components["schemas"]["DueTime"][];
+        };
+        /**
+         * OccurrenceOutcome
+         * @description `fired` in time, `late` by up to a minute, or `caught_up` as `catch_up` says made a run; `skipped` and `missed` made none.
+         * @enum {unknown}
+         */
+        OccurrenceOutcome: "fired" | "late" | "caught_up" | "skipped" | "missed";
+        /**
+         * Occurrence
+         * @example {
+         *       "due_at": "2026-11-21T01:30:00.000Z",
+         *       "outcome": "fired",
+         *       "reason": null,
+         *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203"
+         *     }
+         */
+        Occurrence: {
+            /** Format: date-time */
+            due_at: string;
+            outcome: components["schemas"]["OccurrenceOutcome"];
+            reason: string | null;
+            run_id: string | null;
+        };
+        /** OccurrencePage */
+        OccurrencePage: {
+            items: components["schemas"]["Occurrence"][];
+            next_cursor: string | null;
         };
         /**
          * Template
@@ -5755,6 +6046,781 @@ export interface operations {
                 content?: never;
             };
             /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                script_id?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f5-2b3c-7d4e-8f50-6a7b8c9d0e1f",
+                     *           "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "kind": "cron",
+                     *           "cron": "30 2 * * *",
+                     *           "timezone": "Europe/Berlin",
+                     *           "interval_seconds": null,
+                     *           "start_at": null,
+                     *           "end_at": null,
+                     *           "enabled": true,
+                     *           "catch_up": "last",
+                     *           "max_lateness_seconds": 3600,
+                     *           "overlap": "skip",
+                     *           "params": {
+                     *             "limit": 10
+                     *           },
+                     *           "next_fire_at": "2026-11-22T01:30:00.000Z",
+                     *           "last_fire_at": null,
+                     *           "version": 1,
+                     *           "created_at": "2026-11-21T02:31:00.000Z",
+                     *           "created_by": "ada@example.com",
+                     *           "updated_at": "2026-11-21T02:31:00.000Z",
+                     *           "updated_by": "ada@example.com"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SchedulePage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h give the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                 *       "cron": "30 2 * * *",
+                 *       "timezone": "Europe/Berlin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewSchedule"];
+            };
+        };
+        responses: {
+            /** @description The new schedule. */
+            201: {
+                headers: {
+                    /** @description Where it is. */
+                    Location?: string;
+                    /** @description Version of what is shown. */
+                    ETag?: string;
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-2b3c-7d4e-8f50-6a7b8c9d0e1f",
+                     *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "kind": "cron",
+                     *       "cron": "30 2 * * *",
+                     *       "timezone": "Europe/Berlin",
+                     *       "interval_seconds": null,
+                     *       "start_at": null,
+                     *       "end_at": null,
+                     *       "enabled": true,
+                     *       "catch_up": "last",
+                     *       "max_lateness_seconds": 3600,
+                     *       "overlap": "skip",
+                     *       "params": {
+                     *         "limit": 10
+                     *       },
+                     *       "next_fire_at": "2026-11-22T01:30:00.000Z",
+                     *       "last_fire_at": null,
+                     *       "version": 1,
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "created_by": "ada@example.com",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_by": "ada@example.com"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed`, `idempotency_key_reused` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have: 304 when it is still that. */
+                "If-None-Match"?: string;
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the schedule.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule. */
+            200: {
+                headers: {
+                    /** @description Version of what is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-2b3c-7d4e-8f50-6a7b8c9d0e1f",
+                     *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "kind": "cron",
+                     *       "cron": "30 2 * * *",
+                     *       "timezone": "Europe/Berlin",
+                     *       "interval_seconds": null,
+                     *       "start_at": null,
+                     *       "end_at": null,
+                     *       "enabled": true,
+                     *       "catch_up": "last",
+                     *       "max_lateness_seconds": 3600,
+                     *       "overlap": "skip",
+                     *       "params": {
+                     *         "limit": 10
+                     *       },
+                     *       "next_fire_at": "2026-11-22T01:30:00.000Z",
+                     *       "last_fire_at": null,
+                     *       "version": 1,
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "created_by": "ada@example.com",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_by": "ada@example.com"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Its definition is unchanged. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you saw: 412 when it has changed since. */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the schedule.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `version_mismatch` */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you saw: 412 when it has changed since. */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the schedule.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cron": "@hourly",
+                 *       "overlap": "queue"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ScheduleChanges"];
+                /**
+                 * @example {
+                 *       "cron": "@hourly",
+                 *       "overlap": "queue"
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["ScheduleChanges"];
+            };
+        };
+        responses: {
+            /** @description The schedule. */
+            200: {
+                headers: {
+                    /** @description Version of what is shown. */
+                    ETag?: string;
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-2b3c-7d4e-8f50-6a7b8c9d0e1f",
+                     *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "kind": "cron",
+                     *       "cron": "30 2 * * *",
+                     *       "timezone": "Europe/Berlin",
+                     *       "interval_seconds": null,
+                     *       "start_at": null,
+                     *       "end_at": null,
+                     *       "enabled": true,
+                     *       "catch_up": "last",
+                     *       "max_lateness_seconds": 3600,
+                     *       "overlap": "skip",
+                     *       "params": {
+                     *         "limit": 10
+                     *       },
+                     *       "next_fire_at": "2026-11-22T01:30:00.000Z",
+                     *       "last_fire_at": null,
+                     *       "version": 1,
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "created_by": "ada@example.com",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_by": "ada@example.com"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `version_mismatch` */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cron": "30 2 * * *",
+                 *       "timezone": "Europe/Berlin",
+                 *       "count": 5
+                 *     }
+                 */
+                "application/json": components["schemas"]["SchedulePreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description The next due times. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "utc": "2026-11-22T01:30:00.000Z",
+                     *           "local": "2026-11-22T02:30:00+01:00",
+                     *           "note": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SchedulePreview"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listOccurrences: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the schedule.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "due_at": "2026-11-21T01:30:00.000Z",
+                     *           "outcome": "fired",
+                     *           "reason": null,
+                     *           "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OccurrencePage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
                     [name: string]: unknown;

@@ -1,0 +1,104 @@
+import type { Aggregate } from '#domain/kernel/aggregate.ts';
+import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import { canonicalJson } from '#domain/kernel/json.ts';
+import type { ChangeSchedule, CreateSchedule, ScheduleCommand } from './commands.ts';
+import type { ScheduleEvent } from './events.ts';
+import { definitionProblem } from './schedule.ts';
+import { evolveSchedule, initialSchedule, type ScheduleState } from './state.ts';
+
+export interface ScheduleDecisionFacts {
+  /** Whether the script is there and not deleted; true where nothing is asked of it. */
+  readonly scriptExists: boolean;
+  /** Due times of the command that have ended already. */
+  readonly settled: ReadonlySet<string>;
+}
+
+const gone = refuse('not_found', 'There is no such schedule.');
+
+export function decideSchedule(
+  state: ScheduleState,
+  command: ScheduleCommand,
+  { scriptExists, settled }: ScheduleDecisionFacts,
+): Decision<ScheduleEvent> {
+  if (!scriptExists) return refuse('not_found', 'There is no such script.');
+  switch (command.type) {
+    case 'CreateSchedule':
+      return state.status === 'absent' ? create(command) : accept();
+    case 'ChangeSchedule':
+      return change(state, command);
+    case 'DeleteSchedule': {
+      if (state.status !== 'present') return gone;
+      const { scheduleId, scriptId, expectedVersion } = command;
+      return isOvertaken(state.version, expectedVersion)
+        ? overtaken
+        : accept({ type: 'ScheduleDeleted', data: { scheduleId, scriptId } });
+    }
+    case 'PassOccurrences': {
+      if (state.status === 'absent') return gone;
+      const occurrences = command.occurrences.filter(({ dueAt }) => !settled.has(dueAt));
+      const { scheduleId, scriptId } = command;
+      return occurrences.length === 0
+        ? accept()
+        : accept({ type: 'OccurrencesPassed', data: { scheduleId, scriptId, occurrences } });
+    }
+  }
+}
+
+function create({ scheduleId, scriptId, definition }: CreateSchedule): Decision<ScheduleEvent> {
+  const problem = definitionProblem(definition);
+  return problem === undefined
+    ? accept({ type: 'ScheduleCreated', data: { scheduleId, scriptId, definition } })
+    : refuse('validation_failed', problem.detail);
+}
+
+function change(state: ScheduleState, command: ChangeSchedule): Decision<ScheduleEvent> {
+  if (state.status !== 'present') return gone;
+  const { scheduleId, scriptId, definition, expectedVersion } = command;
+  if (isOvertaken(state.version, expectedVersion)) return overtaken;
+  const problem = definitionProblem(definition);
+  if (problem !== undefined) return refuse('validation_failed', problem.detail);
+  if (canonicalJson(definition) === state.definition) return accept();
+  return accept({ type: 'ScheduleChanged', data: { scheduleId, scriptId, definition } });
+}
+
+const overtaken = refuse('version_mismatch', 'The schedule was changed meanwhile.');
+
+function isOvertaken(version: number, expected: number | undefined): boolean {
+  return expected !== undefined && expected !== version;
+}
+
+export const scheduleAggregate: Aggregate<
+  ScheduleState,
+  ScheduleCommand,
+  ScheduleEvent,
+  ScheduleDecisionFacts
+> = {
+  streamType: 'schedule',
+  initial: initialSchedule,
+  evolve: evolveSchedule,
+  stateVersion: 1,
+  decide: decideSchedule,
+  streamOf: (command) => `schedule-${command.scheduleId}`,
+  guards: (command) =>
+    command.type === 'CreateSchedule' || command.type === 'ChangeSchedule'
+      ? [`script-${command.scriptId}`]
+      : [],
+  gather: async (command, world) => {
+    switch (command.type) {
+      case 'CreateSchedule':
+      case 'ChangeSchedule': {
+        const script = await world.script(command.scriptId);
+        return { scriptExists: script !== undefined && !script.deleted, settled: none };
+      }
+      case 'DeleteSchedule':
+        return { scriptExists: true, settled: none };
+      case 'PassOccurrences': {
+        const dueTimes = command.occurrences.map(({ dueAt }) => dueAt);
+        const settled = await world.settledDueTimes(command.scheduleId, dueTimes);
+        return { scriptExists: true, settled: new Set(settled) };
+      }
+    }
+  },
+};
+
+const none: ReadonlySet<string> = new Set();

@@ -1,0 +1,54 @@
+/** What is to become of a due time (contract §3, "Schedule"). */
+import { dueAfter } from './due-times.ts';
+import type { FiredOutcome, ScheduleDefinition } from './schedule.ts';
+
+/** Whoever looks every second is still in time after so long. */
+const inTimeMs = 5_000;
+/** A restart takes no longer: what came meanwhile is late, and no matter of catching up. */
+const lateMs = 60_000;
+
+export type Verdict =
+  | { readonly kind: 'fire'; readonly outcome: FiredOutcome }
+  | { readonly kind: 'miss'; readonly reason: 'too_late' | 'not_caught_up' | 'superseded' };
+
+export interface DueTime {
+  readonly dueAt: Date;
+  readonly verdict: Verdict;
+}
+
+/** The due times from `first` up to `now`, oldest first, and what is to become of each; at most `most`. */
+export function* dueTimesUntil(
+  definition: ScheduleDefinition,
+  createdAt: Date,
+  first: Date,
+  now: Date,
+  most: number,
+): Generator<DueTime, void> {
+  let dueAt: Date | undefined = first;
+  for (let count = 0; dueAt !== undefined && dueAt <= now && count < most; count += 1) {
+    const next: Date | undefined = dueAfter(definition, createdAt, dueAt);
+    const isLast = next === undefined || next > now;
+    yield { dueAt, verdict: verdictOn(definition, now.getTime() - dueAt.getTime(), isLast) };
+    dueAt = next;
+  }
+}
+
+function verdictOn(
+  { catchUp, maxLatenessSeconds }: ScheduleDefinition,
+  latenessMs: number,
+  isLast: boolean,
+): Verdict {
+  if (latenessMs <= inTimeMs) return { kind: 'fire', outcome: 'fired' };
+  if (latenessMs > maxLatenessSeconds * 1000) return { kind: 'miss', reason: 'too_late' };
+  if (isLast && latenessMs <= lateMs) return { kind: 'fire', outcome: 'late' };
+  switch (catchUp) {
+    case 'all':
+      return { kind: 'fire', outcome: 'caught_up' };
+    case 'last':
+      return isLast
+        ? { kind: 'fire', outcome: 'caught_up' }
+        : { kind: 'miss', reason: 'superseded' };
+    case 'none':
+      return { kind: 'miss', reason: 'not_caught_up' };
+  }
+}

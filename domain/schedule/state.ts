@@ -1,0 +1,33 @@
+import { canonicalJson } from '#domain/kernel/json.ts';
+import type { ScheduleEvent } from './events.ts';
+
+export type ScheduleState =
+  | { readonly status: 'absent' | 'deleted' }
+  | {
+      readonly status: 'present';
+      /** Counts the changes of the definition, from 1 on. */
+      readonly version: number;
+      /** As text, to be compared. */
+      readonly definition: string;
+    };
+
+export const initialSchedule: ScheduleState = { status: 'absent' };
+
+export function evolveSchedule(state: ScheduleState, event: ScheduleEvent): ScheduleState {
+  switch (event.type) {
+    case 'ScheduleCreated':
+      return { status: 'present', version: 1, definition: canonicalJson(event.data.definition) };
+    case 'ScheduleChanged':
+      return state.status === 'present'
+        ? {
+            status: 'present',
+            version: state.version + 1,
+            definition: canonicalJson(event.data.definition),
+          }
+        : state;
+    case 'ScheduleDeleted':
+      return { status: 'deleted' };
+    case 'OccurrencesPassed':
+      return state;
+  }
+}

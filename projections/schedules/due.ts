@@ -1,0 +1,63 @@
+/** What the scheduler asks about schedules. */
+import { sql } from 'kysely';
+import type { ReadModels } from '../projection.ts';
+import type { SchedulesTable } from './table.ts';
+
+/** A schedule with a due time that nobody has dealt with. */
+export type DueSchedule = Pick<
+  SchedulesTable,
+  'schedule_id' | 'script_id' | 'definition' | 'created_at'
+> & { readonly next_fire_at: Date };
+
+/** Those that are due, the longest waiting first; at most `limit`. There are none while triggers are
+ *  paused, and those of deleted scripts wait until the script comes back. */
+export async function dueSchedules(
+  db: ReadModels,
+  now: Date,
+  limit: number,
+): Promise<readonly DueSchedule[]> {
+  return await db
+    .selectFrom('schedules')
+    .select(['schedule_id', 'schedules.script_id', 'definition', 'schedules.created_at'])
+    .select('next_fire_at')
+    .$narrowType<{ next_fire_at: Date }>()
+    .innerJoin('scripts', 'scripts.script_id', 'schedules.script_id')
+    .where('next_fire_at', '<=', now)
+    .where('scripts.deleted', '=', false)
+    .where(sql<boolean>`NOT EXISTS (SELECT FROM trigger_state WHERE paused)`)
+    .orderBy('next_fire_at')
+    .limit(limit)
+    .execute();
+}
+
+/** When the next schedule is due, be that over; `undefined` when none ever is. */
+export async function nextDueAt(db: ReadModels): Promise<Date | undefined> {
+  const row = await db
+    .selectFrom('schedules')
+    .select('next_fire_at')
+    .where('next_fire_at', 'is not', null)
+    .orderBy('next_fire_at')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.next_fire_at ?? undefined;
+}
+
+/** Runs of a schedule that are queued or running, but for the one of a due time. */
+export async function activeRunsOf(
+  db: ReadModels,
+  scheduleId: string,
+  scriptId: string,
+  butDueAt: string,
+): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('run_queue')
+    .innerJoin('runs', 'runs.run_id', 'run_queue.run_id')
+    .select('run_queue.run_id')
+    .where('run_queue.script_id', '=', scriptId)
+    .where('trigger_type', '=', 'schedule')
+    .where(sql<boolean>`trigger ->> 'scheduleId' = ${scheduleId}`)
+    .where(sql<boolean>`trigger ->> 'dueAt' <> ${butDueAt}`)
+    .orderBy('run_queue.run_id')
+    .execute();
+  return rows.map((row) => row.run_id);
+}

@@ -1,0 +1,83 @@
+/** Due times: those that would come, and what became of those that were. */
+import { dueAfter } from '#domain/schedule/due-times.ts';
+import { clockNote, localText } from '#domain/schedule/local-time.ts';
+import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
+import { zoneOf } from '#domain/schedule/zone.ts';
+import { findSchedule, listOccurrences } from '#projections/schedules/queries.ts';
+import Type from 'typebox';
+import { operation, type Operation } from '../http/operation.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { isProblem, notFound } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
+import { pageQuery, pathParameters } from '../schemas/common.ts';
+import { OccurrencePage, SchedulePreview, SchedulePreviewRequest } from '../schemas/schedule.ts';
+import { definitionOf } from './schedule-definition.ts';
+import { isIn } from './visible.ts';
+
+const tag = 'Schedules';
+
+const preview = operation({
+  method: 'post',
+  path: '/api/v1/schedules/preview',
+  operationId: 'previewSchedule',
+  summary: 'Say when a schedule would be due next',
+  tag,
+  access: { right: 'schedules.read' },
+  body: {
+    schema: SchedulePreviewRequest,
+    example: { cron: '30 2 * * *', timezone: 'Europe/Berlin', count: 5 },
+  },
+  responses: { 200: { description: 'The next due times.', schema: SchedulePreview } },
+  handle: async ({ body: { count = 10, ...timing } }, { clock }) => {
+    const definition = definitionOf(timing, undefined);
+    if (isProblem(definition)) return definition;
+    return json(200, { items: dueTimes(definition, clock.now(), count) });
+  },
+});
+
+function dueTimes(definition: ScheduleDefinition, now: Date, count: number) {
+  const zone = zoneOf(definition.timezone);
+  const items: { utc: Date; local: string; note: string | null }[] = [];
+  let due = dueAfter(definition, now, now);
+  while (due !== undefined && zone !== undefined && items.length < count) {
+    items.push({ utc: due, local: localText(zone, due), note: clockNote(zone, due) ?? null });
+    due = dueAfter(definition, now, due);
+  }
+  return items;
+}
+
+const occurrences = operation({
+  method: 'get',
+  path: '/api/v1/schedules/{schedule_id}/occurrences',
+  operationId: 'listOccurrences',
+  summary: 'List what became of due times, the last first; also of a deleted schedule',
+  tag,
+  access: { right: 'schedules.read' },
+  parameters: { schedule_id: pathParameters.scheduleId },
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: OccurrencePage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, parameters: { schedule_id }, query, url }, { readModels }) => {
+    const schedule = await findSchedule(readModels, schedule_id);
+    if (schedule === undefined || !isIn(principal, schedule.group_id)) return notFound;
+    const { limit, cursor } = query;
+    const request = { list: 'occurrences', filter: schedule_id, url, limit, cursor };
+    const before = keyOf(request, momentOf);
+    if (isProblem(before)) return before;
+    const size = (limit ?? defaultLimit) + 1;
+    const rows = await listOccurrences(readModels, schedule_id, before.key, size);
+    return pageReply(
+      request,
+      rows,
+      (row) => row.due_at.toISOString(),
+      ({ due_at, outcome, reason, run_id }) => ({ due_at, outcome, reason, run_id }),
+    );
+  },
+});
+
+function momentOf(text: string): Date | undefined {
+  const moment = new Date(text);
+  return Number.isNaN(moment.getTime()) ? undefined : moment;
+}
+
+export const scheduleTimeOperations: readonly Operation[] = [preview, occurrences];

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { groups, nowhere, schedule, script, someone } from '../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+
+const now = new Date('2026-03-28T12:00:00Z');
+let platform: TestBackend;
+let scriptId: string;
+beforeAll(async () => {
+  platform = await startTestBackend({ clock: { now: () => now } });
+  ({ id: scriptId } = await script(platform.admin));
+});
+afterAll(() => platform.close());
+
+const all = '/api/v1/schedules';
+const at = (id: string) => `${all}/${id}`;
+const create = (body: object) => platform.admin.post(all, { script_id: scriptId, ...body });
+
+describe('given a script', () => {
+  test('when a schedule is made for it, then it is there as it was asked for', async () => {
+    const params = { limit: 3 };
+    const made = await create({ cron: '30 2 * * *', timezone: 'Europe/Berlin', params });
+    expect([made.status, made.headers.get('etag')]).toEqual([201, '"1"']);
+    expect(made.headers.get('location')).toBe(at(made.json.id));
+    expect(made.json).toEqual({
+      id: expect.any(String),
+      script_id: scriptId,
+      kind: 'cron',
+      cron: '30 2 * * *',
+      timezone: 'Europe/Berlin',
+      interval_seconds: null,
+      start_at: null,
+      end_at: null,
+      enabled: true,
+      catch_up: 'last',
+      max_lateness_seconds: 3600,
+      overlap: 'skip',
+      params,
+      next_fire_at: expect.any(String),
+      last_fire_at: null,
+      version: 1,
+      created_at: expect.any(String),
+      created_by: 'admin@example.com',
+      updated_at: expect.any(String),
+      updated_by: 'admin@example.com',
+    });
+    expect((await platform.admin.get(at(made.json.id))).json).toEqual(made.json);
+  });
+
+  test('when the same request is repeated under its key, then there is one schedule', async () => {
+    const keyed = platform.admin.with({ 'Idempotency-Key': 'schedule-1' });
+    const body = { script_id: scriptId, interval_seconds: 60 };
+    const [one, other] = [await keyed.post(all, body), await keyed.post(all, body)];
+    expect([one.status, other.status, other.json.id]).toEqual([201, 201, one.json.id]);
+  });
+
+  test.each([
+    ['/cron', { cron: '61 * * * *' }],
+    ['/cron', { cron: '* * * *' }],
+    ['/cron', { cron: '0 0 31 2 *' }],
+    ['/cron', {}],
+    ['/cron', { kind: 'interval', cron: '@daily', interval_seconds: 5 }],
+    ['/timezone', { cron: '@daily', timezone: 'Mars/Olympus' }],
+    ['/interval_seconds', { interval_seconds: 0 }],
+    ['/interval_seconds', { kind: 'interval' }],
+    ['/interval_seconds', { cron: '@daily', interval_seconds: 5 }],
+    ['/start_at', { cron: '@daily', start_at: 'soon' }],
+    [
+      '/end_at',
+      { cron: '@daily', start_at: '2026-02-01T00:00:00Z', end_at: '2026-01-01T00:00:00Z' },
+    ],
+    ['/overlap', { cron: '@daily', overlap: 'perhaps' }],
+    ['/script_id', { cron: '@daily', script_id: nowhere }],
+  ])('when %s is wrong in %j, then it is named', async (pointer, body) => {
+    const { status, json } = await create(body);
+    expect([status, json.code]).toEqual([422, 'validation_failed']);
+    expect(json.errors[0].pointer).toBe(pointer);
+  });
+
+  test('when its parameters have a schema, then those of a schedule have to match it', async () => {
+    const parameters_schema = { type: 'object', properties: { limit: { type: 'integer' } } };
+    const { id } = await script(platform.admin, { parameters_schema });
+    const wrong = { script_id: id, cron: '@daily', params: { limit: 'many' } };
+    const { status, json } = await platform.admin.post(all, wrong);
+    expect([status, json.errors[0].pointer]).toEqual([422, '/params/limit']);
+  });
+});
+
+describe('given a schedule', () => {
+  test('when it is changed, then what is not named stays', async () => {
+    const id = await schedule(platform.admin, scriptId, { cron: '@daily', params: { a: 1 } });
+    const changed = await platform.admin.patch(at(id), { interval_seconds: 90, overlap: 'queue' });
+    expect(changed.status, changed.text).toBe(200);
+    expect(changed.json).toMatchObject({
+      kind: 'interval',
+      cron: null,
+      interval_seconds: 90,
+      overlap: 'queue',
+      params: { a: 1 },
+      version: 2,
+    });
+    const off = await platform.admin.patch(at(id), { enabled: false, params: null });
+    expect(off.json).toMatchObject({ next_fire_at: null, params: null, version: 3 });
+  });
+
+  test('when somebody else has changed it, then a write that names the old version is refused', async () => {
+    const id = await schedule(platform.admin, scriptId);
+    const stale = platform.admin.with({ 'If-Match': '"1"' });
+    expect((await stale.patch(at(id), { cron: '@hourly' })).status).toBe(200);
+    expect((await stale.patch(at(id), { cron: '@weekly' })).status).toBe(412);
+    expect((await stale.delete(at(id))).status).toBe(412);
+  });
+
+  test('when it is deleted, then its occurrences alone can be read', async () => {
+    const id = await schedule(platform.admin, scriptId);
+    expect((await platform.admin.delete(at(id))).status).toBe(204);
+    expect((await platform.admin.get(at(id))).status).toBe(404);
+    expect((await platform.admin.patch(at(id), {})).status).toBe(404);
+    const ledger = await platform.admin.get(`${at(id)}/occurrences`);
+    expect([ledger.status, ledger.json]).toEqual([200, { items: [], next_cursor: null }]);
+  });
+
+  test('when its script is deleted, then it is gone until the script comes back', async () => {
+    const { id: script_id } = await script(platform.admin);
+    const id = await schedule(platform.admin, script_id);
+    await platform.admin.delete(`/api/v1/scripts/${script_id}`);
+    expect((await platform.admin.get(at(id))).status).toBe(404);
+    expect((await platform.admin.get(`${all}?script_id=${script_id}`)).json.items).toEqual([]);
+    await platform.admin.post(`/api/v1/scripts/${script_id}/undelete`);
+    expect((await platform.admin.get(at(id))).status).toBe(200);
+  });
+
+  test('then it is listed to those who see its script, page by page', async () => {
+    const { id: script_id } = await script(platform.admin, { group_id: groups.bots });
+    const ids = [
+      await schedule(platform.admin, script_id),
+      await schedule(platform.admin, script_id),
+    ];
+    const address = `${all}?script_id=${script_id}&limit=1`;
+    const first = await platform.admin.get(address);
+    const next = await platform.admin.get(`${address}&cursor=${first.json.next_cursor}`);
+    const listed = [...first.json.items, ...next.json.items] as { id: string }[];
+    expect(listed.map((one) => one.id)).toEqual(ids.toReversed());
+    const stranger = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
+    expect((await stranger.get(address)).json.items).toEqual([]);
+    expect((await stranger.get(at(ids[0]!))).status).toBe(404);
+  });
+});
+
+describe('a preview', () => {
+  test('says the next due times, and what is special on days when clocks are moved', async () => {
+    const body = { cron: '30 2 * * *', timezone: 'Europe/Berlin', count: 2 };
+    const { status, json } = await platform.admin.post(`${all}/preview`, body);
+    expect(status).toBe(200);
+    expect(json.items).toEqual([
+      {
+        utc: '2026-03-29T01:30:00.000Z',
+        local: '2026-03-29T03:30:00+02:00',
+        note: expect.stringContaining('forward by 60 minutes'),
+      },
+      { utc: '2026-03-30T00:30:00.000Z', local: '2026-03-30T02:30:00+02:00', note: null },
+    ]);
+  });
+
+  test('refuses what a schedule could not be', async () => {
+    const { status, json } = await platform.admin.post(`${all}/preview`, { cron: 'never' });
+    expect([status, json.errors[0].pointer]).toEqual([422, '/cron']);
+  });
+});

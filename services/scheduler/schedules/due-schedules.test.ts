@@ -1,0 +1,251 @@
+import type { Command } from '#domain/aggregates.ts';
+import { known, parseRunId } from '#domain/kernel/ids.ts';
+import type { Commands } from '#domain/ports/commands.ts';
+import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
+import { defaultSettings } from '#domain/script/settings.ts';
+import { scheduleId, scriptId } from '#domain/testing/ids.ts';
+import {
+  createGroup,
+  createSchedule,
+  createScript,
+  finishRun,
+  hourly,
+  runScript,
+} from '#domain/testing/samples.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import {
+  openTestPlatform,
+  recordedBy,
+  somebody,
+  type TestPlatform,
+} from '#infra/testing/platform.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { serveDueSchedules } from './due-schedules.ts';
+
+let platform: TestPlatform;
+let commands: Commands;
+let now: Date;
+const clock = { now: () => now };
+beforeEach(async () => {
+  platform = await openTestPlatform();
+  commands = platform.pipeline({ clock });
+  now = new Date('2026-05-01T00:10:00Z');
+  await ask(createGroup());
+  await ask(createScript({ settings: { ...defaultSettings, maxConcurrentRuns: 2 } }));
+});
+afterEach(() => platform.close());
+
+const ids = { scheduleId: scheduleId(), scriptId: scriptId() };
+
+async function ask(command: Command) {
+  return recordedBy(await commands.execute(command, somebody()));
+}
+
+/** A round at a time of that day, by another scheduler each. */
+async function serveAt(time: string, schedulers = 1, through = commands): Promise<void> {
+  now = new Date(`2026-05-01T${time}Z`);
+  const parts = { reads: platform.reads, commands: through, ids: systemIds, clock };
+  await Promise.all(Array.from({ length: schedulers }, () => serveDueSchedules(parts)));
+}
+
+async function every(changes: Partial<ScheduleDefinition> = {}): Promise<void> {
+  await ask(createSchedule({ definition: { ...hourly, ...changes } as ScheduleDefinition }));
+}
+
+/** What became of due times, such as `01:00 fired`. */
+async function ledger(): Promise<readonly string[]> {
+  const rows = await platform.reads
+    .selectFrom('schedule_occurrences')
+    .selectAll()
+    .orderBy('due_at')
+    .execute();
+  return rows.map(({ due_at, outcome, reason, run_id }) => {
+    expect(run_id === null).toBe(reason !== null);
+    const text = `${due_at.toISOString().slice(11, 16)} ${outcome}`;
+    return reason === null ? text : `${text}: ${reason}`;
+  });
+}
+
+async function runs() {
+  return await platform.reads.selectFrom('runs').selectAll().orderBy('run_id').execute();
+}
+
+async function endAll(): Promise<void> {
+  for (const run of await runs()) {
+    const runId = known(parseRunId, run.run_id);
+    if (run.finished_at !== null) continue;
+    await ask({ type: 'StartRun', runId, runtimeId: 'a', layers: [] });
+    await ask(finishRun({ runId }));
+  }
+}
+
+describe('given an hourly schedule', () => {
+  beforeEach(() => every());
+
+  test('when its time comes, then one run starts, by however many schedulers', async () => {
+    await serveAt('00:59:59.999');
+    expect(await runs()).toEqual([]);
+    await serveAt('01:00:00', 3, platform.pipeline({ clock }));
+    await serveAt('01:00:01');
+    expect(await runs()).toMatchObject([
+      {
+        status: 'queued',
+        waiting: false,
+        requested_by: 'scheduler',
+        trigger: {
+          type: 'schedule',
+          scheduleId: scheduleId(),
+          dueAt: '2026-05-01T01:00:00.000Z',
+          outcome: 'fired',
+        },
+      },
+    ]);
+    expect(await ledger()).toEqual(['01:00 fired']);
+    expect(await platform.reads.selectFrom('schedules').selectAll().execute()).toMatchObject([
+      {
+        last_fire_at: new Date('2026-05-01T01:00:00Z'),
+        next_fire_at: new Date('2026-05-01T02:00:00Z'),
+      },
+    ]);
+  });
+
+  test('when the clock goes back, then nothing is repeated', async () => {
+    await serveAt('01:00:00');
+    await endAll();
+    await serveAt('00:30:00');
+    await serveAt('01:00:00');
+    expect(await ledger()).toEqual(['01:00 fired']);
+    expect(await runs()).toHaveLength(1);
+  });
+
+  test('when the run before is active still, then the next is skipped', async () => {
+    await serveAt('01:00:00');
+    await serveAt('02:00:00');
+    await endAll();
+    await serveAt('03:00:00');
+    expect(await ledger()).toEqual(['01:00 fired', '02:00 skipped: run_overlaps', '03:00 fired']);
+  });
+
+  test('when the script has no slot, or is disabled, then it is skipped with the reason', async () => {
+    for (const number of [1, 2]) {
+      const runId = known(parseRunId, systemIds.derived(scriptId(), String(number)));
+      await ask(runScript({ runId }));
+    }
+    await serveAt('01:00:00');
+    await ask({ type: 'DisableScript', scriptId: scriptId() });
+    await serveAt('02:00:00');
+    expect(await ledger()).toEqual([
+      '01:00 skipped: concurrency_limit_reached',
+      '02:00 skipped: script_disabled',
+    ]);
+  });
+
+  test('when it was slept through, then the last alone is caught up with', async () => {
+    await serveAt('04:30:00');
+    await serveAt('04:30:01');
+    expect(await ledger()).toEqual([
+      '01:00 missed: too_late',
+      '02:00 missed: too_late',
+      '03:00 missed: too_late',
+      '04:00 caught_up',
+    ]);
+  });
+
+  test('when it is a little late, then that is said', async () => {
+    await serveAt('01:00:40');
+    expect(await ledger()).toEqual(['01:00 late']);
+  });
+
+  test('when triggers are paused, then it waits until they are resumed', async () => {
+    await ask({ type: 'PauseTriggers' });
+    await serveAt('01:00:00');
+    expect(await ledger()).toEqual([]);
+    await ask({ type: 'ResumeTriggers' });
+    await serveAt('01:00:20');
+    expect(await ledger()).toEqual(['01:00 late']);
+  });
+
+  test('when it is changed or deleted, then what was not served is skipped', async () => {
+    now = new Date('2026-05-01T02:10:00Z');
+    const definition = { ...hourly, cron: '30 * * * *', intervalSeconds: null } as const;
+    await ask({ type: 'ChangeSchedule', ...ids, definition: { ...definition, kind: 'cron' } });
+    await serveAt('02:30:00');
+    now = new Date('2026-05-01T03:30:00Z');
+    await ask({ type: 'DeleteSchedule', ...ids });
+    await serveAt('05:00:00');
+    expect(await ledger()).toEqual([
+      '01:00 skipped: schedule_changed',
+      '02:00 skipped: schedule_changed',
+      '02:30 fired',
+      '03:30 skipped: schedule_deleted',
+    ]);
+  });
+
+  test('when it is switched off, then due times are none until it is on again', async () => {
+    await ask({ type: 'ChangeSchedule', ...ids, definition: { ...hourly, enabled: false } });
+    await serveAt('03:30:00');
+    await ask({ type: 'ChangeSchedule', ...ids, definition: hourly });
+    await serveAt('04:00:00');
+    expect(await ledger()).toEqual(['04:00 fired']);
+  });
+
+  test('when a scheduler dies once the run is queued, then the next one changes nothing', async () => {
+    const dying: Commands = {
+      check: (command) => commands.check(command),
+      execute: async (command, context) => {
+        await commands.execute(command, context);
+        throw new Error('it died');
+      },
+    };
+    await expect(serveAt('01:00:00', 1, dying)).rejects.toThrow('it died');
+    await endAll();
+    await serveAt('01:30:00');
+    expect(await ledger()).toEqual(['01:00 fired']);
+    expect(await runs()).toHaveLength(1);
+  });
+});
+
+describe('given a schedule that was slept through', () => {
+  test.each([
+    ['none', ['01:00 missed: not_caught_up', '02:00 missed: not_caught_up']],
+    ['last', ['01:00 missed: superseded', '02:00 caught_up']],
+    ['all', ['01:00 caught_up', '02:00 caught_up']],
+  ] as const)('when it catches up with %s, then that is done', async (catchUp, expected) => {
+    await every({ catchUp, maxLatenessSeconds: 86_400, overlap: 'queue' });
+    await serveAt('02:30:00');
+    expect(await ledger()).toEqual(expected);
+  });
+});
+
+describe('given a run that is active when the next is due', () => {
+  test('when that is to queue, then it waits where the script has no slot', async () => {
+    await ask({ type: 'ChangeScript', scriptId: scriptId(), settings: { maxConcurrentRuns: 1 } });
+    await every({ overlap: 'queue' });
+    await serveAt('01:00:00');
+    await serveAt('02:00:00');
+    expect((await runs()).map((run) => run.waiting)).toEqual([false, true]);
+    expect(await ledger()).toEqual(['01:00 fired', '02:00 fired']);
+  });
+
+  test('when that is to cancel, then the one before is stopped', async () => {
+    await every({ overlap: 'cancel_previous' });
+    await serveAt('01:00:00');
+    await serveAt('02:00:00');
+    await serveAt('02:00:01');
+    expect((await runs()).map((run) => run.status)).toEqual(['stopped', 'queued']);
+  });
+});
+
+test('given hundreds that are due in one second, then each starts one run', async () => {
+  const numbers = Array.from({ length: 600 }, (_, index) => index + 1);
+  await Promise.all(
+    numbers.map(async (number) => {
+      await ask(createScript({ scriptId: scriptId(number + 1) }));
+      const made = { scheduleId: scheduleId(number), scriptId: scriptId(number + 1) };
+      await ask(createSchedule(made));
+    }),
+  );
+  for (let round = 0; round < 3; round += 1) await serveAt('01:00:00');
+  expect(await ledger()).toEqual(numbers.map(() => '01:00 fired'));
+  expect(new Set((await runs()).map((run) => run.script_id)).size).toBe(numbers.length);
+});
