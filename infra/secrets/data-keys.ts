@@ -10,6 +10,10 @@ import { close, keyBytes, keyName, open, UnreadableSecret } from './envelope.ts'
 const statements = {
   byScript: `SELECT key_id, script_id, master_key_id, wrapped_key FROM data_keys WHERE script_id = $1`,
   byId: `SELECT key_id, script_id, master_key_id, wrapped_key FROM data_keys WHERE key_id = $1`,
+  others: `SELECT key_id, script_id, master_key_id, wrapped_key FROM data_keys
+    WHERE master_key_id <> $1`,
+  rewrap: `UPDATE data_keys SET master_key_id = $3, wrapped_key = $4
+    WHERE key_id = $1 AND master_key_id = $2`,
   put: `INSERT INTO data_keys (key_id, script_id, master_key_id, wrapped_key)
     VALUES ($1, $2, $3, $4) ON CONFLICT (script_id) DO NOTHING`,
   unused: `SELECT script_id FROM data_keys k WHERE NOT EXISTS (
@@ -32,16 +36,21 @@ interface KeyRow {
   readonly wrapped_key: Buffer;
 }
 
+type KeyPlace = Pick<KeyRow, 'key_id' | 'script_id'>;
+
+/** The present one first; others open what they have closed, while a new one takes its place. */
+export type MasterKeys = readonly [Uint8Array, ...Uint8Array[]];
+
 const nonceBytes = 12;
 
 export class DataKeys {
   readonly #db: Queryable;
-  readonly #masterKey: Uint8Array;
+  readonly #masterKeys: MasterKeys;
   readonly #ids: Ids;
 
-  constructor(db: Queryable, masterKey: Uint8Array, ids: Ids) {
+  constructor(db: Queryable, masterKeys: MasterKeys, ids: Ids) {
     this.#db = db;
-    this.#masterKey = masterKey;
+    this.#masterKeys = masterKeys;
     this.#ids = ids;
   }
 
@@ -51,10 +60,9 @@ export class DataKeys {
     const { rows } = await this.#db.query<KeyRow>(statements.byScript, [scriptId]);
     if (rows[0] !== undefined) return this.#unwrap(rows[0]);
     const keyId = this.#ids.next();
-    const context = contextOf({ key_id: keyId, script_id: scriptId });
-    const { nonce, ciphertext } = close(this.#masterKey, randomBytes(keyBytes), context);
-    const wrapped = Buffer.concat([nonce, ciphertext]);
-    await this.#db.query(statements.put, [keyId, scriptId, keyName(this.#masterKey), wrapped]);
+    const place = { key_id: keyId, script_id: scriptId };
+    const wrapped = this.#wrap(randomBytes(keyBytes), place);
+    await this.#db.query(statements.put, [keyId, scriptId, this.#present, wrapped]);
     // Somebody else's may have been first.
     return await this.ofScript(scriptId);
   }
@@ -66,8 +74,43 @@ export class DataKeys {
     return this.#unwrap(rows[0]);
   }
 
+  /** Wraps all data keys by the present master key that another known one wraps.
+   *  @returns how many are left that none opens */
+  async rewrap(): Promise<number> {
+    const { rows } = await this.#db.query<KeyRow>(statements.others, [this.#present]);
+    let left = 0;
+    for (const row of rows) {
+      const wrapped = this.#rewrapped(row);
+      if (wrapped === undefined) left += 1;
+      else {
+        const { key_id: keyId, master_key_id: before } = row;
+        await this.#db.query(statements.rewrap, [keyId, before, this.#present, wrapped]);
+      }
+    }
+    return left;
+  }
+
+  #rewrapped(row: KeyRow): Buffer | undefined {
+    try {
+      return this.#wrap(this.#unwrap(row).key, row);
+    } catch (error) {
+      if (error instanceof UnreadableSecret) return undefined;
+      throw error;
+    }
+  }
+
+  get #present(): string {
+    return keyName(this.#masterKeys[0]);
+  }
+
+  #wrap(key: Uint8Array, place: KeyPlace): Buffer {
+    const { nonce, ciphertext } = close(this.#masterKeys[0], key, contextOf(place));
+    return Buffer.concat([nonce, ciphertext]);
+  }
+
   #unwrap(row: KeyRow): DataKey {
-    if (row.master_key_id !== keyName(this.#masterKey)) {
+    const masterKey = this.#masterKeys.find((key) => keyName(key) === row.master_key_id);
+    if (masterKey === undefined) {
       throw new UnreadableSecret('its data key was made with another SECRET_MASTER_KEY');
     }
     const [nonce, ciphertext] = [
@@ -76,12 +119,12 @@ export class DataKeys {
     ];
     return {
       keyId: row.key_id,
-      key: open(this.#masterKey, { nonce, ciphertext }, contextOf(row)),
+      key: open(masterKey, { nonce, ciphertext }, contextOf(row)),
     };
   }
 }
 
-function contextOf({ key_id: keyId, script_id: scriptId }: Pick<KeyRow, 'key_id' | 'script_id'>) {
+function contextOf({ key_id: keyId, script_id: scriptId }: KeyPlace) {
   return ['data key', scriptId, keyId];
 }
 

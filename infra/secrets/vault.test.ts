@@ -19,7 +19,7 @@ beforeAll(async () => {
     applicationName: 'test',
     onIdleError: () => undefined,
   });
-  vault = new Vault(database.pool, masterKey, systemIds);
+  vault = new Vault(database.pool, [masterKey], systemIds);
 });
 afterAll(async () => {
   await database.close();
@@ -81,7 +81,7 @@ describe('given a sealed value', () => {
   test('when the master key is another, then the error says so, and says nothing more', async () => {
     const place = placeOf();
     const sealed = await vault.seal(place, 'a value');
-    const other = new Vault(database.pool, randomBytes(32), systemIds);
+    const other = new Vault(database.pool, [randomBytes(32)], systemIds);
     await expect(other.open(place, sealed)).rejects.toThrow(
       'The secret "TOKEN" cannot be read: its data key was made with another SECRET_MASTER_KEY. Set it again.',
     );
@@ -98,6 +98,29 @@ describe('given a sealed value', () => {
       [one.scriptId, other.scriptId],
     );
     await expect(vault.open(one, sealed)).rejects.toThrow(/cannot be read/);
+  });
+});
+
+describe('given a master key that takes the place of another', () => {
+  test('then both are good until the data keys are wrapped anew, and the new one alone after', async () => {
+    const next = randomBytes(32);
+    const [place, later] = [placeOf(), placeOf()];
+    const sealed = await vault.seal(place, 'a value');
+    const ready = new Vault(database.pool, [masterKey, next], systemIds);
+    const changed = new Vault(database.pool, [next, masterKey], systemIds);
+    expect(await changed.open(place, sealed)).toBe('a value');
+    await changed.rewrap();
+    await changed.rewrap();
+    for (const one of [ready, changed, new Vault(database.pool, [next], systemIds)]) {
+      expect(await one.open(place, sealed)).toBe('a value');
+    }
+    await expect(vault.open(place, sealed)).rejects.toThrow(/another SECRET_MASTER_KEY/);
+    expect(await changed.open(later, await ready.seal(later, 'later'))).toBe('later');
+    expect(await new Vault(database.pool, [randomBytes(32)], systemIds).rewrap()).toBeGreaterThan(
+      1,
+    );
+    await new Vault(database.pool, [masterKey, next], systemIds).rewrap();
+    expect(await vault.open(place, sealed)).toBe('a value');
   });
 });
 

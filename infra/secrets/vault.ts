@@ -2,7 +2,7 @@
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Sealed } from '#domain/secret/events.ts';
 import type pg from 'pg';
-import { DataKeys, destroyUnusedDataKey } from './data-keys.ts';
+import { DataKeys, destroyUnusedDataKey, type MasterKeys } from './data-keys.ts';
 import { close, open, UnreadableSecret } from './envelope.ts';
 
 /** What a sealed value is. */
@@ -16,10 +16,10 @@ export class Vault {
   readonly #pool: pg.Pool;
   readonly #keys: DataKeys;
 
-  /** @param masterKey 32 bytes */
-  constructor(pool: pg.Pool, masterKey: Uint8Array, ids: Ids) {
+  /** @param masterKeys 32 bytes each */
+  constructor(pool: pg.Pool, masterKeys: MasterKeys, ids: Ids) {
     this.#pool = pool;
-    this.#keys = new DataKeys(pool, masterKey, ids);
+    this.#keys = new DataKeys(pool, masterKeys, ids);
   }
 
   /** @throws UnreadableSecret when the script's data key was made with another master key */
@@ -46,6 +46,11 @@ export class Vault {
         { cause },
       );
     }
+  }
+
+  /** Wraps all data keys by the present master key. @returns how many no known one opens */
+  async rewrap(): Promise<number> {
+    return await this.#keys.rewrap();
   }
 
   /** Destroys the script's data key if no secret is left. */

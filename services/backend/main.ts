@@ -4,7 +4,7 @@ import { openObjectStore } from '#infra/objects/open.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
 import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
-import { objectStoreSettings, readConfig } from '#services/shared/config.ts';
+import { masterKeys, objectStoreSettings, readConfig } from '#services/shared/config.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import { openPlatform } from '#services/shared/platform.ts';
 import { createBackend } from './app.ts';
@@ -24,6 +24,7 @@ await runProcess('backend', async (_signal, logger) => {
     ...objectStoreSettings,
     'tokenKey',
     'secretMasterKey',
+    'secretMasterKeyOther',
     'adminEmail',
     'adminPassword',
     'edition',
@@ -32,11 +33,16 @@ await runProcess('backend', async (_signal, logger) => {
   const { databaseUrl, edition, tokenKey } = config;
   const platform = await openPlatform({ databaseUrl, name: 'backend', connections, logger });
   const { database, reads, ...rest } = platform;
+  const vault = new Vault(database.pool, masterKeys(config), platform.ids);
+  const unreadable = await vault.rewrap();
+  if (unreadable > 0) {
+    logger.error({ scripts: unreadable }, 'secrets are of another SECRET_MASTER_KEY');
+  }
   const backend = createBackend({
     ...rest,
     readModels: reads,
     database: database.pool,
-    vault: new Vault(database.pool, config.secretMasterKey, platform.ids),
+    vault,
     objects: await openObjectStore(config),
     runLogs: new PostgresRunLogs(database.pool),
     runSamples: new PostgresRunSamples(database.pool),

@@ -35,6 +35,7 @@ export const services: readonly ServiceDefinition[] = [
       'ORCH_DATABASE_URL',
       'ORCH_TOKEN_KEY',
       'SECRET_MASTER_KEY',
+      'SECRET_MASTER_KEY_OTHER',
       'ORCH_ADMIN_PASSWORD',
       'ORCH_REDIS_PASSWORD',
       'ORCH_S3_SECRET_ACCESS_KEY',
@@ -50,6 +51,7 @@ export const services: readonly ServiceDefinition[] = [
     secrets: [
       'ORCH_DATABASE_URL',
       'SECRET_MASTER_KEY',
+      'SECRET_MASTER_KEY_OTHER',
       'ORCH_S3_SECRET_ACCESS_KEY',
       'ORCH_MQTT_URL',
     ],

@@ -9,7 +9,7 @@ import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
 import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
 import { removeRuntime, reportRuntime } from '#infra/postgres/runtimes.ts';
-import { objectStoreSettings, readConfig } from '#services/shared/config.ts';
+import { masterKeys, objectStoreSettings, readConfig } from '#services/shared/config.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
@@ -48,6 +48,7 @@ const readSettings = () =>
   readConfig([
     'databaseUrl',
     'secretMasterKey',
+    'secretMasterKeyOther',
     'mqttUrl',
     'bind',
     'dataDir',
@@ -124,7 +125,7 @@ async function openPreparation(
 ): Promise<PreparationParts> {
   const { pool } = platform.database;
   const { reads, commands, ids } = platform;
-  const vault = new Vault(pool, config.secretMasterKey, ids);
+  const vault = new Vault(pool, masterKeys(config), ids);
   const folder = (name: string) => join(config.workDir, name);
   const leaseMs = config.leaseSeconds * 1000;
   for (const name of ['data', 'projects']) await mkdir(folder(name), { recursive: true });

@@ -23,6 +23,14 @@ export const objectStoreSettings = [
   's3PathStyle',
 ] as const satisfies readonly SettingName[];
 
+/** The present master key, and the other one while they change places. */
+export function masterKeys(
+  config: Pick<Settings, 'secretMasterKey' | 'secretMasterKeyOther'>,
+): readonly [Uint8Array, ...Uint8Array[]] {
+  const { secretMasterKey, secretMasterKeyOther: other } = config;
+  return other === undefined ? [secretMasterKey] : [secretMasterKey, other];
+}
+
 /** Checked for every process, so that their errors are listed with the others. */
 const EVERYWHERE = ['logLevel', 'supervised', 'warmUp'] as const satisfies readonly SettingName[];
 

@@ -66,6 +66,8 @@ export const settings = {
 
   // Secrets
   secretMasterKey: key('SECRET_MASTER_KEY'),
+  /** Good too while one takes the place of the other. */
+  secretMasterKeyOther: optional(key('SECRET_MASTER_KEY_OTHER')),
   /** Signs access tokens. */
   tokenKey: key('ORCH_TOKEN_KEY'),
   adminEmail: text('ORCH_ADMIN_EMAIL', emailAddress, 'admin@example.com'),

@@ -70,7 +70,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     }),
     readModels: queryBuilder<Tables>(pool),
     database: pool,
-    vault: new Vault(pool, randomBytes(32), systemIds),
+    vault: new Vault(pool, [randomBytes(32)], systemIds),
     objects: await openFolderStore({ folder: join(folder, 'objects') }),
     runLogs: new PostgresRunLogs(pool),
     runSamples: new PostgresRunSamples(pool),
