@@ -53,7 +53,12 @@ export class CommandPipeline implements Commands {
 
   async #work(): Promise<void> {
     this.#busyLanes += 1;
-    while (this.#waiting.length > 0) await this.#commit(this.#takeBatch());
+    while (this.#waiting.length > 0) {
+      await this.#commit(this.#takeBatch());
+      // Whoever was answered just now may ask again at once: then that joins what waits already, and
+      // small batches do not take turns with large ones.
+      if (this.#waiting.length > 0) await nextTurn();
+    }
     this.#busyLanes -= 1;
   }
 
@@ -130,6 +135,10 @@ export class CommandPipeline implements Commands {
       if (outcome !== undefined) one.resolve(outcome);
     }
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function reject(batch: readonly Waiting[], error: unknown): void {
