@@ -30,12 +30,12 @@ export async function dueSchedules(
     .execute();
 }
 
-/** When the next schedule is due, be that over; `undefined` when none ever is. */
-export async function nextDueAt(db: ReadModels): Promise<Date | undefined> {
+/** The first due time after `now`; `undefined` when none ever is. */
+export async function nextDueAt(db: ReadModels, now: Date): Promise<Date | undefined> {
   const row = await db
     .selectFrom('schedules')
     .select('next_fire_at')
-    .where('next_fire_at', 'is not', null)
+    .where('next_fire_at', '>', now)
     .orderBy('next_fire_at')
     .limit(1)
     .executeTakeFirst();

@@ -87,10 +87,10 @@ function startDuties(platform: Platform, objects: ObjectStore, logger: Logger) {
   const waiting = { queue, commands, ids };
   const releasing = duty('waiting runs', pollMs, () => releaseWaitingRuns(waiting));
   const keeping = duty('bots', pollMs, () => keepBotsAlive({ reads, commands, ids, clock }));
-  const schedules = { reads, commands, ids, clock };
   const scheduling = duty('schedules', pollMs, async (signal) => {
-    if (await serveDueSchedules(schedules)) return true;
-    return await untilDue(schedules, pollMs, signal);
+    const now = clock.now();
+    if (await serveDueSchedules({ reads, commands, ids }, now)) return true;
+    return await untilDue({ reads, clock }, now, pollMs, signal);
   });
   bus.subscribe('events', () => {
     projecting.wake();

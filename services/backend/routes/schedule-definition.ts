@@ -5,7 +5,7 @@ import {
   type ScheduleDefinition,
 } from '#domain/schedule/schedule.ts';
 import type { Static } from 'typebox';
-import { isProblem, type Problem } from '../http/problem.ts';
+import { isProblem, problem, type Problem } from '../http/problem.ts';
 import type { ScheduleChanges } from '../schemas/schedule.ts';
 import { badField } from './new-script.ts';
 
@@ -53,7 +53,9 @@ export function definitionOf(
     paramsSha256: before.paramsSha256,
   };
   const wrong = definitionProblem(definition);
-  return wrong === undefined ? definition : badField(names[wrong.part], wrong.detail);
+  if (wrong === undefined) return definition;
+  const { part, detail } = wrong;
+  return problem('validation_failed', detail, { errors: [{ pointer: `/${names[part]}`, detail }] });
 }
 
 type Timing =

@@ -44,8 +44,8 @@ async function ask(command: Command) {
 /** A round at a time of that day, by another scheduler each. */
 async function serveAt(time: string, schedulers = 1, through = commands): Promise<void> {
   now = new Date(`2026-05-01T${time}Z`);
-  const parts = { reads: platform.reads, commands: through, ids: systemIds, clock };
-  await Promise.all(Array.from({ length: schedulers }, () => serveDueSchedules(parts)));
+  const parts = { reads: platform.reads, commands: through, ids: systemIds };
+  await Promise.all(Array.from({ length: schedulers }, () => serveDueSchedules(parts, now)));
 }
 
 async function every(changes: Partial<ScheduleDefinition> = {}): Promise<void> {

@@ -10,7 +10,6 @@ import {
   parseScheduleId,
   parseScriptId,
 } from '#domain/kernel/ids.ts';
-import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { PassedOccurrence } from '#domain/schedule/events.ts';
@@ -27,12 +26,10 @@ export interface DueSchedulesParts {
   readonly reads: ReadModels;
   readonly commands: Commands;
   readonly ids: Ids;
-  readonly clock: Clock;
 }
 
-/** One round. @returns whether there may be more */
-export async function serveDueSchedules(parts: DueSchedulesParts): Promise<boolean> {
-  const now = parts.clock.now();
+/** One round, which serves what is due at `now`. @returns whether there may be more */
+export async function serveDueSchedules(parts: DueSchedulesParts, now: Date): Promise<boolean> {
   const due = await dueSchedules(parts.reads, now, schedulesAtOnce);
   const served = await Promise.all(due.map((schedule) => serve(parts, schedule, now)));
   return due.length === schedulesAtOnce || served.some((count) => count === dueTimesAtOnce);
