@@ -27,6 +27,7 @@ import {
   sessionCommand,
   systemCommand,
   tokenCommand,
+  webhookCommand,
   userCommand,
 } from './testing/arbitraries.ts';
 import { stateAfter } from './snapshots.ts';
@@ -39,6 +40,7 @@ import { ends, steps } from './testing/steps.ts';
 import { stored } from './testing/stored.ts';
 import { tokenAggregate } from './token/decide.ts';
 import { userAggregate } from './user/decide.ts';
+import { webhookAggregate } from './webhook/decide.ts';
 
 const noFacts = fc.constant(undefined);
 const mostlyTrue = fc.constantFrom(true, true, true, false);
@@ -48,6 +50,7 @@ every('run', runAggregate, runCommand, fc.oneof(fc.constant(scriptFacts()), anyS
 every('user', userAggregate, userCommand, fc.record({ emailTaken: fc.boolean() }));
 every('session', sessionAggregate, sessionCommand, noFacts);
 every('token', tokenAggregate, tokenCommand, noFacts);
+every('webhook', webhookAggregate, webhookCommand, fc.record({ scriptExists: mostlyTrue }));
 every('group', groupAggregate, groupCommand, noFacts);
 every('system', systemAggregate, systemCommand, noFacts);
 every(

@@ -39,6 +39,9 @@ import type { TokenEvent } from './token/events.ts';
 import type { UserCommand } from './user/commands.ts';
 import { userAggregate } from './user/decide.ts';
 import type { UserEvent } from './user/events.ts';
+import type { WebhookCommand } from './webhook/commands.ts';
+import { webhookAggregate } from './webhook/decide.ts';
+import type { WebhookEvent } from './webhook/events.ts';
 
 export type Command =
   | ScriptCommand
@@ -50,6 +53,7 @@ export type Command =
   | UserCommand
   | SessionCommand
   | TokenCommand
+  | WebhookCommand
   | GroupCommand
   | SystemCommand
   | RefusalCommand;
@@ -64,6 +68,7 @@ export type PlatformEvent =
   | UserEvent
   | SessionEvent
   | TokenEvent
+  | WebhookEvent
   | GroupEvent
   | SystemEvent
   | RefusalEvent;
@@ -131,6 +136,11 @@ export function handlingOf(command: Command): Handling {
     case 'IssueToken':
     case 'RevokeToken':
       return bind(tokenAggregate, command);
+    case 'CreateWebhook':
+    case 'ChangeWebhook':
+    case 'RotateWebhook':
+    case 'DeleteWebhook':
+      return bind(webhookAggregate, command);
     case 'CreateGroup':
       return bind(groupAggregate, command);
     case 'PauseTriggers':

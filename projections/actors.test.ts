@@ -1,5 +1,5 @@
 import type { Actor } from '#domain/kernel/actor.ts';
-import { tokenId, userId } from '#domain/testing/ids.ts';
+import { tokenId, userId, webhookId } from '#domain/testing/ids.ts';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { actorName, actorNameSql } from './actors.ts';
@@ -16,6 +16,7 @@ const actors: readonly (readonly [Actor, string])[] = [
   [ada, 'ada@example.com'],
   [{ ...ada, token: { tokenId: tokenId(), name: 'deploy' } }, 'ada@example.com (token deploy)'],
   [{ kind: 'system', name: 'scheduler' }, 'scheduler'],
+  [{ kind: 'webhook', webhookId: webhookId(), name: 'push' }, 'webhook push'],
   [{ kind: 'anonymous' }, 'anonymous'],
 ];
 

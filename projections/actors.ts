@@ -9,6 +9,8 @@ export function actorName(actor: Actor): string {
       return actor.token === undefined ? actor.email : `${actor.email} (token ${actor.token.name})`;
     case 'system':
       return actor.name;
+    case 'webhook':
+      return `webhook ${actor.name}`;
     case 'anonymous':
       return 'anonymous';
   }
@@ -19,5 +21,6 @@ export function actorNameSql(event: string) {
   const actor = sql.raw(`${event}.metadata -> 'actor'`);
   return sql`CASE ${actor} ->> 'kind' WHEN 'user' THEN (${actor} ->> 'email')
       || coalesce(' (token ' || (${actor} #>> '{token,name}') || ')', '')
-    WHEN 'system' THEN ${actor} ->> 'name' ELSE 'anonymous' END`;
+    WHEN 'system' THEN ${actor} ->> 'name'
+    WHEN 'webhook' THEN 'webhook ' || (${actor} ->> 'name') ELSE 'anonymous' END`;
 }

@@ -1,6 +1,7 @@
 /** What reactions look up, answered from the read models. */
 import { known, parseRunId } from '#domain/kernel/ids.ts';
 import type { ReactionReads } from '#domain/reactions/reaction.ts';
+import { payloadOf } from '#domain/run/run.ts';
 import type { ReadModels } from './projection.ts';
 import { activeRuns, findRun, planOf } from './runs/queries.ts';
 
@@ -18,6 +19,7 @@ export function reactionReads(db: ReadModels): ReactionReads {
         run && {
           plan: planOf(run),
           paramsSha256: run.params_sha256,
+          payloadSha256: payloadOf(run.trigger),
           attempt: run.attempt,
           stopRequested: run.stop_requested,
         }

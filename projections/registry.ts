@@ -13,6 +13,7 @@ import { sessionsProjection } from './sessions/apply.ts';
 import { tokensProjection } from './tokens/apply.ts';
 import { triggerStateProjection } from './trigger-state/apply.ts';
 import { usersProjection } from './users/apply.ts';
+import { webhooksProjection } from './webhooks/apply.ts';
 
 /** Written in the append's transaction, always in this order, so that two appends never wait for each
  *  other's rows in a ring. */
@@ -29,6 +30,7 @@ export const inlineProjections: readonly Projection[] = [
   secretsProjection,
   schedulesProjection,
   retentionProjection,
+  webhooksProjection,
 ];
 
 /** Written behind the append by the projector. */

@@ -12,6 +12,7 @@ import type { SessionsTable } from './sessions/table.ts';
 import type { TokensTable } from './tokens/table.ts';
 import type { TriggerStateTable } from './trigger-state/table.ts';
 import type { UsersTable } from './users/table.ts';
+import type { WebhooksTable } from './webhooks/table.ts';
 
 export interface Tables {
   readonly audit: AuditTable;
@@ -33,4 +34,5 @@ export interface Tables {
   readonly sessions: SessionsTable;
   readonly trigger_state: TriggerStateTable;
   readonly users: UsersTable;
+  readonly webhooks: WebhooksTable;
 }

@@ -1,5 +1,5 @@
 /** Who acts: a person, or a part of the platform. */
-import type { GroupId, TokenId, UserId } from './ids.ts';
+import type { GroupId, TokenId, UserId, WebhookId } from './ids.ts';
 import type { Scope } from './rights.ts';
 
 export const roles = ['administrator', 'developer', 'operator', 'viewer'] as const;
@@ -14,6 +14,7 @@ export type Actor =
       readonly token?: { readonly tokenId: TokenId; readonly name: string };
     }
   | { readonly kind: 'system'; readonly name: 'setup' | 'runtime' | 'scheduler' | 'reaction' }
+  | { readonly kind: 'webhook'; readonly webhookId: WebhookId; readonly name: string }
   | { readonly kind: 'anonymous' };
 
 /** An API token that somebody uses in place of a sign-in. */

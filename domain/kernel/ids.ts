@@ -9,6 +9,7 @@ export type ScheduleId = Brand<string, 'ScheduleId'>;
 export type SessionId = Brand<string, 'SessionId'>;
 export type NoticeId = Brand<string, 'NoticeId'>;
 export type TokenId = Brand<string, 'TokenId'>;
+export type WebhookId = Brand<string, 'WebhookId'>;
 export type RefusalId = Brand<string, 'RefusalId'>;
 /** A client's or a reaction's name for one command: the same id is carried out once. */
 export type CommandId = Brand<string, 'CommandId'>;
@@ -30,6 +31,7 @@ export const parseScheduleId = (text: string) => parseId<ScheduleId>(text);
 export const parseSessionId = (text: string) => parseId<SessionId>(text);
 export const parseNoticeId = (text: string) => parseId<NoticeId>(text);
 export const parseTokenId = (text: string) => parseId<TokenId>(text);
+export const parseWebhookId = (text: string) => parseId<WebhookId>(text);
 export const parseRefusalId = (text: string) => parseId<RefusalId>(text);
 export const parseCommandId = (text: string) => parseId<CommandId>(text);
 export const parseEventId = (text: string) => parseId<EventId>(text);

@@ -21,6 +21,8 @@ export interface ClaimedRun {
   readonly resolution: string | null;
   readonly triggerType: string;
   readonly paramsSha256: string | null;
+  /** What a webhook was called with. */
+  readonly payloadSha256: string | null;
   readonly attempt: number;
   readonly correlationId: string;
 }

@@ -32,6 +32,7 @@ export interface ReactionReads {
 export interface PastRun {
   readonly plan: RunPlan;
   readonly paramsSha256: string | null;
+  readonly payloadSha256: string | undefined;
   readonly attempt: number;
   readonly stopRequested: boolean;
 }

@@ -10,7 +10,13 @@ import type { PastRun, RetryRules } from './reaction.ts';
 import { whenRunFailedRetry } from './when-run-failed-retry.ts';
 
 const plan = { scriptVersion: 3, entrypoint: 'old.py', limits: defaultLimits };
-const past: PastRun = { plan, paramsSha256: 'a'.repeat(64), attempt: 1, stopRequested: false };
+const past: PastRun = {
+  plan,
+  paramsSha256: 'a'.repeat(64),
+  payloadSha256: 'b'.repeat(64),
+  attempt: 1,
+  stopRequested: false,
+};
 const retry = { max_attempts: 4, backoff_seconds: 10, backoff_factor: 3, max_backoff_seconds: 60 };
 
 /** What the end of a run calls for. */
@@ -35,7 +41,7 @@ describe('given a script whose runs are tried four times', () => {
         type: 'RunScript',
         runId: runId(2),
         scriptId: scriptId(),
-        trigger: { type: 'retry', runId: runId() },
+        trigger: { type: 'retry', runId: runId(), payloadSha256: past.payloadSha256 },
         paramsSha256: past.paramsSha256,
         timeoutSeconds: null,
         whenBusy: 'queue',

@@ -17,13 +17,18 @@ export const whenRunFailedRetry: Reaction = {
     const run = await reads.pastRun(runId);
     if (run === undefined || run.stopRequested) return [];
     if (run.attempt >= rules.retry.max_attempts) return [];
+    const { payloadSha256 } = run;
     const notBefore = event.recordedAt.getTime() + pauseMs(rules.retry, run.attempt);
     return [
       {
         type: 'RunScript',
         runId: newRunId,
         scriptId,
-        trigger: { type: 'retry', runId },
+        trigger: {
+          type: 'retry',
+          runId,
+          ...(payloadSha256 !== undefined && { payloadSha256 }),
+        },
         paramsSha256: run.paramsSha256,
         timeoutSeconds: null,
         whenBusy: 'queue',

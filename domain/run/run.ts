@@ -1,5 +1,5 @@
 /** The vocabulary of runs (contract §3, "Run"). */
-import type { RunId, ScheduleId, TokenId } from '#domain/kernel/ids.ts';
+import type { RunId, ScheduleId, TokenId, WebhookId } from '#domain/kernel/ids.ts';
 import type { FiredOutcome } from '#domain/schedule/schedule.ts';
 
 export const failures = [
@@ -35,7 +35,12 @@ export const heldTriggers: readonly TriggerType[] = ['schedule', 'webhook', 'eve
 
 /** What made the run. A retry and a rerun name the run that they repeat. */
 export type Trigger =
-  | { readonly type: Exclude<TriggerType, 'api' | 'event' | 'retry' | 'rerun' | 'schedule'> }
+  | {
+      readonly type: Exclude<
+        TriggerType,
+        'api' | 'event' | 'retry' | 'rerun' | 'schedule' | 'webhook'
+      >;
+    }
   | {
       readonly type: 'schedule';
       readonly scheduleId: ScheduleId;
@@ -47,7 +52,18 @@ export type Trigger =
   | { readonly type: 'event'; readonly cause: 'keep_alive' }
   /** A script asked for it, in that run. */
   | { readonly type: 'event'; readonly cause: 'script'; readonly runId: RunId }
-  | { readonly type: 'retry' | 'rerun'; readonly runId: RunId };
+  | { readonly type: 'webhook'; readonly webhookId: WebhookId; readonly payloadSha256: string }
+  | {
+      readonly type: 'retry' | 'rerun';
+      readonly runId: RunId;
+      /** As the run had it that is repeated. */
+      readonly payloadSha256?: string;
+    };
+
+/** SHA-256 of what a webhook was called with, which is kept apart. */
+export function payloadOf(trigger: Trigger): string | undefined {
+  return 'payloadSha256' in trigger ? trigger.payloadSha256 : undefined;
+}
 
 /** What a run that meets the concurrency limit of its script is to do. */
 export const busyChoices = ['refuse', 'queue'] as const;

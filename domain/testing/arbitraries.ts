@@ -24,12 +24,14 @@ import type { SessionCommand } from '#domain/session/commands.ts';
 import type { SystemCommand } from '#domain/system/commands.ts';
 import type { TokenCommand } from '#domain/token/commands.ts';
 import type { UserCommand } from '#domain/user/commands.ts';
+import type { WebhookCommand } from '#domain/webhook/commands.ts';
 import fc from 'fast-check';
 import * as ids from './ids.ts';
 import {
   createSchedule,
   createScript,
   createUser,
+  createWebhook,
   file,
   hourly,
   postNotice,
@@ -368,6 +370,26 @@ export const scheduleCommand: fc.Arbitrary<ScheduleCommand> = fc.oneof(
   },
 );
 
+const webhookId = one(ids.webhookId);
+const webhookSettings = {
+  name: text,
+  enabled: fc.boolean(),
+  whenBusy: fc.constantFrom('refuse', 'queue'),
+  rateLimitPerMinute: fc.constantFrom(1, 60),
+};
+export const webhookCommand: fc.Arbitrary<WebhookCommand> = fc.oneof(
+  fc
+    .record({ webhookId, scriptId, tokenHash: hash, ...webhookSettings })
+    .map((changes) => createWebhook(changes)),
+  fc.record({
+    type: fc.constant('ChangeWebhook'),
+    webhookId,
+    changes: fc.record(webhookSettings, { requiredKeys: [] }),
+  }),
+  fc.record({ type: fc.constant('RotateWebhook'), webhookId, tokenHash: hash }),
+  fc.record({ type: fc.constant('DeleteWebhook'), webhookId }),
+);
+
 export const noticeCommand: fc.Arbitrary<NoticeCommand> = fc
   .record({ noticeId: one(ids.noticeId), scriptId, message: text })
   .map((changes) => postNotice(changes));
@@ -400,6 +422,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   secretUseCommand,
   { weight: 4, arbitrary: scheduleCommand },
   noticeCommand,
+  webhookCommand,
   tokenCommand,
   refusalCommand,
 );

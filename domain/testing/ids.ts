@@ -12,6 +12,7 @@ import {
   parseSessionId,
   parseTokenId,
   parseUserId,
+  parseWebhookId,
 } from '#domain/kernel/ids.ts';
 
 function numbered<Id>(kind: string, parse: (text: string) => Id | undefined) {
@@ -28,5 +29,6 @@ export const noticeId = numbered('9', parseNoticeId);
 export const refusalId = numbered('6', parseRefusalId);
 export const tokenId = numbered('a', parseTokenId);
 export const scheduleId = numbered('b', parseScheduleId);
+export const webhookId = numbered('c', parseWebhookId);
 export const commandId = numbered('7', parseCommandId);
 export const eventId = numbered('8', parseEventId);

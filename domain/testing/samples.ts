@@ -24,7 +24,9 @@ import {
   scriptId,
   tokenId,
   userId,
+  webhookId,
 } from './ids.ts';
+import type { CreateWebhook } from '#domain/webhook/commands.ts';
 
 /** The same letter gives the same hash. */
 export function file(path: string, letter = 'a', sizeBytes = 10): FileVersion {
@@ -203,6 +205,20 @@ export function createSchedule(changes: Partial<CreateSchedule> = {}): CreateSch
     scheduleId: scheduleId(),
     scriptId: scriptId(),
     definition: hourly,
+    ...changes,
+  };
+}
+
+export function createWebhook(changes: Partial<CreateWebhook> = {}): CreateWebhook {
+  return {
+    type: 'CreateWebhook',
+    webhookId: webhookId(),
+    scriptId: scriptId(),
+    name: 'push',
+    enabled: true,
+    whenBusy: 'refuse',
+    rateLimitPerMinute: 60,
+    tokenHash: 'a'.repeat(64),
     ...changes,
   };
 }

@@ -50,6 +50,10 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'SessionClosed':
       case 'TokenIssued':
       case 'TokenRevoked':
+      case 'WebhookCreated':
+      case 'WebhookChanged':
+      case 'WebhookRotated':
+      case 'WebhookDeleted':
       case 'GroupCreated':
       case 'TriggersPaused':
       case 'TriggersResumed':

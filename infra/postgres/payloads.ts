@@ -1,4 +1,5 @@
-/** Bodies that events name by hash: parameters of runs and of schedules. */
+/** Bodies that events name by hash: parameters of runs and of schedules, and what webhooks were called
+ *  with. */
 import { createHash } from 'node:crypto';
 import type { Queryable } from './database.ts';
 
@@ -18,15 +19,22 @@ const statements = {
         AND (r.finished_at IS NULL OR r.finished_at >= $1))
       AND NOT EXISTS (SELECT FROM schedules c JOIN scripts s USING (script_id)
         WHERE c.params_sha256 = p.sha256 AND NOT c.deleted AND s.purge IS NULL)
+      AND NOT EXISTS (
+      SELECT FROM runs r WHERE r.trigger ->> 'payloadSha256' = p.sha256
+        AND (r.finished_at IS NULL OR r.finished_at >= $1))
     ORDER BY wanted_at LIMIT $2)`,
   // Somebody may be about to start a run with it.
   purge: `DELETE FROM payloads WHERE sha256 = ANY($1)
     AND wanted_at < now() - interval '5 minutes' AND NOT EXISTS (
       SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)
+    AND NOT EXISTS (SELECT FROM runs r
+      WHERE r.trigger ->> 'payloadSha256' = payloads.sha256 AND r.script_id <> $2)
     AND NOT EXISTS (SELECT FROM schedules c
       WHERE c.params_sha256 = payloads.sha256 AND NOT c.deleted AND c.script_id <> $2)`,
   left: `SELECT EXISTS (SELECT FROM payloads WHERE sha256 = ANY($1) AND NOT EXISTS (
       SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)
+    AND NOT EXISTS (SELECT FROM runs r
+      WHERE r.trigger ->> 'payloadSha256' = payloads.sha256 AND r.script_id <> $2)
     AND NOT EXISTS (SELECT FROM schedules c
       WHERE c.params_sha256 = payloads.sha256 AND NOT c.deleted AND c.script_id <> $2)) AS some`,
 };

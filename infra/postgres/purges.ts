@@ -6,7 +6,8 @@ const statements = {
   due: `SELECT script_id FROM scripts s WHERE purge = 'started'
     AND NOT EXISTS (SELECT FROM run_queue q WHERE q.script_id = s.script_id)
     ORDER BY script_id LIMIT $1`,
-  runs: `SELECT run_id, finished_at, params_sha256 FROM runs
+  runs: `SELECT run_id, finished_at,
+      array_remove(ARRAY[params_sha256, trigger ->> 'payloadSha256'], NULL) AS payloads FROM runs
     WHERE script_id = $1 AND run_id > $2 AND finished_at IS NOT NULL ORDER BY run_id LIMIT $3`,
   among: `SELECT script_id FROM scripts s WHERE purge IS NOT NULL AND script_id = ANY($1::uuid[])
     AND NOT EXISTS (SELECT FROM run_queue q WHERE q.script_id = s.script_id)`,
@@ -15,7 +16,8 @@ const statements = {
 export interface RunToPurge {
   readonly run_id: string;
   readonly finished_at: Date;
-  readonly params_sha256: string | null;
+  /** Hashes of its parameters and of what it was triggered with. */
+  readonly payloads: readonly string[];
 }
 
 const beforeAll = '00000000-0000-0000-0000-000000000000';

@@ -72,6 +72,7 @@ describe('a claim', () => {
         storageQuotaBytes: defaultSettings.storageQuotaBytes,
         triggerType: 'manual',
         paramsSha256: params.paramsSha256,
+        payloadSha256: null,
         attempt: 1,
         correlationId: context.correlationId,
       },

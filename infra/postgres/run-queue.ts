@@ -27,7 +27,8 @@ const statements = {
     SELECT q.run_id, q.script_id, q.attempt, r.script_version, r.entrypoint, r.limits,
       s.storage_quota_bytes,
       r.environment, r.python, r.start_mode, r.resolution,
-      r.trigger_type, r.params_sha256, e.metadata->>'correlationId' AS correlation_id
+      r.trigger_type, r.params_sha256, r.trigger ->> 'payloadSha256' AS payload_sha256,
+      e.metadata->>'correlationId' AS correlation_id
     FROM claimed q JOIN runs r ON r.run_id = q.run_id
       JOIN scripts s ON s.script_id = q.script_id
       JOIN events e ON e.stream_id = 'run-' || q.run_id AND e.version = 1
@@ -74,6 +75,7 @@ interface ClaimRow {
   readonly resolution: string | null;
   readonly trigger_type: string;
   readonly params_sha256: string | null;
+  readonly payload_sha256: string | null;
   readonly correlation_id: string;
 }
 
@@ -106,6 +108,7 @@ export class PostgresRunQueue implements RunQueue {
       resolution: row.resolution,
       triggerType: row.trigger_type,
       paramsSha256: row.params_sha256,
+      payloadSha256: row.payload_sha256,
       attempt: row.attempt,
       correlationId: row.correlation_id,
     }));

@@ -19,7 +19,7 @@ const nameOf = (script: number) => (script === 2 ? 'Odd 50%_\\' : `Busy ${script
 /** A run's id is of the second of its number. */
 const idOf = (number: number) => inOrderOfTime(runId(number), at(number)) as RunId;
 const triggerOf = (number: number) =>
-  (['manual', 'queue', 'mcp', 'webhook'] as const)[number % 7 > 3 ? 2 : number % 7];
+  (['manual', 'queue', 'mcp'] as const)[number % 7 > 3 ? 2 : number % 7];
 
 /** The end of a run; the last ones wait or run still. */
 function endOf(number: number): readonly Command[] {

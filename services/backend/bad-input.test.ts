@@ -8,6 +8,7 @@ import { formsOf } from './http/operation.ts';
 import { operations } from './operations.ts';
 import {
   apiToken,
+  webhook,
   deeds,
   groups,
   nowhere,
@@ -23,12 +24,14 @@ let scriptId: string;
 let runId: string;
 let tokenId: string;
 let scheduleId: string;
+let hook: { readonly id: string; readonly token: string };
 beforeAll(async () => {
   platform = await startTestBackend();
   ({ id: scriptId } = await script(platform.admin, { group_id: groups.bots }));
   runId = await run(platform.admin, scriptId);
   scheduleId = await schedule(platform.admin, scriptId);
   ({ id: tokenId } = await apiToken(platform.admin, ['*']));
+  hook = await webhook(platform.admin, scriptId);
 });
 afterAll(() => platform.close());
 
@@ -36,12 +39,14 @@ const json = { 'Content-Type': 'application/json' };
 const forms = operations
   .filter((one) => one.path.startsWith('/api/v1/'))
   .flatMap((one) => formsOf(one).map((form) => ({ one, ...form })));
-const withBody = forms.filter(({ one }) => one.body !== undefined);
+const withBody = forms.filter(({ one }) => one.body !== undefined && one.body.bytesOnly !== true);
 const address = (path: string, id = '') =>
   path
     .replace('{run_id}', id || runId)
     .replace('{token_id}', id || tokenId)
     .replace('{schedule_id}', id || scheduleId)
+    .replace('{webhook_id}', id || hook.id)
+    .replace('{token}', id || hook.token)
     .replace('{id}', id || scriptId)
     .replace('{name}', 'TOKEN')
     .replace('{path}', 'main.py');

@@ -9,6 +9,7 @@ import { authOperations } from './routes/auth.ts';
 import { dashboardOperations } from './routes/dashboard.ts';
 import { fileOperations } from './routes/files.ts';
 import { groupOperations } from './routes/groups.ts';
+import { hookOperations } from './routes/call-webhook.ts';
 import { logOperations } from './routes/logs.ts';
 import { retentionOperations } from './routes/retention.ts';
 import { runHistoryOperations } from './routes/run-history.ts';
@@ -28,6 +29,7 @@ import { templateOperations } from './routes/templates.ts';
 import { tokenOperations } from './routes/tokens.ts';
 import { triggerOperations } from './routes/triggers.ts';
 import { userOperations } from './routes/users.ts';
+import { webhookOperations } from './routes/webhooks.ts';
 import { version } from './version.ts';
 
 const openapi = operation({
@@ -72,6 +74,8 @@ export const operations: readonly Operation[] = [
   ...dashboardOperations,
   ...triggerOperations,
   ...retentionOperations,
+  ...webhookOperations,
+  ...hookOperations,
   openapi,
 ];
 

@@ -5,7 +5,16 @@ import { objectKey } from '#domain/ports/object-keys.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formsOf, type Operation } from './http/operation.ts';
 import { operations } from './operations.ts';
-import { apiToken, groups, nowhere, run, schedule, script, someone } from './testing/people.ts';
+import {
+  apiToken,
+  groups,
+  nowhere,
+  run,
+  schedule,
+  script,
+  someone,
+  webhook,
+} from './testing/people.ts';
 import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import type { Answer, TestClient } from './testing/test-client.ts';
 
@@ -37,6 +46,7 @@ const bodies: Readonly<Record<string, (client: TestClient, ids: Things) => unkno
     const email = `made${(made += 1)}@example.com`;
     return { email, password: 'a good password', role: 'viewer' };
   },
+  createWebhook: (_client, { scriptId }) => ({ script_id: scriptId }),
   // Nobody gives a scope that they lack.
   createToken: (client) => ({
     name: 'Made',
@@ -49,6 +59,7 @@ interface Things {
   readonly runId: string;
   readonly tokenId: string;
   readonly scheduleId: string;
+  readonly webhookId: string;
 }
 
 const nothing: Things = {
@@ -56,6 +67,7 @@ const nothing: Things = {
   runId: nowhere,
   tokenId: nowhere,
   scheduleId: nowhere,
+  webhookId: nowhere,
 };
 
 async function call(
@@ -67,6 +79,7 @@ async function call(
     .replace('{run_id}', ids.runId)
     .replace('{token_id}', ids.tokenId)
     .replace('{schedule_id}', ids.scheduleId)
+    .replace('{webhook_id}', ids.webhookId)
     .replace('{id}', ids.scriptId)
     .replace('{name}', 'TOKEN')
     .replace('{path}', 'main.py');
@@ -106,7 +119,8 @@ async function given(groupId: string, owner: TestClient): Promise<Things> {
   await platform.services.objects.put(objectKey.runArtifact(runId, 'main.py'), Buffer.from('kept'));
   const { id: tokenId } = await apiToken(owner, ['*']);
   const scheduleId = await schedule(platform.admin, scriptId);
-  return { scriptId, runId, tokenId, scheduleId };
+  const { id: webhookId } = await webhook(platform.admin, scriptId);
+  return { scriptId, runId, tokenId, scheduleId, webhookId };
 }
 
 describe.each(guarded)('$method $path', (form) => {
@@ -158,6 +172,7 @@ test('when an operation is public, then it is one of the few that are meant to b
     '/livez',
     '/readyz',
     '/metrics',
+    '/api/v1/hooks/{token}',
     '/openapi.json',
   ]);
 });

@@ -154,6 +154,7 @@ async function openPreparation(
       onProblem: (error) => logger.warn({ error }, 'an environment could not be tidied'),
     }),
     locks: new PostgresEnvironmentLocks(pool),
+    payload: (sha256) => getPayload(pool, sha256),
     parameters: async (sha256) => (await getPayload(pool, sha256))?.toString('utf8'),
     dataFolder: folder('data'),
     projectsFolder: folder('projects'),

@@ -10,6 +10,7 @@ import type { Preparation } from './execution.ts';
 import type { Interpreters } from './interpreters.ts';
 import { lockedEnvironment } from './locked-environment.ts';
 import type { RunLog } from './logs/run-log.ts';
+import { writePayload } from './payload-file.ts';
 import { runVariables, workspaceVariables } from './run-variables.ts';
 import type { RunSecrets } from './secrets/run-secrets.ts';
 import type { Sdk } from './sdk/open.ts';
@@ -21,7 +22,7 @@ import type { WarmStarts } from './warm/warm-start.ts';
 import { wantedPackages } from './wanted-packages.ts';
 
 const noParameters = '{}';
-const paramsRemoved = 'The parameters of the run are no longer kept.';
+const paramsRemoved = 'The parameters of the run, or its payload, are no longer kept.';
 
 export interface PreparationParts {
   readonly interpreters: Interpreters;
@@ -33,6 +34,8 @@ export interface PreparationParts {
   readonly sdk: Sdk;
   /** JSON text of parameters by their hash; `undefined` when they are no longer kept. */
   readonly parameters: (sha256: string) => Promise<string | undefined>;
+  /** What webhooks were called with, by its hash; `undefined` when it is no longer kept. */
+  readonly payload: (sha256: string) => Promise<Buffer | undefined>;
   /** Folder of what scripts keep between runs, one folder each. */
   readonly dataFolder: string;
   /** Copies of scripts that an environment is being built from, one folder for each script. */
@@ -54,11 +57,12 @@ export async function prepareRun(
   if (typeof python === 'string') {
     return { kind: 'failed', failure: 'environment_error', detail: python };
   }
-  const [files, params] = await Promise.all([
+  const [files, params, payload] = await Promise.all([
     parts.snapshots.of(run.scriptId, run.scriptVersion),
     run.paramsSha256 === null ? noParameters : parts.parameters(run.paramsSha256),
+    run.payloadSha256 === null ? null : parts.payload(run.payloadSha256),
   ]);
-  if (params === undefined) {
+  if (params === undefined || payload === undefined) {
     return { kind: 'failed', failure: 'sandbox_error', detail: paramsRemoved };
   }
   const wanted = await wantedPackages(files, run.entrypoint, python.version);
@@ -80,18 +84,32 @@ export async function prepareRun(
     return { kind: 'failed', failure: 'environment_error', detail: environment.detail };
   }
   const channel = await parts.sdk.channels.of({ run, log });
+  const payloadPath = `${channel.path}.payload`;
   const release = () => {
     void channel.close();
+    if (payload !== null) void rm(payloadPath, { force: true });
     environment.release();
   };
   try {
     signal.throwIfAborted();
     await parts.sdk.packagePaths.ensure(environment.environmentDir);
+    const given = payload === null ? undefined : await writePayload(payloadPath, payload);
     // Last, so that what was set while the environment was built counts.
     const secrets = await parts.secrets.environmentOf(run);
     log.mask(Object.values(secrets));
-    const made = { python, folder: environment.environmentDir, socket: channel.path };
-    const around = { environmentFolder: made.folder, params, secrets, socket: channel.path };
+    const made = {
+      python,
+      folder: environment.environmentDir,
+      socket: channel.path,
+      payloads: given === undefined ? [] : [given.path],
+    };
+    const around = {
+      environmentFolder: made.folder,
+      params,
+      secrets,
+      socket: channel.path,
+      ...(given !== undefined && { payload: given }),
+    };
     const variables = runVariables(run, around);
     const warm = await parts.warmStarts.of({
       run,
@@ -143,13 +161,14 @@ interface Surroundings {
   readonly python: Python;
   readonly folder: string;
   readonly socket: string;
+  readonly payloads: readonly string[];
 }
 
 function specOf(
   parts: PreparationParts,
   run: ClaimedRun,
   files: readonly RunFile[],
-  { python, folder, socket }: Surroundings,
+  { python, folder, socket, payloads }: Surroundings,
   env: RunSpec['env'],
 ): RunSpec {
   const { limits } = run;
@@ -162,7 +181,7 @@ function specOf(
     workspaceEnv: workspaceVariables,
     files,
     dataFolder: join(parts.dataFolder, run.scriptId),
-    readOnly: [...python.prefixes, folder, sdkFolder],
+    readOnly: [...python.prefixes, folder, sdkFolder, ...payloads],
     readWrite: [socket],
     hidden: parts.hidden,
     limits: {

@@ -17,6 +17,7 @@ const run: ClaimedRun = {
   resolution: null,
   triggerType: 'manual',
   paramsSha256: null,
+  payloadSha256: null,
   attempt: 1,
   correlationId: 'any',
 };
@@ -31,6 +32,15 @@ test('a run has the variables of its author, but never those of the platform', (
     ...plain,
     TZ: 'UTC',
     LANG: 'de_DE.UTF-8',
+  });
+});
+
+test('a run that a webhook caused is told what it was called with', () => {
+  const payload = { path: '/s.sock.payload', headers: '{"content-type":"text/plain"}' };
+  expect(runVariables(run, { ...around, payload })).toEqual({
+    ...runVariables(run, around),
+    ORCH_PAYLOAD_FILE: payload.path,
+    ORCH_PAYLOAD_HEADERS: payload.headers,
   });
 });
 

@@ -1,6 +1,7 @@
 import { delimiter, join } from 'node:path';
 import { isReservedVariable } from '#domain/script/environment.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
+import type { PayloadFile } from './payload-file.ts';
 
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -13,12 +14,14 @@ export interface RunSurroundings {
   readonly secrets: Readonly<Record<string, string>>;
   /** Path of the run's private socket. */
   readonly socket: string;
+  /** Where a webhook caused it. */
+  readonly payload?: PayloadFile;
 }
 
 /** The complete environment of a run (contract §5): nothing of the platform's own is inherited. */
 export function runVariables(
   run: ClaimedRun,
-  { environmentFolder, params, secrets, socket }: RunSurroundings,
+  { environmentFolder, params, secrets, socket, payload }: RunSurroundings,
 ): Readonly<Record<string, string>> {
   const own = Object.entries({ ...run.environment, ...secrets }).filter(
     ([name]) => !isReservedVariable(name),
@@ -33,6 +36,10 @@ export function runVariables(
     ORCH_ATTEMPT: String(run.attempt),
     ORCH_PARAMS: params,
     ORCH_SOCKET: socket,
+    ...(payload !== undefined && {
+      ORCH_PAYLOAD_FILE: payload.path,
+      ORCH_PAYLOAD_HEADERS: payload.headers,
+    }),
     PATH: [join(environmentFolder, 'bin'), systemPath].join(delimiter),
     VIRTUAL_ENV: environmentFolder,
     // A pipe would hold lines back in blocks; people watch the log live.

@@ -34,8 +34,10 @@ export async function readBody(
     Number(request.headers['content-length'] ?? 0) === 0;
   const mediaType = mediaTypeOf(request);
   if (isEmpty && rule.optional) return checked({}, new Uint8Array(), rule);
-  if (request.headers['content-encoding'] !== undefined) return unsupported(rule);
-  if (isJson(mediaType, rule)) return await readJson(request, rule);
+  if (rule.bytesOnly !== true) {
+    if (request.headers['content-encoding'] !== undefined) return unsupported(rule);
+    if (isJson(mediaType, rule)) return await readJson(request, rule);
+  }
   if (rule.rawMaxBytes === undefined) return unsupported(rule);
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > rule.rawMaxBytes) return tooLarge(rule.rawMaxBytes);

@@ -121,6 +121,7 @@ export function callOf(
     secure: isSecure(request, trustedProxies),
     url: request.originalUrl,
     header: (name) => request.get(name),
+    headers: request.headers,
     gone: () => goneSignal(response),
   };
 }

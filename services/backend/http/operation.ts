@@ -5,6 +5,7 @@ import type { Principal } from '#domain/kernel/actor.ts';
 import type { SessionId } from '#domain/kernel/ids.ts';
 import type { Right } from '#domain/kernel/rights.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Static, TSchema } from 'typebox';
 import type { Services } from '../services.ts';
 import type { ProblemCode } from './problem.ts';
@@ -47,6 +48,8 @@ export interface BodyRule<Schema extends TSchema> {
   readonly mediaTypes?: readonly string[];
   /** Any other content type is taken as bytes, up to this many. */
   readonly rawMaxBytes?: number;
+  /** JSON is taken as bytes, too. */
+  readonly bytesOnly?: true;
   /** What those bytes may be, for the description. */
   readonly rawMediaTypes?: readonly string[];
   /** Text is stored as bytes, so NUL characters may stay. */
@@ -101,6 +104,8 @@ export interface Call<
   /** Path and query as they were asked for. */
   readonly url: string;
   readonly header: (name: string) => string | undefined;
+  /** All headers, by lower-case name. */
+  readonly headers: IncomingHttpHeaders;
   /** A signal that is aborted when the client goes away. */
   readonly gone: () => AbortSignal;
 }

@@ -15,7 +15,8 @@ type EdgeCode =
   | 'storage_full'
   | 'unauthenticated'
   | 'unavailable'
-  | 'unsupported_media_type';
+  | 'unsupported_media_type'
+  | 'webhook_disabled';
 
 export type ProblemCode = RefusalCode | EdgeCode;
 
@@ -57,6 +58,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   unsupported_media_type: { status: 415, title: 'The content type is not served' },
   user_disabled: { status: 401, title: 'The account is disabled' },
   validation_failed: { status: 422, title: 'The content is not valid' },
+  webhook_disabled: { status: 409, title: 'The webhook is disabled' },
   version_mismatch: { status: 412, title: 'It has changed since it was read' },
 };
 

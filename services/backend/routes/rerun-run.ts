@@ -2,6 +2,7 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseRunId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
+import { payloadOf } from '#domain/run/run.ts';
 import { keepPayload } from '#infra/postgres/payloads.ts';
 import { planOf } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
@@ -32,7 +33,11 @@ export async function rerunRun(call: RerunCall, services: Services): Promise<Que
   const repeated = await visibleRun(principal, parameters.run_id, readModels);
   if (repeated === undefined) return notFound;
   const { params_sha256: sha256 } = repeated;
-  if (sha256 !== null && !(await keepPayload(services.database, sha256))) return paramsRemoved;
+  const payloadSha256 = payloadOf(repeated.trigger);
+  for (const hash of [sha256, payloadSha256]) {
+    const isKept = typeof hash !== 'string' || (await keepPayload(services.database, hash));
+    if (!isKept) return paramsRemoved;
+  }
   const mismatch = body.version === 'latest' ? await latestProblem(repeated, services) : undefined;
   if (mismatch !== undefined) return mismatch;
   const outcome = accepted(
@@ -41,7 +46,11 @@ export async function rerunRun(call: RerunCall, services: Services): Promise<Que
         type: 'RunScript',
         runId: known(parseRunId, ids.next()),
         scriptId: known(parseScriptId, repeated.script_id),
-        trigger: { type: 'rerun', runId: parameters.run_id },
+        trigger: {
+          type: 'rerun',
+          runId: parameters.run_id,
+          ...(payloadSha256 !== undefined && { payloadSha256 }),
+        },
         paramsSha256: repeated.params_sha256,
         timeoutSeconds: null,
         whenBusy: body.when_busy ?? 'refuse',

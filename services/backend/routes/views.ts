@@ -96,7 +96,15 @@ function triggerJson(trigger: ListedRun['trigger']) {
     const { type, scheduleId, dueAt, outcome } = trigger;
     return { type, schedule_id: scheduleId, due_at: dueAt, outcome };
   }
+  if (trigger.type === 'webhook') {
+    const { type, webhookId, payloadSha256 } = trigger;
+    return { type, webhook_id: webhookId, payload_sha256: payloadSha256 };
+  }
   if (!('runId' in trigger)) return trigger;
+  if (trigger.type !== 'event') {
+    const { type, runId, payloadSha256 } = trigger;
+    return { type, run_id: runId, ...(payloadSha256 && { payload_sha256: payloadSha256 }) };
+  }
   const { runId, ...others } = trigger;
   return { ...others, run_id: runId };
 }

@@ -4,10 +4,12 @@ import {
   parseScheduleId,
   parseScriptId,
   parseTokenId,
+  parseWebhookId,
   type RunId,
   type ScheduleId,
   type ScriptId,
   type TokenId,
+  type WebhookId,
 } from '#domain/kernel/ids.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import { objectPrefix, parseObjectKey } from '#domain/ports/object-keys.ts';
@@ -20,6 +22,8 @@ export const examples = {
   scriptId: '019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f',
   runId: '019aa3f4-01aa-7c11-8d22-5e6f70819203',
   tokenId: '019aa3f1-9911-7e0a-b5c4-2d3e4f506172',
+  webhookId: '019aa3f3-0c22-7b1d-8a10-3e4f50617283',
+  webhookToken: 'whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6',
   groupId: '01900000-0000-7000-8000-000000000004',
   userId: '019aa3f0-7788-7abc-8def-0123456789ab',
   time: '2026-11-21T02:31:00.000Z',
@@ -74,6 +78,7 @@ export const pathParameters = {
   scheduleId: id<ScheduleId>('schedule', examples.scriptId, parseScheduleId),
   runId: id<RunId>('run', examples.runId, parseRunId),
   tokenId: id<TokenId>('token', examples.tokenId, parseTokenId),
+  webhookId: id<WebhookId>('webhook', examples.webhookId, parseWebhookId),
   secretName: {
     description: 'Name of the secret: letters, digits and `_`, not beginning with a digit.',
     schema: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }),

@@ -61,6 +61,10 @@ export const Run = Type.Object(
         run_id: Type.Optional(
           Uuid('The run that a retry or a rerun repeats, or that asked for this one.'),
         ),
+        webhook_id: Type.Optional(Uuid('The webhook that was called.')),
+        payload_sha256: Type.Optional(
+          Type.String({ description: 'Names what it was called with.' }),
+        ),
         token_id: Type.Optional(Uuid('The API token that asked for it.')),
         cause: Type.Optional(
           Type.String({

@@ -48,6 +48,17 @@ export async function apiToken(
   return { id, client: new TestClient(owner.origin, token) };
 }
 
+/** Makes a webhook of a script. @returns its id and its token */
+export async function webhook(
+  owner: TestClient,
+  scriptId: string,
+  body: object = {},
+): Promise<{ readonly id: string; readonly token: string }> {
+  const made = await owner.post('/api/v1/webhooks', { script_id: scriptId, ...body });
+  expect(made.status, made.text).toBe(201);
+  return made.json as { id: string; token: string };
+}
+
 export interface MadeScript {
   readonly id: string;
   readonly version: number;

@@ -52,7 +52,7 @@ async function removeRemains(
     await removeLogs(database, runs, 'purge', signal);
     await removeSamples(database, runs, signal);
     await removeReports(database, runs);
-    const hashes = new Set(runs.flatMap((run) => run.params_sha256 ?? []));
+    const hashes = new Set(runs.flatMap((run) => run.payloads));
     isDone = (await purgePayloads(database, scriptId, [...hashes])) && isDone;
     for (const run of runs) await removeObjects(objects, objectPrefix.run(run.run_id), signal);
   }

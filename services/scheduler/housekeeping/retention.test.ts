@@ -5,7 +5,7 @@ import type { RunId } from '#domain/kernel/ids.ts';
 import { objectKey, objectPrefix } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { Retention } from '#domain/system/retention.ts';
-import { runId } from '#domain/testing/ids.ts';
+import { runId, webhookId } from '#domain/testing/ids.ts';
 import {
   createGroup,
   createSchedule,
@@ -150,6 +150,21 @@ describe('given a run that has ended', () => {
     const last = await logs.read(id, { fromSeq: 1, limit: 10, fromEnd: true });
     expect(last.items).toEqual([item]);
   });
+});
+
+test('given a run that a webhook caused, then what it was called with stays and goes with it', async () => {
+  const payloadSha256 = await putPayload(platform.pool, Buffer.from('{}\na body'));
+  await platform.pool.query('UPDATE payloads SET wanted_at = $1', [new Date(Date.UTC(2026, 0, 1))]);
+  const trigger = { type: 'webhook', webhookId: webhookId(), payloadSha256 } as const;
+  await platform.accepted(runScript({ trigger }));
+  await keep({ payloadsDays: 7 });
+  await removeOutdated(partsAfter(100), going);
+  expect(await getPayload(platform.pool, payloadSha256)).toBeDefined();
+  await finish(runId());
+  await removeOutdated(partsAfter(1), going);
+  expect(await getPayload(platform.pool, payloadSha256)).toBeDefined();
+  await removeOutdated(partsAfter(100), going);
+  expect(await getPayload(platform.pool, payloadSha256)).toBeUndefined();
 });
 
 describe('given a run that goes on', () => {

@@ -1294,6 +1294,122 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks, newest first
+         * @description Needs the right `webhooks.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Make a webhook of a script
+         * @description The answer shows its token and address once; only a hash is kept. Whoever has the token can start the script, and nothing else.
+         *
+         *     Needs the right `webhooks.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook: its address leads nowhere at once
+         * @description Needs the right `webhooks.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change settings of a webhook
+         * @description Needs the right `webhooks.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         */
+        patch: operations["changeWebhook"];
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a webhook another token: the one before leads nowhere at once
+         * @description Needs the right `webhooks.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         */
+        post: operations["rotateWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hooks/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call a webhook: queues a run of its script
+         * @description Any body of any type, up to 1 MiB, reaches the run as the file that `ORCH_PAYLOAD_FILE` names, and the headers that tell what it is as JSON in `ORCH_PAYLOAD_HEADERS`. `?wait=30` waits for the end of the run. At most 20 calls at once, and then the webhook's rate. While triggers are paused the run waits until they are resumed. The same `Idempotency-Key` and body make one run.
+         *
+         *     Needs no token.
+         */
+        post: operations["callWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hooks/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call a webhook: queues a run of its script
+         * @description Any body of any type, up to 1 MiB, reaches the run as the file that `ORCH_PAYLOAD_FILE` names, and the headers that tell what it is as JSON in `ORCH_PAYLOAD_HEADERS`. `?wait=30` waits for the end of the run. At most 20 calls at once, and then the webhook's rate. While triggers are paused the run waits until they are resumed. The same `Idempotency-Key` and body make one run.
+         *
+         *     The same as `callWebhook`.
+         *
+         *     Needs no token.
+         */
+        post: operations["callWebhook_2"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -2307,6 +2423,13 @@ export interface components {
                 run_id?: string;
                 /**
                  * Format: uuid
+                 * @description The webhook that was called.
+                 */
+                webhook_id?: string;
+                /** @description Names what it was called with. */
+                payload_sha256?: string;
+                /**
+                 * Format: uuid
                  * @description The API token that asked for it.
                  */
                 token_id?: string;
@@ -2813,6 +2936,119 @@ export interface components {
             samples_days?: number | null;
             artifacts_days?: number | null;
             payloads_days?: number | null;
+        };
+        /**
+         * Webhook
+         * @example {
+         *       "id": "019aa3f3-0c22-7b1d-8a10-3e4f50617283",
+         *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "name": "push",
+         *       "enabled": true,
+         *       "when_busy": "refuse",
+         *       "rate_limit_per_minute": 60,
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "last_called_at": null
+         *     }
+         */
+        Webhook: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            script_id: string;
+            name: string;
+            enabled: boolean;
+            /**
+             * @description What a call does that meets the limit of concurrent runs.
+             * @enum {unknown}
+             */
+            when_busy: "refuse" | "queue";
+            rate_limit_per_minute: number;
+            /** Format: date-time */
+            created_at: string;
+            last_called_at: string | null;
+        };
+        /** WebhookPage */
+        WebhookPage: {
+            items: components["schemas"]["Webhook"][];
+            next_cursor: string | null;
+        };
+        /** NewWebhook */
+        NewWebhook: {
+            /** Format: uuid */
+            script_id: string;
+            name?: string;
+            /** @default true */
+            enabled: boolean;
+            /**
+             * @default refuse
+             * @enum {unknown}
+             */
+            when_busy: "refuse" | "queue";
+            /** @default 60 */
+            rate_limit_per_minute: number;
+        };
+        /**
+         * ShownWebhook
+         * @example {
+         *       "id": "019aa3f3-0c22-7b1d-8a10-3e4f50617283",
+         *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "name": "push",
+         *       "enabled": true,
+         *       "when_busy": "refuse",
+         *       "rate_limit_per_minute": 60,
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "last_called_at": null,
+         *       "token": "whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6",
+         *       "url": "/hooks/whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6"
+         *     }
+         */
+        ShownWebhook: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            script_id: string;
+            name: string;
+            enabled: boolean;
+            /**
+             * @description What a call does that meets the limit of concurrent runs.
+             * @enum {unknown}
+             */
+            when_busy: "refuse" | "queue";
+            rate_limit_per_minute: number;
+            /** Format: date-time */
+            created_at: string;
+            last_called_at: string | null;
+            /** @description Shown once: a repeated answer leaves it out. */
+            token?: string;
+            /** @description Path to call, with the token. Shown once. */
+            url?: string;
+        };
+        /** WebhookChange */
+        WebhookChange: {
+            name?: string;
+            enabled?: boolean;
+            /**
+             * @description What a call does that meets the limit of concurrent runs.
+             * @enum {unknown}
+             */
+            when_busy?: "refuse" | "queue";
+            rate_limit_per_minute?: number;
+        };
+        /**
+         * HookAnswer
+         * @example {
+         *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+         *       "status": "queued"
+         *     }
+         */
+        HookAnswer: {
+            /** Format: uuid */
+            run_id: string;
+            /** @enum {unknown} */
+            status: "queued" | "running" | "success" | "failed" | "stopped";
+            exit_code?: number | null;
+            /** @description What the script gave back. */
+            output?: unknown;
         };
         /**
          * FeedFrame
@@ -10910,6 +11146,785 @@ export interface operations {
             };
             /** @description `validation_failed` */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                script_id?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f3-0c22-7b1d-8a10-3e4f50617283",
+                     *           "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "name": "push",
+                     *           "enabled": true,
+                     *           "when_busy": "refuse",
+                     *           "rate_limit_per_minute": 60,
+                     *           "created_at": "2026-11-21T02:31:00.000Z",
+                     *           "last_called_at": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h give the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                 *       "name": "push"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f3-0c22-7b1d-8a10-3e4f50617283",
+                     *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "name": "push",
+                     *       "enabled": true,
+                     *       "when_busy": "refuse",
+                     *       "rate_limit_per_minute": 60,
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "last_called_at": null,
+                     *       "token": "whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6",
+                     *       "url": "/hooks/whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ShownWebhook"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed`, `idempotency_key_reused` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example 019aa3f3-0c22-7b1d-8a10-3e4f50617283
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example 019aa3f3-0c22-7b1d-8a10-3e4f50617283
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookChange"];
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["WebhookChange"];
+            };
+        };
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f3-0c22-7b1d-8a10-3e4f50617283",
+                     *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "name": "push",
+                     *       "enabled": true,
+                     *       "when_busy": "refuse",
+                     *       "rate_limit_per_minute": 60,
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "last_called_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotateWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h give the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example 019aa3f3-0c22-7b1d-8a10-3e4f50617283
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Rotated. */
+            200: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f3-0c22-7b1d-8a10-3e4f50617283",
+                     *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "name": "push",
+                     *       "enabled": true,
+                     *       "when_busy": "refuse",
+                     *       "rate_limit_per_minute": 60,
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "last_called_at": null,
+                     *       "token": "whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6",
+                     *       "url": "/hooks/whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ShownWebhook"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed`, `idempotency_key_reused` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    callWebhook: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for the end. */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Token of the webhook.
+                 * @example whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "ref": "refs/heads/main"
+                 *     }
+                 */
+                "application/json": unknown;
+                "*/*": string;
+            };
+        };
+        responses: {
+            /** @description Ended within the time that `wait` named. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *       "status": "queued"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HookAnswer"];
+                };
+            };
+            /** @description Queued. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *       "status": "queued"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HookAnswer"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `webhook_disabled`, `script_disabled`, `concurrency_limit_reached` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    callWebhook_2: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for the end. */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Token of the webhook.
+                 * @example whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "ref": "refs/heads/main"
+                 *     }
+                 */
+                "application/json": unknown;
+                "*/*": string;
+            };
+        };
+        responses: {
+            /** @description Ended within the time that `wait` named. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *       "status": "queued"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HookAnswer"];
+                };
+            };
+            /** @description Queued. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *       "status": "queued"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HookAnswer"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `webhook_disabled`, `script_disabled`, `concurrency_limit_reached` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,32 @@
+import type { WebhookEvent } from './events.ts';
+import type { WebhookSettings } from './webhook.ts';
+
+export type WebhookState =
+  | { readonly status: 'absent' }
+  | {
+      readonly status: 'there';
+      readonly settings: WebhookSettings;
+      readonly tokenHash: string;
+    }
+  | { readonly status: 'deleted' };
+
+export const initialWebhook: WebhookState = { status: 'absent' };
+
+export function evolveWebhook(state: WebhookState, event: WebhookEvent): WebhookState {
+  if (event.type === 'WebhookCreated') {
+    const { name, enabled, whenBusy, rateLimitPerMinute, tokenHash } = event.data;
+    const settings = { name, enabled, whenBusy, rateLimitPerMinute };
+    return { status: 'there', settings, tokenHash };
+  }
+  if (state.status !== 'there') return state;
+  switch (event.type) {
+    case 'WebhookChanged': {
+      const { webhookId: _, ...changes } = event.data;
+      return { ...state, settings: { ...state.settings, ...changes } };
+    }
+    case 'WebhookRotated':
+      return { ...state, tokenHash: event.data.tokenHash };
+    case 'WebhookDeleted':
+      return { status: 'deleted' };
+  }
+}

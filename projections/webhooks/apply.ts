@@ -1,0 +1,48 @@
+import type { Recorded } from '#domain/aggregates.ts';
+import type { WebhookEvent } from '#domain/webhook/events.ts';
+import type { Projection } from '../projection.ts';
+import { rowProjection } from '../rows.ts';
+import { webhookColumns, type WebhooksTable } from './table.ts';
+
+/** Webhooks: who calls one is looked up by the hash of the token. */
+export const webhooksProjection: Projection = rowProjection<WebhooksTable, Recorded<WebhookEvent>>({
+  name: 'webhooks',
+  version: 1,
+  table: 'webhooks',
+  key: 'webhook_id',
+  columns: webhookColumns,
+  handles: ['WebhookCreated', 'WebhookChanged', 'WebhookRotated', 'WebhookDeleted'],
+  keyOf: (event) => event.data.webhookId,
+  step: (row, event) => {
+    if (event.type === 'WebhookCreated') {
+      return {
+        webhook_id: event.data.webhookId,
+        script_id: event.data.scriptId,
+        name: event.data.name,
+        enabled: event.data.enabled,
+        when_busy: event.data.whenBusy,
+        rate_limit_per_minute: event.data.rateLimitPerMinute,
+        token_hash: event.data.tokenHash,
+        created_at: event.recordedAt,
+        deleted: false,
+      };
+    }
+    if (row === undefined) return undefined;
+    switch (event.type) {
+      case 'WebhookChanged': {
+        const { data } = event;
+        return {
+          ...row,
+          name: data.name ?? row.name,
+          enabled: data.enabled ?? row.enabled,
+          when_busy: data.whenBusy ?? row.when_busy,
+          rate_limit_per_minute: data.rateLimitPerMinute ?? row.rate_limit_per_minute,
+        };
+      }
+      case 'WebhookRotated':
+        return { ...row, token_hash: event.data.tokenHash };
+      case 'WebhookDeleted':
+        return { ...row, deleted: true };
+    }
+  },
+});

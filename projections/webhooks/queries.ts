@@ -1,0 +1,71 @@
+import type { GroupId, ScriptId, WebhookId } from '#domain/kernel/ids.ts';
+import type { ReadModels } from '../projection.ts';
+import { statement } from '../statement.ts';
+import type { WebhooksTable } from './table.ts';
+
+/** A webhook as it is shown, of a script that is there. */
+export type WebhookView = WebhooksTable & {
+  readonly group_id: string;
+  readonly last_called_at: Date | null;
+};
+
+const view = `SELECT w.*, s.group_id, c.called_at AS last_called_at
+  FROM webhooks w JOIN scripts s ON s.script_id = w.script_id AND NOT s.deleted
+    LEFT JOIN webhook_calls c ON c.webhook_id = w.webhook_id
+  WHERE NOT w.deleted`;
+
+/** One webhook; `undefined` where there is none. */
+export async function findWebhook(
+  db: ReadModels,
+  webhookId: WebhookId,
+): Promise<WebhookView | undefined> {
+  const [webhook] = await oneWebhook(db, webhookId);
+  return webhook;
+}
+
+const oneWebhook = statement<WebhookView>(`${view} AND w.webhook_id = $1`);
+
+export interface WebhookListFilter {
+  /** `null`: all groups. */
+  readonly groupIds: readonly GroupId[] | null;
+  readonly scriptId: ScriptId | null;
+}
+
+/** Newest first, from behind `after`; at most `limit` rows. */
+export async function listWebhooks(
+  db: ReadModels,
+  { groupIds, scriptId }: WebhookListFilter,
+  after: WebhookId | undefined,
+  limit: number,
+): Promise<readonly WebhookView[]> {
+  return await manyWebhooks(db, groupIds, scriptId, after ?? null, limit);
+}
+
+const manyWebhooks = statement<WebhookView>(`${view}
+  AND ($1::uuid[] IS NULL OR s.group_id = ANY($1)) AND ($2::uuid IS NULL OR w.script_id = $2)
+  AND ($3::uuid IS NULL OR w.webhook_id < $3)
+  ORDER BY w.webhook_id DESC LIMIT $4`);
+
+/** What a call needs to know. */
+export type CalledWebhook = Pick<
+  WebhooksTable,
+  'webhook_id' | 'script_id' | 'name' | 'enabled' | 'when_busy' | 'rate_limit_per_minute'
+> & {
+  /** Whether what starts by itself is held. */
+  readonly paused: boolean;
+};
+
+/** The webhook that a token, by its hash, calls. */
+export async function findCalledWebhook(
+  db: ReadModels,
+  tokenHash: string,
+): Promise<CalledWebhook | undefined> {
+  const [webhook] = await calledWebhook(db, tokenHash);
+  return webhook;
+}
+
+const calledWebhook = statement<CalledWebhook>(`
+  SELECT w.webhook_id, w.script_id, w.name, w.enabled, w.when_busy, w.rate_limit_per_minute,
+    EXISTS (SELECT FROM trigger_state WHERE paused) AS paused
+  FROM webhooks w JOIN scripts s ON s.script_id = w.script_id AND NOT s.deleted
+  WHERE w.token_hash = $1 AND NOT w.deleted`);
