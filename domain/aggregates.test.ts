@@ -66,9 +66,7 @@ every(
   scheduleCommand,
   fc.record({
     scriptExists: mostlyTrue,
-    settled: fc.constant(
-      new Set(['2026-01-01T00:00:20.000Z', '2026-01-01T00:00:40.000Z', '2026-01-01T00:01:00.000Z']),
-    ),
+    servedUntil: fc.constant('2026-01-01T00:01:00.000Z'),
   }),
 );
 every('notice', noticeAggregate, noticeCommand, fc.constant({ groupId: groupId() }));

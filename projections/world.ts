@@ -3,13 +3,14 @@ import type { ScriptFacts, World } from '#domain/kernel/aggregate.ts';
 import { heldTriggers } from '#domain/run/run.ts';
 import { gathered } from './gathered.ts';
 import type { ReadModels } from './projection.ts';
-import { occurrenceFacts, settledDueTimes } from './schedules/queries.ts';
+import { scheduleFacts } from './schedules/queries.ts';
 import { statement } from './statement.ts';
 
 /** The world as `db` sees it. */
 export function worldOf(db: ReadModels): World {
   return {
     script: gathered((scriptIds) => scriptFacts(db, scriptIds)),
+    schedule: gathered((scheduleIds) => scheduleFacts(db, scheduleIds)),
     groupExists: async (groupId) =>
       (await db
         .selectFrom('groups')
@@ -22,8 +23,6 @@ export function worldOf(db: ReadModels): World {
         .select('key_id')
         .where('key_id', '=', keyId)
         .executeTakeFirst()) !== undefined,
-    settledDueTimes: (scheduleId, dueTimes) => settledDueTimes(db, scheduleId, dueTimes),
-    occurrence: (scheduleId, dueAt, scriptId) => occurrenceFacts(db, scheduleId, dueAt, scriptId),
     emailTaken: async (email) =>
       (await db
         .selectFrom('users')

@@ -36,28 +36,20 @@ export interface Aggregate<
 export interface World {
   readonly script: (scriptId: string) => Promise<ScriptFacts | undefined>;
   readonly groupExists: (groupId: string) => Promise<boolean>;
-  /** Those of a schedule's due times that have ended already. */
-  readonly settledDueTimes: (
-    scheduleId: string,
-    dueTimes: readonly string[],
-  ) => Promise<readonly string[]>;
-  /** A due time of a schedule, and a script that its run would be of. */
-  readonly occurrence: (
-    scheduleId: string,
-    dueAt: string,
-    scriptId: string,
-  ) => Promise<OccurrenceFacts>;
+  readonly schedule: (scheduleId: string) => Promise<ScheduleFacts | undefined>;
   readonly emailTaken: (email: string) => Promise<boolean>;
   /** Whether a data key has not been destroyed. */
   readonly dataKeyExists: (keyId: string) => Promise<boolean>;
 }
 
-/** A due time as the admission of its run sees it. */
-export interface OccurrenceFacts {
-  /** It ended already, or the schedule is off or gone. */
-  readonly over: boolean;
-  /** Another run of the schedule is queued or running. */
-  readonly overlaps: boolean;
+/** A schedule as those see it who serve its due times. */
+export interface ScheduleFacts {
+  /** It is there and not switched off. */
+  readonly enabled: boolean;
+  /** RFC 3339, in UTC with milliseconds. Due times up to this have ended, or were none. */
+  readonly servedUntil: string;
+  /** A run of it is queued or running. */
+  readonly active: boolean;
 }
 
 /** A script as the admission of a run sees it. */

@@ -61,14 +61,16 @@ describe('given no run', () => {
       dueAt: '2026-01-01T01:00:00.000Z',
       outcome: 'fired',
     } as const;
-    const facing = (over: boolean, overlaps: boolean) => ({
+    const facing = (over: boolean, active: boolean, enabled = true) => ({
       ...scriptFacts({ maxConcurrentRuns: 9 }),
-      occurrence: { over, overlaps },
+      schedule: { enabled, active, servedUntil: `2026-01-01T0${over ? 1 : 0}:00:00.000Z` },
     });
     const due = runScript({ trigger, unlessOverlapping: true });
     nothing.when(due, facing(false, false)).thenRecords(runQueued({ trigger }));
     nothing.when(due, facing(false, true)).thenRefuses('run_overlaps');
     nothing.when(due, facing(true, false)).thenRefuses('already_exists');
+    nothing.when(due, facing(false, false, false)).thenRefuses('already_exists');
+    nothing.when(due, scriptFacts()).thenRefuses('already_exists');
     nothing.when(runScript({ trigger }), facing(false, true)).thenRecords(runQueued({ trigger }));
   });
 

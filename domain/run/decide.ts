@@ -1,4 +1,4 @@
-import type { Aggregate, OccurrenceFacts, ScriptFacts, World } from '#domain/kernel/aggregate.ts';
+import type { Aggregate, ScheduleFacts, ScriptFacts, World } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { known, parseGroupId } from '#domain/kernel/ids.ts';
 import { defaultLimits, type RunLimits } from '#domain/script/settings.ts';
@@ -19,8 +19,8 @@ import { evolveRun, initialRun, type RunState } from './state.ts';
 /** The script of a run that is asked for or released; `undefined` for every other command. */
 export type RunDecisionFacts =
   | (ScriptFacts & {
-      /** Where a schedule asks. */
-      readonly occurrence?: OccurrenceFacts;
+      /** The one that asks, where one does. */
+      readonly schedule?: ScheduleFacts | undefined;
     })
   | undefined;
 
@@ -47,10 +47,10 @@ export function decideRun(
 
 function queue(state: RunState, command: RunScript, script: RunDecisionFacts): Decision<RunEvent> {
   if (state.status !== 'absent') return accept();
+  if (isOver(command, script)) return dueTimeOver;
   const unusable = withdrawn(script);
-  if (script?.occurrence?.over === true) return dueTimeOver;
   if (script === undefined || unusable !== undefined) return unusable ?? noScript;
-  if (command.unlessOverlapping && script.occurrence?.overlaps) return overlapping;
+  if (command.unlessOverlapping && script.schedule?.active) return overlapping;
   // Whoever waits already comes first.
   const isBusy = !hasSlot(script) || script.waitingRuns > 0;
   if (isBusy && command.whenBusy !== 'queue') return limitReached(script);
@@ -91,6 +91,13 @@ function planOf(script: ScriptFacts): RunPlan {
     ...(startMode === 'cold' && { startMode }),
     ...(resolution !== null && { resolution }),
   };
+}
+
+/** Whether a schedule asks for a due time that has ended, or is off or gone. */
+function isOver({ trigger }: RunScript, script: RunDecisionFacts): boolean {
+  if (trigger.type !== 'schedule' || script === undefined) return false;
+  const { schedule } = script;
+  return schedule === undefined || !schedule.enabled || trigger.dueAt <= schedule.servedUntil;
 }
 
 const dueTimeOver = refuse('already_exists', 'That due time of the schedule has ended already.');
@@ -224,6 +231,5 @@ async function factsOfRequest(
 ): Promise<RunDecisionFacts> {
   const script = await world.script(scriptId);
   if (script === undefined || trigger.type !== 'schedule') return script;
-  const { scheduleId, dueAt } = trigger;
-  return { ...script, occurrence: await world.occurrence(scheduleId, dueAt, scriptId) };
+  return { ...script, schedule: await world.schedule(trigger.scheduleId) };
 }

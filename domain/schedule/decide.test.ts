@@ -8,7 +8,7 @@ import type { ScheduleEvent } from './events.ts';
 const ids = { scheduleId: scheduleId(), scriptId: scriptId() };
 const created: ScheduleEvent = { type: 'ScheduleCreated', data: { ...ids, definition: hourly } };
 const deleted: ScheduleEvent = { type: 'ScheduleDeleted', data: ids };
-const facts = { scriptExists: true, settled: new Set<string>() };
+const facts = { scriptExists: true, servedUntil: '' };
 
 function decide(history: readonly ScheduleEvent[], command: ScheduleCommand, more = {}) {
   const state = history.reduce(scheduleAggregate.evolve, scheduleAggregate.initial);
@@ -59,8 +59,8 @@ describe('given a schedule', () => {
     const occurrence = (dueAt: string) => ({ dueAt, outcome: 'missed', reason: 'late' }) as const;
     const both = [occurrence('2026-01-01T01:00:00.000Z'), occurrence('2026-01-01T02:00:00.000Z')];
     const pass = { type: 'PassOccurrences', ...ids, occurrences: both } as const;
-    const settled = new Set(['2026-01-01T01:00:00.000Z']);
-    expect(decide([created], pass, { settled })).toEqual([
+    const servedUntil = '2026-01-01T01:00:00.000Z';
+    expect(decide([created], pass, { servedUntil })).toEqual([
       { type: 'OccurrencesPassed', data: { ...ids, occurrences: both.slice(1) } },
     ]);
     expect(decide([], pass)).toBe('not_found');

@@ -9,8 +9,8 @@ import { evolveSchedule, initialSchedule, type ScheduleState } from './state.ts'
 export interface ScheduleDecisionFacts {
   /** Whether the script is there and not deleted; true where nothing is asked of it. */
   readonly scriptExists: boolean;
-  /** Due times of the command that have ended already. */
-  readonly settled: ReadonlySet<string>;
+  /** Due times up to this have ended already. */
+  readonly servedUntil: string;
 }
 
 const gone = refuse('not_found', 'There is no such schedule.');
@@ -18,7 +18,7 @@ const gone = refuse('not_found', 'There is no such schedule.');
 export function decideSchedule(
   state: ScheduleState,
   command: ScheduleCommand,
-  { scriptExists, settled }: ScheduleDecisionFacts,
+  { scriptExists, servedUntil }: ScheduleDecisionFacts,
 ): Decision<ScheduleEvent> {
   if (!scriptExists) return refuse('not_found', 'There is no such script.');
   switch (command.type) {
@@ -35,7 +35,7 @@ export function decideSchedule(
     }
     case 'PassOccurrences': {
       if (state.status === 'absent') return gone;
-      const occurrences = command.occurrences.filter(({ dueAt }) => !settled.has(dueAt));
+      const occurrences = command.occurrences.filter(({ dueAt }) => dueAt > servedUntil);
       const { scheduleId, scriptId } = command;
       return occurrences.length === 0
         ? accept()
@@ -88,17 +88,14 @@ export const scheduleAggregate: Aggregate<
       case 'CreateSchedule':
       case 'ChangeSchedule': {
         const script = await world.script(command.scriptId);
-        return { scriptExists: script !== undefined && !script.deleted, settled: none };
+        return { scriptExists: script !== undefined && !script.deleted, servedUntil: '' };
       }
       case 'DeleteSchedule':
-        return { scriptExists: true, settled: none };
+        return { scriptExists: true, servedUntil: '' };
       case 'PassOccurrences': {
-        const dueTimes = command.occurrences.map(({ dueAt }) => dueAt);
-        const settled = await world.settledDueTimes(command.scheduleId, dueTimes);
-        return { scriptExists: true, settled: new Set(settled) };
+        const schedule = await world.schedule(command.scheduleId);
+        return { scriptExists: true, servedUntil: schedule?.servedUntil ?? '' };
       }
     }
   },
 };
-
-const none: ReadonlySet<string> = new Set();

@@ -1,7 +1,7 @@
 /** Histories of the whole platform, made by the deciders from commands, without a store. */
 import { handlingOf, type Command, type Recorded } from '#domain/aggregates.ts';
 import type { Actor } from '#domain/kernel/actor.ts';
-import type { ScriptFacts, World } from '#domain/kernel/aggregate.ts';
+import type { ScheduleFacts, ScriptFacts, World } from '#domain/kernel/aggregate.ts';
 import type { DomainEvent, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import { scriptAggregate } from '#domain/script/decide.ts';
 import type { ScriptEvent } from '#domain/script/events.ts';
@@ -80,12 +80,7 @@ function worldOf(log: readonly Recorded[]): World {
     script: (id) => Promise.resolve(scriptFacts(log, id)),
     groupExists: (id) => Promise.resolve(log.some((event) => event.streamId === `group-${id}`)),
     dataKeyExists: () => Promise.resolve(true),
-    occurrence: (id, dueAt) =>
-      Promise.resolve({
-        over: !isOn(log, id) || settledOf(log, id, [dueAt]).length > 0,
-        overlaps: false,
-      }),
-    settledDueTimes: (id, dueTimes) => Promise.resolve(settledOf(log, id, dueTimes)),
+    schedule: (id) => Promise.resolve(scheduleFacts(log, id)),
     emailTaken: (email) =>
       Promise.resolve(
         log.some((event) => event.type === 'UserCreated' && event.data.email === email),
@@ -93,29 +88,25 @@ function worldOf(log: readonly Recorded[]): World {
   };
 }
 
-/** Whether there is such a schedule, and it is not switched off. */
-function isOn(log: readonly Recorded[], scheduleId: string): boolean {
-  const last = log.findLast(
-    (event) => event.streamId === `schedule-${scheduleId}` && event.type !== 'OccurrencesPassed',
-  );
-  return last !== undefined && 'definition' in last.data && last.data.definition.enabled;
-}
-
-function settledOf(
-  log: readonly Recorded[],
-  scheduleId: string,
-  dueTimes: readonly string[],
-): readonly string[] {
-  const passed = log.flatMap((event) =>
-    event.type === 'OccurrencesPassed' && event.data.scheduleId === scheduleId
+function scheduleFacts(log: readonly Recorded[], id: string): ScheduleFacts | undefined {
+  const events = log.filter((event) => event.streamId === `schedule-${id}`);
+  const last = events.findLast((event) => event.type !== 'OccurrencesPassed');
+  if (last === undefined) return undefined;
+  const served = log.flatMap((event) => {
+    if (event.type === 'RunQueued') {
+      const { trigger } = event.data;
+      return trigger.type === 'schedule' && trigger.scheduleId === id ? [trigger.dueAt] : [];
+    }
+    if (!events.includes(event)) return [];
+    return event.type === 'OccurrencesPassed'
       ? event.data.occurrences.map(({ dueAt }) => dueAt)
-      : event.type === 'RunQueued' &&
-          event.data.trigger.type === 'schedule' &&
-          event.data.trigger.scheduleId === scheduleId
-        ? [event.data.trigger.dueAt]
-        : [],
-  );
-  return dueTimes.filter((dueAt) => passed.includes(dueAt));
+      : [event.recordedAt.toISOString()];
+  });
+  return {
+    enabled: 'definition' in last.data && last.data.definition.enabled,
+    servedUntil: served.toSorted().at(-1) ?? '',
+    active: false,
+  };
 }
 
 function scriptFacts(log: readonly Recorded[], id: string): ScriptFacts | undefined {

@@ -23,8 +23,7 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
       return Promise.resolve(scriptFacts({ activeRuns: 1, waitingRuns: 1 }));
     },
     groupExists: () => Promise.resolve(true),
-    occurrence: () => Promise.resolve({ over: false, overlaps: false }),
-    settledDueTimes: () => Promise.resolve([]),
+    schedule: () => Promise.resolve(undefined),
     dataKeyExists: () => Promise.resolve(true),
     emailTaken: () => Promise.resolve(false),
   };

@@ -18,6 +18,7 @@ export interface Place {
 }
 
 const scriptStream = 'script-';
+const scheduleStream = 'schedule-';
 
 export class BatchStreams {
   readonly #histories: ReadonlyMap<string, History>;
@@ -121,18 +122,18 @@ export class BatchStreams {
    *  free for the next batch.
    *  @param guards streams that will be asked about: they are asked about at once */
   seenFrom(world: World, guards: readonly StreamId[]): World {
-    const scripts = new Map<string, ReturnType<World['script']>>();
-    const ask = (scriptId: string) => {
-      const asked = scripts.get(scriptId) ?? world.script(scriptId);
-      scripts.set(scriptId, asked);
-      return asked;
-    };
+    const ask = remembered(world.script);
+    const schedule = remembered(world.schedule);
     for (const guard of guards) {
       // Whoever needs the answer hears of a failure; nobody else has to.
       if (guard.startsWith(scriptStream)) ask(guard.slice(scriptStream.length)).catch(ignore);
+      if (guard.startsWith(scheduleStream)) {
+        schedule(guard.slice(scheduleStream.length)).catch(ignore);
+      }
     }
     return {
       ...world,
+      schedule,
       script: async (scriptId) => {
         const facts = await ask(scriptId);
         const { active, waiting } = this.#runsOf(scriptId);
@@ -168,6 +169,16 @@ export class BatchStreams {
 interface AddedRuns {
   readonly active: number;
   readonly waiting: number;
+}
+
+/** Asks once for each id. */
+function remembered<Answer>(ask: (id: string) => Promise<Answer>): (id: string) => Promise<Answer> {
+  const answers = new Map<string, Promise<Answer>>();
+  return (id) => {
+    const answer = answers.get(id) ?? ask(id);
+    answers.set(id, answer);
+    return answer;
+  };
 }
 
 function ignore(): void {

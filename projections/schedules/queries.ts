@@ -1,5 +1,5 @@
-import type { OccurrenceFacts } from '#domain/kernel/aggregate.ts';
-import { known, parseScheduleId, type GroupId, type ScheduleId } from '#domain/kernel/ids.ts';
+import type { ScheduleFacts } from '#domain/kernel/aggregate.ts';
+import type { GroupId, ScheduleId } from '#domain/kernel/ids.ts';
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
@@ -69,35 +69,31 @@ export async function listOccurrences(
   return await query.execute();
 }
 
-const settled = statement<{ due_at: Date }>(`
-  SELECT due_at FROM schedule_occurrences
-  WHERE schedule_id = $1 AND due_at = ANY($2::timestamptz[])`);
-
-/** Those of the due times that have ended. */
-export async function settledDueTimes(
-  db: ReadModels,
-  scheduleId: string,
-  dueTimes: readonly string[],
-): Promise<readonly string[]> {
-  const rows = await settled(db, known(parseScheduleId, scheduleId), dueTimes);
-  return rows.map((row) => row.due_at.toISOString());
+interface FactsRow {
+  readonly schedule_id: string;
+  readonly enabled: boolean;
+  readonly served_until: Date;
+  readonly active: boolean;
 }
 
-const occurrence = statement<OccurrenceFacts>(`
-  SELECT NOT EXISTS (SELECT FROM schedules
-      WHERE schedule_id = $1 AND NOT deleted AND (definition ->> 'enabled')::boolean)
-    OR EXISTS (SELECT FROM schedule_occurrences WHERE schedule_id = $1 AND due_at = $2) AS over,
+const factsOf = statement<FactsRow>(`
+  SELECT schedule_id, NOT deleted AND (definition ->> 'enabled')::boolean AS enabled,
+    greatest(settled_until, counted_from) AS served_until,
     EXISTS (SELECT FROM run_queue q JOIN runs r USING (run_id)
-      WHERE q.script_id = $3 AND r.trigger_type = 'schedule'
-        AND r.trigger ->> 'scheduleId' = $1::text) AS overlaps`);
+      WHERE q.script_id = s.script_id AND r.trigger_type = 'schedule'
+        AND r.trigger ->> 'scheduleId' = s.schedule_id::text) AS active
+  FROM schedules s WHERE schedule_id = ANY($1::uuid[])`);
 
-/** A due time as the admission of its run sees it. */
-export async function occurrenceFacts(
+/** Schedules as those see them who serve their due times. */
+export async function scheduleFacts(
   db: ReadModels,
-  scheduleId: string,
-  dueAt: string,
-  scriptId: string,
-): Promise<OccurrenceFacts> {
-  const [facts] = await occurrence(db, scheduleId, dueAt, scriptId);
-  return facts ?? { over: true, overlaps: false };
+  scheduleIds: readonly string[],
+): Promise<ReadonlyMap<string, ScheduleFacts>> {
+  const rows = await factsOf(db, scheduleIds);
+  return new Map(
+    rows.map(({ schedule_id, enabled, served_until, active }) => [
+      schedule_id,
+      { enabled, servedUntil: served_until.toISOString(), active },
+    ]),
+  );
 }
