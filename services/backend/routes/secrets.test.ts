@@ -1,5 +1,6 @@
 import { known, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { Projector } from '#infra/postgres/projector.ts';
+import { eventsVisible } from '#infra/testing/platform.ts';
 import { asyncProjections } from '#projections/registry.ts';
 import { sealedSecrets } from '#projections/secrets/queries.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -88,6 +89,7 @@ describe('given a secret', () => {
       scriptId: known(parseScriptId, id),
       secrets: [{ name: 'TOKEN', version: 1 }],
     });
+    await eventsVisible(platform.pool);
     await new Projector(platform.pool, asyncProjections).runOnce(new AbortController().signal);
     const { json } = await platform.admin.get(at(id));
     expect(json.items[0].last_used_at).toEqual(expect.any(String));
