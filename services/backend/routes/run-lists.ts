@@ -42,7 +42,8 @@ export async function runsJson(rows: readonly ListedRun[], { database }: Service
     readRemoved(database, rows),
     readReports(
       database,
-      rows.map((row) => row.run_id),
+      // What has not started has said nothing.
+      rows.flatMap((row) => (row.started_at === null ? [] : [row.run_id])),
     ),
   ]);
   return rows.map((row) => {
