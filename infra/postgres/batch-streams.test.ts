@@ -5,7 +5,7 @@ import { runFinished, runQueued, scriptFacts } from '#domain/testing/samples.ts'
 import { systemIds } from '#infra/system/ids.ts';
 import { somebody } from '#infra/testing/platform.ts';
 import { expect, test } from 'vitest';
-import { BatchStreams } from './batch-streams.ts';
+import { askedAhead, BatchStreams } from './batch-streams.ts';
 
 const released: PlatformEvent = {
   type: 'RunReleased',
@@ -27,7 +27,7 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
     dataKeyExists: () => Promise.resolve(true),
     emailTaken: () => Promise.resolve(false),
   };
-  const seen = streams.seenFrom(world, [`script-${scriptId()}`]);
+  const seen = streams.seenFrom(askedAhead(world, [`script-${scriptId()}`]));
   await seen.script(scriptId());
   const facts = await seen.script(scriptId());
   return { active: facts?.activeRuns, waiting: facts?.waitingRuns, questions };

@@ -119,23 +119,12 @@ export class BatchStreams {
   }
 
   /** The world with what the batch has done so far. A run that it has ended still counts: a slot is
-   *  free for the next batch.
-   *  @param guards streams that will be asked about: they are asked about at once */
-  seenFrom(world: World, guards: readonly StreamId[]): World {
-    const ask = remembered(world.script);
-    const schedule = remembered(world.schedule);
-    for (const guard of guards) {
-      // Whoever needs the answer hears of a failure; nobody else has to.
-      if (guard.startsWith(scriptStream)) ask(guard.slice(scriptStream.length)).catch(ignore);
-      if (guard.startsWith(scheduleStream)) {
-        schedule(guard.slice(scheduleStream.length)).catch(ignore);
-      }
-    }
+   *  free for the next batch. */
+  seenFrom(world: World): World {
     return {
       ...world,
-      schedule,
       script: async (scriptId) => {
-        const facts = await ask(scriptId);
+        const facts = await world.script(scriptId);
         const { active, waiting } = this.#runsOf(scriptId);
         return (
           facts && {
@@ -163,6 +152,20 @@ export class BatchStreams {
       );
     }
   }
+}
+
+/** The world, asked about the guards at once; each answer is given again to whoever asks later. */
+export function askedAhead(world: World, guards: readonly StreamId[]): World {
+  const script = remembered(world.script);
+  const schedule = remembered(world.schedule);
+  for (const guard of guards) {
+    // Whoever needs the answer hears of a failure; nobody else has to.
+    if (guard.startsWith(scriptStream)) script(guard.slice(scriptStream.length)).catch(ignore);
+    if (guard.startsWith(scheduleStream)) {
+      schedule(guard.slice(scheduleStream.length)).catch(ignore);
+    }
+  }
+  return { ...world, script, schedule };
 }
 
 /** Runs of a script that a batch has made active or waiting. */

@@ -13,7 +13,7 @@ import type { Ids } from '#domain/ports/ids.ts';
 import { noHistory } from '#domain/snapshots.ts';
 import { applyAll, together, type Projection, type ReadModels } from '#projections/projection.ts';
 import type pg from 'pg';
-import { BatchStreams, type Place } from './batch-streams.ts';
+import { askedAhead, BatchStreams, type Place } from './batch-streams.ts';
 import { findAnswers, storeAnswers } from './command-answers.ts';
 import { queryBuilderOn, type Queryable } from './database.ts';
 import { appendEvents } from './event-store.ts';
@@ -65,17 +65,19 @@ export async function carryOut(
     context.fingerprint === undefined ? [] : [`command-${context.commandId}`],
   );
   // Sent at once, carried out one after the other: the reads see what was committed before the locks.
+  const db = readModelsOn(client);
+  const locked = client.query(lockStreams, [[...written.keys(), ...guards, ...twins]]);
+  const asked = askedAhead(parts.worldOf(db), guards);
   const [, answers, histories] = await together([
-    client.query(lockStreams, [[...written.keys(), ...guards, ...twins]]),
+    locked,
     findAnswers(
       client,
       requests.map(({ context }) => context),
     ),
     readHistories(client, [...written.values()]),
   ]);
-  const db = readModelsOn(client);
   const streams = new BatchStreams(histories, written);
-  const world = streams.seenFrom(parts.worldOf(db), guards);
+  const world = streams.seenFrom(asked);
   const verdicts: Verdict[] = [];
   for (const [index, { command, context }] of requests.entries()) {
     const answer = answers(context) ?? (isStorable(command) ? undefined : unstorable);
