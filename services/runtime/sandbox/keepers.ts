@@ -92,6 +92,11 @@ export class Keepers {
     if (key !== undefined) this.#failures.delete(key);
   }
 
+  /** Resolves when all that were wanted so far are made, or have failed. */
+  get made(): Promise<void> {
+    return this.#making;
+  }
+
   /** Process ids of the present keepers. */
   get pids(): readonly number[] {
     return [...this.#kept.values()].flatMap(({ process }) => process.pid ?? []);

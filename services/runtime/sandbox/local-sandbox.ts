@@ -88,6 +88,11 @@ export class LocalSandbox implements Sandbox {
     return this.#launcher.pid;
   }
 
+  /** Resolves when the keepers that are being made are there. */
+  get keepersMade(): Promise<void> {
+    return this.#keepers.made;
+  }
+
   /** Process ids of the keepers that take runs now. */
   get keeperPids(): readonly number[] {
     return this.#keepers.pids;

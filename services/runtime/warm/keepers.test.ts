@@ -113,8 +113,8 @@ if os.fork() == 0:
     bench = await WarmBench.open({ maxKeeperBytes: 1 });
     const { sandbox } = bench.bench;
     await bench.outcome(await bench.warm(ends));
-    await until(() => sandbox.keeperPids.length > 0);
-    await until(() => sandbox.keeperPids.length === 0);
+    await sandbox.keepersMade;
+    expect(sandbox.keeperPids).toEqual([]);
   });
 });
 

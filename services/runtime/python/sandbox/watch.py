@@ -86,6 +86,8 @@ class Watch:
         """Whether the kernel has ended a process of the run for its memory; also after the end."""
         if self._group is None or not self._group.out_of_memory():
             return None
+        # It filled up between two looks.
+        self.max_memory_bytes = max(self.max_memory_bytes, self._limits.memory_bytes or 0)
         return Breach(
             MEMORY_LIMIT,
             f"memory limit of {self._limits.memory_bytes} bytes exceeded: the kernel ended a process "
