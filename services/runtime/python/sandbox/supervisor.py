@@ -220,6 +220,9 @@ class Supervisor:
                 self._channel.send_json(SAMPLE, self._watch.totals._asdict())
             if breach is not None:
                 self._kill(breach.reason, breach.detail)
+            elif self._kill_at != _NEVER:
+                # It may have stopped itself since it was asked to end.
+                self._processes.signal_group(self._script, signal.SIGCONT)
 
     # --- the end -------------------------------------------------------------------------------
 
