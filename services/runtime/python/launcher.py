@@ -1,9 +1,10 @@
 """The launcher: a tiny process that keeps a few spare supervisors, one for each coming run.
 
 Started once by the runtime as `python3 -I -S launcher.py SOCKET RUNS [FLAG…]` (see `read_choices`),
-so that no run costs the start of a supervisor or a fork of the runtime's large process. It has everything imported that a run needs. SOCKET is the path to listen on, RUNS the
-folder in which run folders are made. Standard input is its life line: at its end no more
-connections are taken, and the launcher ends after its last supervisor.
+so that no run costs the start of a supervisor or a fork of the runtime's large process. It has
+everything imported that a run needs. SOCKET is the path to listen on, RUNS the folder in which run
+folders are made. Standard input is its life line: at its end no more connections are taken, and
+the launcher ends after its last supervisor.
 """
 
 from __future__ import annotations

@@ -23,6 +23,17 @@ const whole = (count: number) => (Number.isInteger(count) ? count.toLocaleString
 const total = (values: number[]) => values.reduce((sum, value) => sum + value, 0);
 const most = (values: number[]) => Math.max(...values);
 
+/** How long things take. */
+const percentiles: Omit<Look, 'title'> = {
+  kind: 'lines',
+  valueOf: duration,
+  series: {
+    p50: { name: 'Median', color: '--info' },
+    p95: { name: '95 of 100', color: '--primary' },
+  },
+  sumUp: (values) => `95 of 100 within ${duration(most(values))}`,
+};
+
 const looks: Record<MetricName, Look> = {
   runs: {
     title: 'Runs',
@@ -42,26 +53,8 @@ const looks: Record<MetricName, Look> = {
     series: { failed: { name: 'Failed', color: '--danger' } },
     sumUp: (values) => `${whole(total(values))} in all`,
   },
-  duration: {
-    title: 'Duration',
-    kind: 'lines',
-    valueOf: duration,
-    series: {
-      p50: { name: 'Median', color: '--info' },
-      p95: { name: '95 of 100', color: '--primary' },
-    },
-    sumUp: (values) => `95 of 100 within ${duration(most(values))}`,
-  },
-  queue: {
-    title: 'Wait in the queue',
-    kind: 'lines',
-    valueOf: duration,
-    series: {
-      p50: { name: 'Median', color: '--info' },
-      p95: { name: '95 of 100', color: '--primary' },
-    },
-    sumUp: (values) => `95 of 100 within ${duration(most(values))}`,
-  },
+  duration: { title: 'Duration', ...percentiles },
+  queue: { title: 'Wait in the queue', ...percentiles },
   cpu: {
     title: 'CPU time',
     kind: 'bars',
