@@ -1,6 +1,6 @@
 /** Queries of scripts see what their group holds, change nothing, and end. */
-import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
-import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
+import { groupId, runId, scheduleId, scriptId } from '#domain/testing/ids.ts';
+import { createGroup, createSchedule, createScript, runScript } from '#domain/testing/samples.ts';
 import { openTestPlatform, untilTrue, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { maxQueryRows, ScriptQueries } from './script-queries.ts';
@@ -15,6 +15,8 @@ beforeAll(async () => {
     const script = { scriptId: scriptId(number), name: `Script ${number}` };
     await platform.accepted(createScript({ ...script, groupId: groupId(number) }));
     await platform.accepted(runScript({ runId: runId(number), scriptId: scriptId(number) }));
+    const schedule = { scheduleId: scheduleId(number), scriptId: scriptId(number) };
+    await platform.accepted(createSchedule(schedule));
     const items = [
       { seq: 1, time: '2026-01-01T00:00:00Z', stream: 'stdout', text: `of ${number}` },
     ];
@@ -35,7 +37,7 @@ async function rowsOf(query: string, number = 1): Promise<readonly unknown[]> {
 }
 
 describe('a query', () => {
-  test('sees the scripts, runs and logs of its group alone', async () => {
+  test('sees the scripts, schedules, runs and logs of its group alone', async () => {
     for (const number of [1, 2]) {
       expect(await rowsOf('SELECT name FROM scripts', number)).toEqual([
         { name: `Script ${number}` },
@@ -46,7 +48,25 @@ describe('a query', () => {
       expect(await rowsOf('SELECT seq, stream, text FROM run_logs', number)).toEqual([
         { seq: 1, stream: 'stdout', text: `of ${number}` },
       ]);
+      const schedule = { id: scheduleId(number), script_name: `Script ${number}`, cron: '@hourly' };
+      const due = 'next_fire_at IS NOT NULL AS due';
+      expect(
+        await rowsOf(`SELECT id, script_name, cron, enabled, ${due} FROM schedules`, number),
+      ).toEqual([{ ...schedule, enabled: true, due: true }]);
     }
+  });
+
+  test('sees no schedule that is gone, nor those of a script that is', async () => {
+    const gone = { scheduleId: scheduleId(3), scriptId: scriptId(1) };
+    await platform.accepted(createSchedule(gone));
+    await platform.accepted({ type: 'DeleteSchedule', ...gone });
+    expect(await rowsOf('SELECT count(*) AS n FROM schedules')).toEqual([{ n: 1 }]);
+    await platform.accepted(createScript({ scriptId: scriptId(4), name: 'gone' }));
+    const orphan = { scheduleId: scheduleId(4), scriptId: scriptId(4) };
+    await platform.accepted(createSchedule(orphan));
+    expect(await rowsOf('SELECT count(*) AS n FROM schedules')).toEqual([{ n: 2 }]);
+    await platform.accepted({ type: 'DeleteScript', scriptId: scriptId(4) });
+    expect(await rowsOf('SELECT count(*) AS n FROM schedules')).toEqual([{ n: 1 }]);
   });
 
   test('may be any that reads, with comments and an order', async () => {

@@ -90,7 +90,8 @@ class Database:
         self._channel = channel
 
     def query(self, sql: str) -> List[Dict[str, Any]]:
-        """The rows of a query that only reads: over `scripts`, `runs` and `run_logs`.
+        """The rows of a query that only reads: over `scripts`, `schedules`, `runs`
+        and `run_logs`.
 
         @raises QueryFailed saying why: it is wrong, took over 5 s, or has over 1,000 rows or 4 MiB
         """
