@@ -108,6 +108,22 @@ describe('a claim', () => {
     expect(order.map((one) => one.runId)).toEqual([...ids.slice(10), ...ids.slice(0, 10)]);
   });
 
+  test('gives each run that it takes, also one whose script cannot be found', async () => {
+    const ids = await queued(2);
+    const found = await inTransaction(platform.pool, async (client) => {
+      await client.query('UPDATE run_queue SET script_id = $2 WHERE run_id = $1', [
+        ids[0],
+        scriptId(99),
+      ]);
+      return await new PostgresRunQueue(client).claim('a', 2, 60);
+    });
+    const { storageQuotaBytes } = defaultSettings;
+    expect(found).toMatchObject([
+      { runId: ids[0], scriptId: scriptId(99), storageQuotaBytes },
+      { runId: ids[1], scriptId: scriptId(), storageQuotaBytes },
+    ]);
+  });
+
   test('leaves what is to wait still', async () => {
     const [later, now] = await queued(2);
     await set(later!, "available_at = now() + interval '1 hour'");

@@ -9,7 +9,7 @@ import type {
 } from '#domain/ports/run-queue.ts';
 import { heldTriggers } from '#domain/run/run.ts';
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
-import type { RunLimits, StartMode } from '#domain/script/settings.ts';
+import { defaultSettings, type RunLimits, type StartMode } from '#domain/script/settings.ts';
 import type { Queryable } from './database.ts';
 
 const statements = {
@@ -25,12 +25,13 @@ const statements = {
       WHERE q.run_id = ANY(ARRAY(SELECT run_id FROM next))
       RETURNING q.*)
     SELECT q.run_id, q.script_id, q.attempt, r.script_version, r.entrypoint, r.limits,
-      s.storage_quota_bytes,
+      coalesce(s.storage_quota_bytes, $4) AS storage_quota_bytes,
       r.environment, r.python, r.start_mode, r.resolution,
       r.trigger_type, r.params_sha256, r.trigger ->> 'payloadSha256' AS payload_sha256,
       e.metadata->>'correlationId' AS correlation_id
     FROM claimed q JOIN runs r ON r.run_id = q.run_id
-      JOIN scripts s ON s.script_id = q.script_id
+      -- What is leased is told: a run whose script cannot be found is to end by saying so.
+      LEFT JOIN scripts s ON s.script_id = q.script_id
       JOIN events e ON e.stream_id = 'run-' || q.run_id AND e.version = 1
     ORDER BY q.priority DESC, q.available_at, q.run_id`,
   renew: `UPDATE run_queue SET lease_until = now() + make_interval(secs => $3)
@@ -94,7 +95,9 @@ export class PostgresRunQueue implements RunQueue {
   }
 
   async claim(owner: string, limit: number, leaseSeconds: number): Promise<readonly ClaimedRun[]> {
-    const { rows } = await this.#db.query<ClaimRow>(statements.claim, [owner, limit, leaseSeconds]);
+    const { storageQuotaBytes } = defaultSettings;
+    const claim = [owner, limit, leaseSeconds, storageQuotaBytes];
+    const { rows } = await this.#db.query<ClaimRow>(statements.claim, claim);
     return rows.map((row) => ({
       runId: known(parseRunId, row.run_id),
       scriptId: known(parseScriptId, row.script_id),
