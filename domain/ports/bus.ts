@@ -2,6 +2,7 @@
  *  repeated or late, and may lose its `items` when it is large. Whoever listens reads the truth from
  *  storage and polls as the guarantee. */
 
+import type { RunStatus } from '#domain/run/run.ts';
 import type { SamplePoint } from './run-samples.ts';
 
 export type BusMessage =
@@ -9,6 +10,31 @@ export type BusMessage =
   | { readonly topic: 'queue' }
   | { readonly topic: 'stop'; readonly runId: string }
   | { readonly topic: 'status'; readonly runId: string }
+  /** A script was saved. */
+  | {
+      readonly topic: 'script-updated';
+      readonly scriptId: string;
+      readonly version: number;
+      readonly position: number;
+      /** RFC 3339. */
+      readonly time: string;
+    }
+  | {
+      readonly topic: 'script-completed';
+      readonly scriptId: string;
+      readonly runId: string;
+      readonly status: RunStatus;
+      readonly exitCode: number | null;
+      readonly position: number;
+    }
+  /** Schedulers are to look anew: at one schedule, or without a name at them all. */
+  | {
+      readonly topic: 'reload';
+      readonly scriptId?: string;
+      readonly scheduleId?: string;
+      /** Of the change, where an event made it. */
+      readonly position?: number;
+    }
   | {
       readonly topic: 'log';
       readonly runId: string;

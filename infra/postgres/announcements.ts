@@ -1,5 +1,6 @@
 import type { Recorded } from '#domain/aggregates.ts';
 import type { BusMessage } from '#domain/ports/bus.ts';
+import { statusOf } from '#domain/run/run.ts';
 
 /** What other processes are told about events that were recorded. */
 export function announcements(events: readonly Recorded[]): readonly BusMessage[] {
@@ -20,16 +21,30 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
         if (event.data.outcome === 'stopped') {
           messages.push({ topic: 'stop', runId: event.data.runId });
         }
-        messages.push({ topic: 'status', runId: event.data.runId });
+        messages.push({ topic: 'status', runId: event.data.runId }, completed(event));
         break;
       case 'RunStarted':
         messages.push({ topic: 'status', runId: event.data.runId });
         break;
       case 'ScriptCreated':
+        messages.push(updated(event, 1));
+        break;
       case 'ScriptChanged':
       case 'FileSaved':
       case 'FileDeleted':
       case 'FileMoved':
+        messages.push(updated(event, event.data.version));
+        break;
+      case 'ScheduleCreated':
+      case 'ScheduleChanged':
+      case 'ScheduleDeleted':
+        messages.push({
+          topic: 'reload',
+          scriptId: event.data.scriptId,
+          scheduleId: event.data.scheduleId,
+          position: event.position.globalPosition,
+        });
+        break;
       case 'ScriptEnabled':
       case 'ScriptDisabled':
       case 'ScriptDeleted':
@@ -39,9 +54,6 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'SecretSet':
       case 'SecretDeleted':
       case 'SecretsRead':
-      case 'ScheduleCreated':
-      case 'ScheduleChanged':
-      case 'ScheduleDeleted':
       case 'OccurrencesPassed':
       case 'NoticePosted':
       case 'UserCreated':
@@ -63,4 +75,28 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
     }
   }
   return messages;
+}
+
+type Of<Type extends Recorded['type']> = Extract<Recorded, { type: Type }>;
+type Save = Of<'ScriptCreated' | 'ScriptChanged' | 'FileSaved' | 'FileDeleted' | 'FileMoved'>;
+
+function updated({ data, position, recordedAt }: Save, version: number): BusMessage {
+  return {
+    topic: 'script-updated',
+    scriptId: data.scriptId,
+    version,
+    position: position.globalPosition,
+    time: recordedAt.toISOString(),
+  };
+}
+
+function completed({ data, position }: Of<'RunFinished'>): BusMessage {
+  return {
+    topic: 'script-completed',
+    scriptId: data.scriptId,
+    runId: data.runId,
+    status: statusOf(data.outcome),
+    exitCode: data.exitCode,
+    position: position.globalPosition,
+  };
 }

@@ -13,7 +13,7 @@ import { objectStoreSettings, readConfig } from '#services/shared/config.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
-import { startLoop } from '#services/shared/loop.ts';
+import { startLoop, type LoopOptions } from '#services/shared/loop.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { purgeScripts } from './housekeeping/purges.ts';
 import { removeOutdated } from './housekeeping/retention.ts';
@@ -21,7 +21,7 @@ import { keepBotsAlive } from './keep-alive.ts';
 import { endLostRuns } from './lost-runs.ts';
 import { lagMetrics, lagProblem } from './reader-lag.ts';
 import { serveDueSchedules } from './schedules/due-schedules.ts';
-import { untilDue } from './schedules/until-due.ts';
+import { msUntilDue } from './schedules/ms-until-due.ts';
 import { endExpiredRuns, releaseWaitingRuns } from './waiting-runs.ts';
 
 const pollMs = 1_000;
@@ -70,27 +70,21 @@ function startDuties(platform: Platform, objects: ObjectStore, logger: Logger) {
     reactions,
     reads: reactionReads(reads),
   });
-  const duty = (
-    name: string,
-    everyMs: number,
-    runOnce: (signal: AbortSignal) => Promise<unknown>,
-  ) =>
-    startLoop({
-      name,
-      everyMs,
-      restMs,
-      logger,
-      runOnce: async (signal) => (await runOnce(signal)) === true,
-    });
-  const projecting = duty('projector', pollMs, (signal) => projector.runOnce(signal));
-  const reacting = duty('reactor', pollMs, (signal) => reactor.runOnce(signal));
+  const duty = (name: string, everyMs: number, runOnce: LoopOptions['runOnce']) =>
+    startLoop({ name, everyMs, restMs, logger, runOnce });
+  const projecting = duty('projector', pollMs, async (signal) => {
+    await projector.runOnce(signal);
+  });
+  const reacting = duty('reactor', pollMs, async (signal) => {
+    await reactor.runOnce(signal);
+  });
   const waiting = { queue, commands, ids };
   const releasing = duty('waiting runs', pollMs, () => releaseWaitingRuns(waiting));
   const keeping = duty('bots', pollMs, () => keepBotsAlive({ reads, commands, ids, clock }));
-  const scheduling = duty('schedules', pollMs, async (signal) => {
+  const scheduling = duty('schedules', pollMs, async () => {
     const now = clock.now();
-    if (await serveDueSchedules({ reads, commands, ids }, now)) return true;
-    return await untilDue({ reads, clock }, now, pollMs, signal);
+    const isMore = await serveDueSchedules({ reads, commands, ids }, now);
+    return isMore || { inMs: await msUntilDue({ reads, clock }, now) };
   });
   bus.subscribe('events', () => {
     projecting.wake();
@@ -99,6 +93,7 @@ function startDuties(platform: Platform, objects: ObjectStore, logger: Logger) {
     keeping.wake();
     scheduling.wake();
   });
+  bus.subscribe('reload', () => scheduling.wake());
   return [
     projecting,
     reacting,
@@ -114,8 +109,8 @@ function startDuties(platform: Platform, objects: ObjectStore, logger: Logger) {
     duty('retention', housekeepingMs, (signal) =>
       removeOutdated({ database: pool, reads, objects, clock }, signal),
     ),
-    duty('housekeeping', housekeepingMs, () =>
-      forgetAnswers(pool, new Date(clock.now().getTime() - answersKeptMs)),
-    ),
+    duty('housekeeping', housekeepingMs, async () => {
+      await forgetAnswers(pool, new Date(clock.now().getTime() - answersKeptMs));
+    }),
   ];
 }

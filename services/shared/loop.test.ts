@@ -1,12 +1,12 @@
 import { describe, expect, test, vi } from 'vitest';
-import { startLoop } from './loop.ts';
+import { startLoop, type LoopOptions } from './loop.ts';
 
 const NEVER_MS = 1_000_000;
 const quiet = { error: vi.fn() };
 
 /** A duty whose rounds the test waits for. */
-function counted(answer: (round: number) => Promise<boolean | void>): {
-  runOnce: () => Promise<boolean | void>;
+function counted(answer: (round: number) => ReturnType<LoopOptions['runOnce']>): {
+  runOnce: () => ReturnType<LoopOptions['runOnce']>;
   round: (wanted: number) => Promise<void>;
   rounds: () => number;
 } {
@@ -80,6 +80,24 @@ describe('given a loop', () => {
     await duty.round(5);
     await loop.stop();
     expect(duty.rounds()).toBe(5);
+  });
+
+  test('when something is to be done sooner, then the next round is then, or when it is woken', async () => {
+    vi.useFakeTimers();
+    const duty = counted(async (round) => (round < 3 ? { inMs: 80 } : undefined));
+    const loop = startLoop({ name: 'duty', everyMs: NEVER_MS, restMs: 50, logger: quiet, ...duty });
+    await duty.round(1);
+    await vi.advanceTimersByTimeAsync(79);
+    expect(duty.rounds()).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(duty.rounds()).toBe(2);
+    loop.wake();
+    await vi.advanceTimersByTimeAsync(50);
+    expect(duty.rounds()).toBe(3);
+    await vi.advanceTimersByTimeAsync(NEVER_MS - 1);
+    expect(duty.rounds()).toBe(3);
+    await loop.stop();
+    vi.useRealTimers();
   });
 
   test('when a round fails, then that is logged and it is tried again', async () => {

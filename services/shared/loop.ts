@@ -11,9 +11,10 @@ export interface LoopOptions {
   readonly everyMs: number;
   /** Pause at least, also when woken: many wake-ups that follow closely make few rounds. Default: none. */
   readonly restMs?: number;
-  /** One round of the duty. `true` means that there is more to do at once.
+  /** One round of the duty. `true` means that there is more to do at once; a time, that there is
+   *  something to do then, which may be sooner than the next round.
    *  @param signal aborted by `stop` */
-  readonly runOnce: (signal: AbortSignal) => Promise<boolean | void>;
+  readonly runOnce: (signal: AbortSignal) => Promise<boolean | void | { readonly inMs: number }>;
   readonly logger: Pick<Logger, 'error'>;
 }
 
@@ -39,8 +40,10 @@ export function startLoop(options: LoopOptions): Loop {
         const more = await options.runOnce(signal);
         failures = 0;
         if (more === true) continue;
-        if (options.restMs !== undefined) await pause(options.restMs, signal);
-        await pause(options.everyMs, signal, bell);
+        const nextMs = Math.min(options.everyMs, typeof more === 'object' ? more.inMs : Infinity);
+        const restMs = Math.min(options.restMs ?? 0, nextMs);
+        if (restMs > 0) await pause(restMs, signal);
+        await pause(nextMs - restMs, signal, bell);
       } catch (error) {
         if (signal.aborted) return; // the round was cut short, as asked
         failures += 1;

@@ -1,0 +1,41 @@
+import type { Recorded } from '#domain/aggregates.ts';
+import type { DomainEvent } from '#domain/kernel/event.ts';
+import { recorded } from '#domain/testing/recorded.ts';
+import { runId, scheduleId, scriptId } from '#domain/testing/ids.ts';
+import { runFinished, scriptCreated } from '#domain/testing/samples.ts';
+import { describe, expect, test } from 'vitest';
+import { announcements } from './announcements.ts';
+
+const told = (event: DomainEvent) => announcements([recorded(event, 7) as Recorded]).slice(1);
+
+describe('given what was recorded', () => {
+  test('when a script was saved, then its version is told', () => {
+    const saved = { scriptId: scriptId(), version: 3, path: 'main.py' };
+    const updated = { topic: 'script-updated', scriptId: scriptId(), position: 7 };
+    const time = '2026-01-01T00:00:07.000Z';
+    expect(told({ type: 'FileDeleted', data: saved })).toEqual([{ ...updated, version: 3, time }]);
+    expect(told(scriptCreated())).toEqual([{ ...updated, version: 1, time }]);
+  });
+
+  test('when a run has finished, then how is told', () => {
+    const completed = {
+      topic: 'script-completed',
+      scriptId: scriptId(),
+      runId: runId(),
+      position: 7,
+    };
+    const status = { topic: 'status', runId: runId() };
+    expect(told(runFinished())).toEqual([status, { ...completed, status: 'success', exitCode: 0 }]);
+    expect(told(runFinished({ outcome: 'timeout', exitCode: null }))).toEqual([
+      status,
+      { ...completed, status: 'failed', exitCode: null },
+    ]);
+  });
+
+  test('when a schedule is other than it was, then schedulers are to look', () => {
+    const data = { scheduleId: scheduleId(), scriptId: scriptId() };
+    expect(told({ type: 'ScheduleDeleted', data })).toEqual([
+      { topic: 'reload', ...data, position: 7 },
+    ]);
+  });
+});

@@ -1,0 +1,34 @@
+import { createGroup, createSchedule, createScript } from '#domain/testing/samples.ts';
+import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { msUntilDue } from './ms-until-due.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await openTestPlatform();
+  await platform.accepted(createGroup());
+  await platform.accepted(createScript());
+  await platform.accepted(createSchedule());
+});
+afterAll(() => platform.close());
+
+/** Looks at a time on the day of the platform's clock, once what was due at `served` is dealt with. */
+function lookAt(served: string, time = served) {
+  const clock = { now: () => new Date(`2026-01-01T${time}Z`) };
+  return msUntilDue({ reads: platform.reads, clock }, new Date(`2026-01-01T${served}Z`));
+}
+
+describe('given a schedule that is due at one', () => {
+  test('when it is to come, then the time to it is told', async () => {
+    expect(await lookAt('00:59:58')).toBe(2_000);
+    expect(await lookAt('00:59:59.990')).toBe(10);
+  });
+
+  test('when it has come meanwhile, then it is now', async () => {
+    expect(await lookAt('00:59:59.999', '01:00:00.001')).toBe(0);
+  });
+
+  test('when it has been dealt with, then its row tells of nothing more', async () => {
+    expect(await lookAt('01:00:00')).toBe(Infinity);
+  });
+});
