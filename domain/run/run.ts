@@ -69,6 +69,9 @@ export function payloadOf(trigger: Trigger): string | undefined {
 export const busyChoices = ['refuse', 'queue'] as const;
 export type WhenBusy = (typeof busyChoices)[number];
 
+/** Largest size of a run's parameters as JSON in UTF-8. */
+export const maxParamsBytes = 64 * 1024;
+
 /** What a finished run amounted to; zero where it never started. */
 export interface RunTotals {
   /** From the start of the process to its end, on a monotonic clock. */

@@ -18,8 +18,8 @@ import type { TrustedProxies } from './http/client.ts';
 import type { AccessTokens } from './http/tokens.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import type { Metrics } from './metrics.ts';
-import type { ParameterSchemas } from './parameter-schemas/parameter-schemas.ts';
-import type { TokenUses } from './token-uses.ts';
+import type { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
+import type { TokenUses } from '#services/shared/token-uses.ts';
 import type { Passwords } from './passwords.ts';
 
 /** What the process is given from outside. */

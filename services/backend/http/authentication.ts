@@ -1,17 +1,11 @@
 /** Who asks: a bearer token, whose session and owner are looked up anew at every request, so that a
  *  log-out or a changed role counts at once. An API token is looked up the same way. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import {
-  known,
-  parseGroupId,
-  parseTokenId,
-  parseUserId,
-  type SessionId,
-  type TokenId,
-} from '#domain/kernel/ids.ts';
+import { known, parseTokenId, type SessionId, type TokenId } from '#domain/kernel/ids.ts';
 import type { OpenSession } from '#projections/sessions/queries.ts';
 import type { LiveToken } from '#projections/tokens/queries.ts';
-import { apiTokenHash } from './api-tokens.ts';
+import { apiTokenHash } from '#services/shared/api-tokens.ts';
+import { principalOf, tokenPrincipal } from '#services/shared/principals.ts';
 import { problem, type Problem } from './problem.ts';
 import type { AccessTokens } from './tokens.ts';
 
@@ -71,25 +65,4 @@ async function identityOfApiToken(
   if (token === undefined) return undefined;
   tokenUses.note(known(parseTokenId, token.token_id));
   return { credential: { kind: 'token', hash }, principal: tokenPrincipal(token) };
-}
-
-/** Whom a session stands for. */
-export function principalOf(
-  owner: Omit<OpenSession, 'session_id' | 'refresh_hash' | 'refreshed_at'>,
-): Principal {
-  return {
-    userId: known(parseUserId, owner.user_id),
-    email: owner.email,
-    name: owner.name,
-    role: owner.role,
-    groupIds: owner.group_ids.map((id) => known(parseGroupId, id)),
-    canAudit: owner.can_audit,
-  };
-}
-
-/** Whom an API token stands for, and how far. */
-export function tokenPrincipal(token: LiveToken): Principal {
-  const { token_id: id, token_name: name, scopes, expires_at: expiresAt } = token;
-  const grant = { tokenId: known(parseTokenId, id), name, scopes, expiresAt };
-  return { ...principalOf(token), token: grant };
 }

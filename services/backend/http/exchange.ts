@@ -11,7 +11,7 @@ import type { ReadBody } from './body.ts';
 import { clientAddress, isSecure, traceIdOf } from './client.ts';
 import type { Access, Call, Operation } from './operation.ts';
 import { isProblem, notFound, problem, problemKinds, type Problem } from './problem.ts';
-import type { Refused } from './refusals.ts';
+import type { Refused } from '#services/shared/refusals.ts';
 import type { Sendable } from './send.ts';
 import { isStorable, queryProblem } from './validation.ts';
 

@@ -1,5 +1,6 @@
 /** What is said when a request is turned away: RFC 9457, one table from code to status. */
 import type { RefusalCode } from '#domain/kernel/decision.ts';
+import type { Fault } from '#services/shared/faults.ts';
 
 /** Codes that only the HTTP edge gives; the others are the domain's. */
 type EdgeCode =
@@ -61,12 +62,6 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   webhook_disabled: { status: 409, title: 'The webhook is disabled' },
   version_mismatch: { status: 412, title: 'It has changed since it was read' },
 };
-
-/** One fault of a body, by JSON Pointer (RFC 6901). */
-export interface Fault {
-  readonly pointer: string;
-  readonly detail: string;
-}
 
 /** A request that is turned away. */
 export interface Problem {

@@ -17,7 +17,7 @@ import type { Idempotency, KeyedRequest } from './idempotency.ts';
 import { awaitMinPosition } from './min-position.ts';
 import { formsOf, type Operation } from './operation.ts';
 import { isProblem } from './problem.ts';
-import type { RefusalRecorder } from './refusals.ts';
+import type { RefusalRecorder } from '#services/shared/refusals.ts';
 import type { Answer } from './reply.ts';
 import { isRendered, render, send, whole, type Sendable } from './send.ts';
 import { spool } from './spool.ts';

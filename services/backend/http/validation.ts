@@ -1,7 +1,8 @@
 /** Checks requests against the same schemas that the API description publishes. */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
-import { problem, type Fault, type Problem } from './problem.ts';
+import { escaped, faultOf, type Fault } from '#services/shared/faults.ts';
+import { problem, type Problem } from './problem.ts';
 
 // Bodies are taken as they are; in a query everything is text, so there `limit=5` is a number.
 const bodies = compilerWith({ allErrors: false });
@@ -58,23 +59,6 @@ function summaryOf(errors: readonly Fault[]): string {
   return first.pointer === ''
     ? `The body ${first.detail}.`
     : `The field "${first.pointer.slice(1)}" ${first.detail}.`;
-}
-
-/** A complaint of the validator, as a fault of the value. */
-export function faultOf(error: ErrorObject): Fault {
-  const { instancePath: at, keyword, params } = error;
-  switch (keyword) {
-    case 'additionalProperties':
-      return { pointer: `${at}/${escaped(params['additionalProperty'])}`, detail: 'is unknown' };
-    case 'required':
-      return { pointer: `${at}/${escaped(params['missingProperty'])}`, detail: 'is missing' };
-    default:
-      return { pointer: at, detail: error.message ?? 'is not valid' };
-  }
-}
-
-function escaped(name: unknown): string {
-  return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 const maxDepth = 64;

@@ -16,6 +16,7 @@ import { putPayload } from '#infra/postgres/payloads.ts';
 import { readReports } from '#infra/postgres/run-reports.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import { findCalledWebhook, type CalledWebhook } from '#projections/webhooks/queries.ts';
+import { paramsObjection } from '#services/shared/run-requests.ts';
 import Type from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
@@ -25,7 +26,7 @@ import { HookAnswer } from '../schemas/webhook.ts';
 import type { Services } from '../services.ts';
 import { takeCall } from '../stores/webhook-calls.ts';
 import { accepted, refusalProblem } from './outcome.ts';
-import { paramsProblem, runOf, type Queued } from './queue-run.ts';
+import { runOf, type Queued } from './queue-run.ts';
 import { untilFinished } from './wait-for-run.ts';
 import { webhookTokenHash } from './webhooks.ts';
 
@@ -124,7 +125,7 @@ async function queueCalled(received: Received, services: Services): Promise<Queu
   const scriptId = known(parseScriptId, webhook.script_id);
   const script = await findRunnable(scriptId);
   if (script === undefined) return notFound;
-  const mismatch = await paramsProblem(script, undefined, services);
+  const mismatch = await paramsObjection(script, undefined, services);
   if (mismatch !== undefined) return mismatch;
   const payload = webhookPayload(headers, body);
   const webhookId = known(parseWebhookId, webhook.webhook_id);

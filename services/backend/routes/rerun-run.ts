@@ -10,9 +10,10 @@ import type { Static } from 'typebox';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import type { RerunRequest } from '../schemas/run.ts';
 import type { Services } from '../services.ts';
-import { readParams } from '../stores/params.ts';
+import { readParams } from '#services/shared/params.ts';
+import { paramsObjection } from '#services/shared/run-requests.ts';
 import { accepted } from './outcome.ts';
-import { paramsProblem, runOf, type Queued } from './queue-run.ts';
+import { runOf, type Queued } from './queue-run.ts';
 import { visibleRun } from './visible.ts';
 
 export interface RerunCall {
@@ -70,5 +71,5 @@ async function latestProblem(
   const script = await services.findRunnable(known(parseScriptId, scriptId));
   if (script === undefined || script.parameters_schema === null) return undefined;
   const params = await readParams(services.database, [sha256]);
-  return await paramsProblem(script, params.get(sha256), services);
+  return await paramsObjection(script, params.get(sha256), services);
 }

@@ -9,7 +9,7 @@ import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
 import { isProblem } from '../http/problem.ts';
 import type { Answer } from '../http/reply.ts';
 import type { Services } from '../services.ts';
-import { readParams } from '../stores/params.ts';
+import { readParams } from '#services/shared/params.ts';
 import { readRemoved } from '../stores/removed.ts';
 import { runJson } from './views.ts';
 import { visibleGroups } from './visible.ts';

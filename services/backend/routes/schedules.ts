@@ -10,7 +10,7 @@ import { json, nothing, type Answer } from '../http/reply.ts';
 import { examples, pageQuery, pathParameters } from '../schemas/common.ts';
 import { NewSchedule, Schedule, ScheduleChanges, SchedulePage } from '../schemas/schedule.ts';
 import type { Services } from '../services.ts';
-import { readParams } from '../stores/params.ts';
+import { readParams } from '#services/shared/params.ts';
 import { accepted, positionHeader, type Accepted } from './outcome.ts';
 import { changeSchedule, createSchedule, visibleSchedule } from './schedule-changes.ts';
 import { visibleGroups } from './visible.ts';

@@ -4,7 +4,7 @@ import { known, parseTokenId } from '#domain/kernel/ids.ts';
 import { mayAnywhere, mayGrant } from '#domain/kernel/rights.ts';
 import { findToken, listTokens, type TokenView } from '#projections/tokens/queries.ts';
 import Type, { type Static } from 'typebox';
-import { newApiToken } from '../http/api-tokens.ts';
+import { newApiToken } from '#services/shared/api-tokens.ts';
 import { operation, type Call, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';

@@ -173,8 +173,6 @@ export const RerunRequest = Type.Object(
   { title: 'RerunRequest', additionalProperties: false },
 );
 
-export const maxParamsBytes = 64 * 1024;
-
 export const RunRequest = Type.Object(
   {
     params: Type.Optional(

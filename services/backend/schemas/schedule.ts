@@ -2,7 +2,7 @@
 import { catchUps, occurrenceOutcomes, overlaps } from '#domain/schedule/schedule.ts';
 import Type from 'typebox';
 import { examples, Nullable, Page, Time, Uuid } from './common.ts';
-import { maxParamsBytes } from './run.ts';
+import { maxParamsBytes } from '#domain/run/run.ts';
 
 const kind = Type.Enum(['cron', 'interval'], { title: 'ScheduleKind' });
 const cron = Type.String({

@@ -1,12 +1,8 @@
 /** Who opens a WebSocket: a ticket in the address, a token as subprotocol or header, or the dashboard's
  *  cookie. */
 import type { IncomingMessage } from 'node:http';
-import {
-  authenticate,
-  identityOfToken,
-  principalOf,
-  type Identity,
-} from '../http/authentication.ts';
+import { principalOf } from '#services/shared/principals.ts';
+import { authenticate, identityOfToken, type Identity } from '../http/authentication.ts';
 import { isSameOrigin, isSecure } from '../http/client.ts';
 import { isProblem } from '../http/problem.ts';
 import { isSameHash, refreshTokenDays, refreshTokenIn } from '../http/refresh-cookie.ts';

@@ -2,7 +2,8 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import { findOpenSessions } from '#projections/sessions/queries.ts';
 import { findLiveTokens } from '#projections/tokens/queries.ts';
-import { principalOf, tokenPrincipal, type Credential } from '../http/authentication.ts';
+import { principalOf, tokenPrincipal } from '#services/shared/principals.ts';
+import type { Credential } from '../http/authentication.ts';
 import type { Services } from '../services.ts';
 
 /** The owner of a credential; one that counts no longer has none. */

@@ -8,7 +8,7 @@ import type { Identity } from '../http/authentication.ts';
 import { clientAddress, traceIdOf } from '../http/client.ts';
 import { actorOf } from '../http/exchange.ts';
 import { problemKinds } from '../http/problem.ts';
-import type { RefusalRecorder } from '../http/refusals.ts';
+import type { RefusalRecorder } from '#services/shared/refusals.ts';
 import { isIn, visibleRun } from '../routes/visible.ts';
 import type { Services } from '../services.ts';
 import { wantedOf, type Wanted } from './addresses.ts';

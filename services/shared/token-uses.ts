@@ -3,8 +3,8 @@
 import type { TokenId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import type { Logger } from '#services/shared/logger.ts';
-import { startLoop, type Loop } from '#services/shared/loop.ts';
+import type { Logger } from './logger.ts';
+import { startLoop, type Loop } from './loop.ts';
 
 const flushEveryMs = 30_000;
 

@@ -3,8 +3,7 @@
 import { createHash } from 'node:crypto';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Fault } from '../http/problem.ts';
-import { faultOf } from '../http/validation.ts';
+import { faultOf, type Fault } from '../faults.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { problem, type Fault, type Problem } from '../http/problem.ts';
+import { objection, type Fault, type Objection } from '../faults.ts';
 
 /** Both are JSON. Without a value, it is about the schema itself. */
 export interface Question {
@@ -20,7 +20,7 @@ const maxIdleMs = 60_000;
 const distrustMs = 10_000;
 const maxDistrusted = 1000;
 
-const busy = problem('unavailable', 'Too many parameters are being checked: try again.');
+const busy = objection('unavailable', 'Too many parameters are being checked: try again.');
 
 export class ParameterSchemas {
   readonly #patienceMs: number;
@@ -37,7 +37,7 @@ export class ParameterSchemas {
 
   /** What is wrong with a schema that a script is to have.
    *  @param field its name in the body */
-  async schemaProblem(schema: object, field: string): Promise<Problem | undefined> {
+  async schemaProblem(schema: object, field: string): Promise<Objection | undefined> {
     const text = JSON.stringify(schema);
     if (Buffer.byteLength(text) > maxSchemaBytes) {
       return refusal(field, [{ pointer: '', detail: `has more than ${maxSchemaBytes} bytes` }]);
@@ -47,7 +47,11 @@ export class ParameterSchemas {
 
   /** What is wrong with parameters.
    *  @param field their name in the body */
-  async valueProblem(schema: object, value: unknown, field: string): Promise<Problem | undefined> {
+  async valueProblem(
+    schema: object,
+    value: unknown,
+    field: string,
+  ): Promise<Objection | undefined> {
     return await this.#ask({ schema: JSON.stringify(schema), value: JSON.stringify(value) }, field);
   }
 
@@ -57,7 +61,7 @@ export class ParameterSchemas {
     await this.#end();
   }
 
-  async #ask(question: Question, field: string): Promise<Problem | undefined> {
+  async #ask(question: Question, field: string): Promise<Objection | undefined> {
     if (this.#waiting >= maxWaiting) return busy;
     this.#waiting += 1;
     const answer = this.#last.then(() => this.#answer(question));
@@ -128,8 +132,8 @@ function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
-function refusal(field: string, faults: readonly Fault[]): Problem {
+function refusal(field: string, faults: readonly Fault[]): Objection {
   const errors = faults.map((one) => ({ ...one, pointer: `/${field}${one.pointer}` }));
   const { pointer = '', detail = '' } = errors[0] ?? {};
-  return problem('validation_failed', `The field "${pointer.slice(1)}" ${detail}.`, { errors });
+  return objection('validation_failed', `The field "${pointer.slice(1)}" ${detail}.`, { errors });
 }

@@ -5,8 +5,8 @@ import { known, parseCommandId, parseRefusalId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
-import type { Logger } from '#services/shared/logger.ts';
-import { startLoop, type Loop } from '#services/shared/loop.ts';
+import type { Logger } from './logger.ts';
+import { startLoop, type Loop } from './loop.ts';
 
 export interface Refused {
   /** Method and template of the path, never the path itself: it may hold a token. */

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Problem } from '../http/problem.ts';
+import type { Objection } from '../faults.ts';
 import { ParameterSchemas } from './parameter-schemas.ts';
 
 const schemas = new ParameterSchemas(10_000);
@@ -14,7 +14,7 @@ afterAll(async () => {
 const ofSchema = (schema: object) => schemas.schemaProblem(schema, 'parameters_schema');
 const ofValue = (schema: object, value: unknown, by = schemas) =>
   by.valueProblem(schema, value, 'params');
-const faults = (problem: Problem | undefined) =>
+const faults = (problem: Objection | undefined) =>
   problem?.errors?.map(({ pointer, detail }) => [pointer, detail]);
 
 /** Each level asks for the next one twice. */

@@ -1,0 +1,43 @@
+/** What is wrong with a value that somebody sent. */
+import type { ErrorObject } from 'ajv';
+
+/** One fault of a value, by JSON Pointer (RFC 6901). */
+export interface Fault {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** Why something that was asked for is turned away; every boundary says it in its own form. */
+export interface Objection {
+  readonly kind: 'problem';
+  readonly code: 'not_found' | 'payload_too_large' | 'unavailable' | 'validation_failed';
+  /** One sentence for the person who asked. */
+  readonly detail: string;
+  readonly errors?: readonly Fault[];
+}
+
+export function objection(
+  code: Objection['code'],
+  detail: string,
+  more: Pick<Objection, 'errors'> = {},
+): Objection {
+  return { kind: 'problem', code, detail, ...more };
+}
+
+/** A complaint of the validator, as a fault of the value. */
+export function faultOf(error: ErrorObject): Fault {
+  const { instancePath: at, keyword, params } = error;
+  switch (keyword) {
+    case 'additionalProperties':
+      return { pointer: `${at}/${escaped(params['additionalProperty'])}`, detail: 'is unknown' };
+    case 'required':
+      return { pointer: `${at}/${escaped(params['missingProperty'])}`, detail: 'is missing' };
+    default:
+      return { pointer: at, detail: error.message ?? 'is not valid' };
+  }
+}
+
+/** A name as a part of a JSON Pointer. */
+export function escaped(name: unknown): string {
+  return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
+}
