@@ -92,10 +92,12 @@ export async function prepareRun(
   };
   try {
     signal.throwIfAborted();
-    await parts.sdk.packagePaths.ensure(environment.environmentDir);
     const given = payload === null ? undefined : await writePayload(payloadPath, payload);
-    // Last, so that what was set while the environment was built counts.
-    const secrets = await parts.secrets.environmentOf(run);
+    const [secrets] = await Promise.all([
+      // Last, so that what was set while the environment was built counts.
+      parts.secrets.environmentOf(run),
+      parts.sdk.packagePaths.ensure(environment.environmentDir),
+    ]);
     log.mask(Object.values(secrets));
     const made = {
       python,

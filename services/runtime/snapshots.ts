@@ -7,16 +7,23 @@ import type { ScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { ReadModels } from '#projections/projection.ts';
-import { listFiles } from '#projections/scripts/queries.ts';
+import { listFiles, type ScriptFileView } from '#projections/scripts/queries.ts';
 import type { RunFile } from './sandbox/sandbox.ts';
 
 const fileMode = 0o644;
 const unusedForMs = 7 * 24 * 60 * 60 * 1000;
+/** A version's list never changes; those of the versions that run most are kept, as long as they are short. */
+const maxLists = 200;
+const maxListed = 200;
+
+type FileList = readonly Pick<ScriptFileView, 'path' | 'sha256'>[];
 
 export class Snapshots {
   readonly #folder: string;
   readonly #objects: ObjectStore;
   readonly #reads: ReadModels;
+  /** By script and version, the latest last. */
+  readonly #lists = new Map<string, FileList>();
 
   private constructor(folder: string, objects: ObjectStore, reads: ReadModels) {
     this.#folder = folder;
@@ -39,7 +46,7 @@ export class Snapshots {
   /** Exactly the files of that version.
    *  @throws when a file's content cannot be had: the run must not start with less */
   async of(scriptId: ScriptId, version: number): Promise<readonly RunFile[]> {
-    const files = await listFiles(this.#reads, scriptId, { version });
+    const files = await this.#listOf(scriptId, version);
     return await Promise.all(
       files.map(async ({ path, sha256 }) => ({
         path,
@@ -47,6 +54,16 @@ export class Snapshots {
         mode: fileMode,
       })),
     );
+  }
+
+  async #listOf(scriptId: ScriptId, version: number): Promise<FileList> {
+    const key = `${scriptId} ${version}`;
+    const list = this.#lists.get(key) ?? (await listFiles(this.#reads, scriptId, { version }));
+    this.#lists.delete(key);
+    if (list.length <= maxListed) this.#lists.set(key, list);
+    const [oldest = ''] = this.#lists.keys();
+    if (this.#lists.size > maxLists) this.#lists.delete(oldest);
+    return list;
   }
 
   async #copyOf(scriptId: ScriptId, sha256: string): Promise<string> {

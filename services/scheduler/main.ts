@@ -25,8 +25,9 @@ import { msUntilDue } from './schedules/ms-until-due.ts';
 import { endExpiredRuns, releaseWaitingRuns } from './waiting-runs.ts';
 
 const pollMs = 1_000;
-/** Under load every commit wakes the duties; what came within so long is taken together. */
-const restMs = 50;
+/** Every commit wakes the duties; what comes within so long is taken together, and the run that it is
+ *  about is under way first. */
+const gatherMs = 40;
 const housekeepingMs = 10 * 60_000;
 const dataKeysAtOnce = 1_000;
 const purgeMs = 60_000;
@@ -71,7 +72,7 @@ function startDuties(platform: Platform, objects: ObjectStore, logger: Logger) {
     reads: reactionReads(reads),
   });
   const duty = (name: string, everyMs: number, runOnce: LoopOptions['runOnce']) =>
-    startLoop({ name, everyMs, restMs, logger, runOnce });
+    startLoop({ name, everyMs, gatherMs, logger, runOnce });
   const projecting = duty('projector', pollMs, async (signal) => {
     await projector.runOnce(signal);
   });

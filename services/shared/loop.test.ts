@@ -51,13 +51,13 @@ describe('given a loop', () => {
     expect(duty.rounds()).toBe(2);
   });
 
-  test('when it is to rest, then however often it is woken meanwhile, one round follows', async () => {
+  test('when it gathers, then however often it is woken meanwhile, one round follows', async () => {
     vi.useFakeTimers();
     const duty = counted(async () => undefined);
     const loop = startLoop({
       name: 'duty',
       everyMs: NEVER_MS,
-      restMs: 20,
+      gatherMs: 20,
       logger: quiet,
       ...duty,
     });
@@ -85,7 +85,13 @@ describe('given a loop', () => {
   test('when something is to be done sooner, then the next round is then, or when it is woken', async () => {
     vi.useFakeTimers();
     const duty = counted(async (round) => (round < 3 ? { inMs: 80 } : undefined));
-    const loop = startLoop({ name: 'duty', everyMs: NEVER_MS, restMs: 50, logger: quiet, ...duty });
+    const loop = startLoop({
+      name: 'duty',
+      everyMs: NEVER_MS,
+      gatherMs: 50,
+      logger: quiet,
+      ...duty,
+    });
     await duty.round(1);
     await vi.advanceTimersByTimeAsync(79);
     expect(duty.rounds()).toBe(1);

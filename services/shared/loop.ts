@@ -9,8 +9,9 @@ export interface LoopOptions {
   readonly name: string;
   /** Pause between the end of one round and the start of the next. */
   readonly everyMs: number;
-  /** Pause at least, also when woken: many wake-ups that follow closely make few rounds. Default: none. */
-  readonly restMs?: number;
+  /** Pause between being woken and the round: wake-ups that follow closely make one round, and whoever
+   *  woke it has the processor first. Default: none. */
+  readonly gatherMs?: number;
   /** One round of the duty. `true` means that there is more to do at once; a time, that there is
    *  something to do then, which may be sooner than the next round.
    *  @param signal aborted by `stop` */
@@ -41,9 +42,9 @@ export function startLoop(options: LoopOptions): Loop {
         failures = 0;
         if (more === true) continue;
         const nextMs = Math.min(options.everyMs, typeof more === 'object' ? more.inMs : Infinity);
-        const restMs = Math.min(options.restMs ?? 0, nextMs);
-        if (restMs > 0) await pause(restMs, signal);
-        await pause(nextMs - restMs, signal, bell);
+        const gatherMs = Math.min(options.gatherMs ?? 0, nextMs);
+        await pause(nextMs - gatherMs, signal, bell);
+        if (gatherMs > 0) await pause(gatherMs, signal);
       } catch (error) {
         if (signal.aborted) return; // the round was cut short, as asked
         failures += 1;
