@@ -12,9 +12,11 @@ import select
 import signal
 import socket
 import struct
+import time
 from typing import NamedTuple, Sequence, Set
 
 from . import kernel, tree
+from .demand import Demand
 from .folders import remove_leftover
 from .init import Execute
 from .leaving import ends_process
@@ -23,6 +25,8 @@ from .probe import explore
 from .spare import Post, serve_one_run
 
 _BACKLOG = 4096
+# For bursts of runs: more would compete with them for the processors.
+_MOST_SPARES = min(8, 2 * (os.cpu_count() or 1))
 ROOT = ".root"
 
 
@@ -34,6 +38,7 @@ class Kind(NamedTuple):
     runs: str
     # At its end no more connections are taken.
     life_line: int
+    # While no runs come.
     spares: int
     runs_outlive: bool
     execute: Execute
@@ -88,15 +93,19 @@ class Launcher:
         self._kind = kind
         self._spares: Set[int] = set()
         self._supervisors: Set[int] = set()
+        self._demand = Demand(kind.spares, _MOST_SPARES)
+        self._dismissed = 0
         self._taken, taken = os.pipe()
         closing, self._open = os.pipe()
+        dismissing, self._dismissing = os.pipe()
         life, self._alive = os.pipe()
         self._wakeup, self._waking = os.pipe()
-        for end in (self._taken, self._wakeup, self._waking):
+        for end in (self._taken, self._wakeup, self._waking, dismissing):
             os.set_blocking(end, False)
         self._post = Post(
             listener=listener,
             closing=closing,
+            dismissing=dismissing,
             life=life,
             outlives=kind.runs_outlive,
             taken=taken,
@@ -119,10 +128,11 @@ class Launcher:
             poller.register(fd, select.POLLIN)
         serving = True
         while serving or self._supervisors or self._spares:
-            while serving and len(self._spares) < self._kind.spares:
-                self._add_spare()
-            ready = {fd for fd, _event in poller.poll()}
+            if serving:
+                self._keep_spares()
+            ready = {fd for fd, _event in poller.poll(self._demand.wait_ms(time.monotonic()))}
             self._promote(_read_all(self._taken))
+            self._demand.look(time.monotonic())
             if self._wakeup in ready:
                 _read_all(self._wakeup)
                 self._reap()
@@ -131,6 +141,15 @@ class Launcher:
                 poller.unregister(self._kind.life_line)
                 self._post.listener.close()
                 os.close(self._open)
+
+    def _keep_spares(self) -> None:
+        while len(self._spares) < self._demand.wanted:
+            self._add_spare()
+        surplus = len(self._spares) - self._demand.wanted - self._dismissed
+        if surplus > 0:
+            # Whichever read it.
+            os.write(self._dismissing, bytes(surplus))
+            self._dismissed += surplus
 
     def _add_spare(self) -> None:
         pid = os.fork()
@@ -142,7 +161,14 @@ class Launcher:
         with ends_process(1) as end:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for fd in (self._open, self._alive, self._taken, self._wakeup, self._waking):
+            for fd in (
+                self._open,
+                self._alive,
+                self._taken,
+                self._wakeup,
+                self._waking,
+                self._dismissing,
+            ):
                 os.close(fd)
             serve_one_run(self._post)
             end.status = 0
@@ -152,6 +178,7 @@ class Launcher:
             if pid in self._spares:
                 self._spares.remove(pid)
                 self._supervisors.add(pid)
+                self._demand.taken(time.monotonic())
 
     def _reap(self) -> None:
         killed = False
@@ -163,6 +190,8 @@ class Launcher:
             if pid == 0:
                 break
             own = pid in self._supervisors or pid in self._spares
+            if pid in self._spares and self._dismissed > 0:
+                self._dismissed -= 1
             killed = killed or (own and os.WIFSIGNALED(status))
             self._supervisors.discard(pid)
             self._spares.discard(pid)

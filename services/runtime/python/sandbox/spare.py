@@ -32,6 +32,8 @@ class Post(NamedTuple):
     # that outlive the launcher do not watch the latter.
     closing: int
     life: int
+    # Holds a byte for each spare that is too much.
+    dismissing: int
     outlives: bool
     # Takes the spare's process number when its run is prepared: making the next spare before
     # that would compete with it for the processor.
@@ -75,11 +77,15 @@ def _contain_self(machine: Machine) -> None:
 
 def _wait_for_connection(post: Post) -> "socket.socket | None":
     poller = select.poll()
-    for fd in (post.listener.fileno(), post.closing, post.life):
+    for fd in (post.listener.fileno(), post.closing, post.life, post.dismissing):
         poller.register(fd, select.POLLIN)
     while True:
         ready = {fd for fd, _event in poller.poll()}
-        if ready != {post.listener.fileno()}:
+        if ready == {post.dismissing}:
+            if _is_dismissed(post):
+                return None
+            continue
+        if ready - {post.dismissing} != {post.listener.fileno()}:
             return None
         try:
             connection, _address = post.listener.accept()
@@ -91,6 +97,14 @@ def _wait_for_connection(post: Post) -> "socket.socket | None":
             connection.setblocking(True)
             return connection
         connection.close()
+
+
+def _is_dismissed(post: Post) -> bool:
+    try:
+        return os.read(post.dismissing, 1) != b""
+    except BlockingIOError:
+        # Another spare was first.
+        return False
 
 
 def _peer(connection: socket.socket) -> int:

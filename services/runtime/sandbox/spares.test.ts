@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { Bench, until } from './testing/bench.ts';
+
+const platform = fileURLToPath(new URL('../python', import.meta.url));
+
+/** What is wanted after each step: `taken` or `look`, at a time in seconds. */
+async function wantedAfter(steps: readonly (readonly ['taken' | 'look', number])[]) {
+  const program = `
+import json, sys
+from sandbox.demand import Demand
+demand, wanted = Demand(1, 3), []
+for step, now in json.loads(sys.argv[1]):
+    getattr(demand, step)(now)
+    wanted.append(demand.wanted)
+print(json.dumps(wanted))`;
+  const python = process.env['ORCH_PYTHON'] ?? 'python3';
+  const { stdout } = await promisify(execFile)(python, ['-c', program, JSON.stringify(steps)], {
+    env: { ...process.env, PYTHONPATH: platform, PYTHONDONTWRITEBYTECODE: '1' },
+  });
+  return JSON.parse(stdout) as unknown;
+}
+
+test('runs that come now and then are given one spare, a burst of them more, up to a bound', async () => {
+  const seldom = await wantedAfter([
+    ['taken', 10],
+    ['taken', 10.2],
+    ['taken', 10.4],
+  ]);
+  const burst = await wantedAfter([
+    ['taken', 10],
+    ['taken', 10.05],
+    ['taken', 10.1],
+    ['taken', 10.15],
+    ['look', 12.1],
+    ['look', 12.2],
+  ]);
+  expect({ seldom, burst }).toEqual({ seldom: [1, 1, 1], burst: [1, 2, 3, 3, 3, 1] });
+});
+
+test('a burst of runs is served whole, and what was kept for it goes in quiet', async () => {
+  const bench = await Bench.open();
+  const { launcherPid } = bench.sandbox;
+  const spares = async () => {
+    const children = await readFile(`/proc/${launcherPid}/task/${launcherPid}/children`, 'utf8');
+    return children.trim().split(' ').length;
+  };
+  try {
+    await until(async () => (await spares()) === 2);
+    const outcomes = await Promise.all(Array.from({ length: 12 }, () => bench.run('hello.py')));
+    expect(outcomes.map(({ exit }) => exit)).toEqual(
+      outcomes.map(() => expect.objectContaining({ exitCode: 0, signal: null })),
+    );
+    await until(async () => (await spares()) === 2);
+    expect((await bench.run('hello.py')).exit).toMatchObject({ exitCode: 0 });
+    expect(bench.log).toEqual([]);
+  } finally {
+    await bench.close();
+  }
+});
