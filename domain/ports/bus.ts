@@ -48,6 +48,8 @@ export type BusMessage =
 export type Topic = BusMessage['topic'];
 
 export interface Bus {
+  /** Why messages do not travel at present, in words for the operator; `undefined` while they do. */
+  readonly problem: string | undefined;
   /** Sends without waiting; a failure is logged by the adapter and costs only latency. */
   publish(...messages: readonly BusMessage[]): void;
   /** Calls `listener` for every message of `topic`, own ones included. @returns the unsubscriber */

@@ -3,6 +3,7 @@ import type { Bus, BusMessage, Topic } from '#domain/ports/bus.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 export class MemoryBus implements Bus {
+  readonly problem = undefined;
   readonly #subscriptions = new Subscriptions();
 
   publish(...messages: readonly BusMessage[]): void {

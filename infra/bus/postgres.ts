@@ -3,12 +3,12 @@
  *  whose commit would then wait for a lock that is shared by the whole cluster. */
 import type { Bus, BusMessage, Topic } from '#domain/ports/bus.ts';
 import pg from 'pg';
+import { Outbox } from './outbox.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 const channel = 'orch_bus';
 // Postgres refuses payloads of 8000 bytes.
 const maxPayloadBytes = 7_900;
-const maxWaiting = 10_000;
 const reconnectMs = 250;
 
 const statements = {
@@ -26,14 +26,19 @@ export interface PostgresBusOptions {
 export class PostgresBus implements Bus {
   readonly #options: PostgresBusOptions;
   readonly #subscriptions = new Subscriptions();
-  #waiting = new Map<string, BusMessage>();
-  #sending: Promise<void> | undefined;
+  readonly #outbox: Outbox;
   #listener: pg.Client | undefined;
   #closed = false;
   #retry: NodeJS.Timeout | undefined;
 
   private constructor(options: PostgresBusOptions) {
     this.#options = options;
+    const { pool, onError } = options;
+    this.#outbox = new Outbox({
+      maxPayloadBytes,
+      send: async (payloads) => void (await pool.query(statements.notify, [[...payloads.keys()]])),
+      onError,
+    });
   }
 
   /** Connects and listens. @throws when Postgres cannot be reached now */
@@ -43,10 +48,13 @@ export class PostgresBus implements Bus {
     return bus;
   }
 
+  get problem(): string | undefined {
+    return this.#listener === undefined ? 'nobody listens to the database' : undefined;
+  }
+
   publish(...messages: readonly BusMessage[]): void {
     if (this.#closed) return;
-    for (const message of messages) this.#enqueue(message);
-    this.#sending ??= this.#send();
+    for (const message of messages) this.#outbox.add(message);
   }
 
   subscribe<T extends Topic>(
@@ -61,29 +69,8 @@ export class PostgresBus implements Bus {
     this.#closed = true;
     clearTimeout(this.#retry);
     this.#subscriptions.clear();
-    await this.#sending;
+    await this.#outbox.settled();
     await this.#listener?.end().catch(this.#options.onError);
-  }
-
-  #enqueue(message: BusMessage): void {
-    // The same wake-up twice is one; a message dropped here costs a poll's delay.
-    if (this.#waiting.size >= maxWaiting) return;
-    this.#waiting.set(payloadOf(message), message);
-  }
-
-  async #send(): Promise<void> {
-    // One turn of the loop gathers what is published together.
-    await Promise.resolve();
-    while (this.#waiting.size > 0) {
-      const payloads = [...this.#waiting.keys()];
-      this.#waiting = new Map();
-      try {
-        await this.#options.pool.query(statements.notify, [payloads]);
-      } catch (error) {
-        this.#options.onError(error);
-      }
-    }
-    this.#sending = undefined;
   }
 
   async #listen(): Promise<void> {
@@ -124,11 +111,4 @@ export class PostgresBus implements Bus {
     if (payload === undefined) return;
     this.#subscriptions.deliver(JSON.parse(payload) as BusMessage);
   }
-}
-
-function payloadOf(message: BusMessage): string {
-  const whole = JSON.stringify(message);
-  if (message.topic !== 'log' || Buffer.byteLength(whole) <= maxPayloadBytes) return whole;
-  const { items: _, ...announced } = message;
-  return JSON.stringify(announced);
 }

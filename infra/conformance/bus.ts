@@ -1,5 +1,6 @@
 /** What every adapter of the bus keeps. */
 import type { Bus, BusMessage } from '#domain/ports/bus.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 /** @param open two ends of one bus, as two processes would have them */
@@ -9,6 +10,7 @@ export function busConformance(name: string, open: () => Promise<readonly [Bus, 
     let there: Bus;
     beforeAll(async () => {
       [here, there] = await open();
+      await established(here, there);
     });
     afterAll(async () => {
       await here.close();
@@ -35,6 +37,26 @@ export function busConformance(name: string, open: () => Promise<readonly [Bus, 
       expect(seen).toEqual([log(1, '[1]'), log(2, '[2]')]);
     });
 
+    test('carries a change of a schedule, whatever it names', async () => {
+      const named = { topic: 'reload', scriptId: 's', scheduleId: 'r', position: 4 } as const;
+      for (const message of [named, { topic: 'reload' } as const]) {
+        const received = next(there, 'reload');
+        here.publish(message);
+        expect(await received).toEqual(message);
+      }
+    });
+
+    test('carries text of any kind', async () => {
+      const items = JSON.stringify([{ text: 'é\u0000\r\n\u2028😀"' }]);
+      const received = next(there, 'log');
+      here.publish(log(3, items));
+      expect(await received).toEqual(log(3, items));
+    });
+
+    test('says that it is well', () => {
+      expect([here.problem, there.problem]).toEqual([undefined, undefined]);
+    });
+
     test('carries a large log chunk, if need be without its items', async () => {
       const received = next(there, 'log');
       here.publish(log(7, JSON.stringify('é'.repeat(20_000))));
@@ -52,7 +74,28 @@ export function busConformance(name: string, open: () => Promise<readonly [Bus, 
   });
 }
 
-function log(seq: number, items: string): BusMessage {
+/** Over a network it takes a moment until what somebody listens to is known: asks until all is heard. */
+async function established(here: Bus, there: Bus): Promise<void> {
+  const heard = (bus: Bus, topic: 'status' | 'log', probe: string) =>
+    new Promise<void>((resolve) => {
+      const stop = bus.subscribe(topic, ({ runId }) => {
+        if (runId !== probe) return;
+        stop();
+        resolve();
+      });
+    });
+  for (let number = 0; ; number += 1) {
+    const probe = `probe ${number}`;
+    const all = Promise.all(
+      [here, there].flatMap((bus) => [heard(bus, 'status', probe), heard(bus, 'log', probe)]),
+    );
+    here.publish({ topic: 'status', runId: probe }, { ...log(0, '[]'), runId: probe });
+    const isHeard = await Promise.race([all.then(() => true), delay(100, false)]);
+    if (isHeard) return;
+  }
+}
+
+function log(seq: number, items: string): Extract<BusMessage, { topic: 'log' }> {
   return { topic: 'log', runId: 'r', firstSeq: seq, lastSeq: seq, items };
 }
 

@@ -4,7 +4,7 @@ import type { Queryable } from './database.ts';
 
 const statements = {
   make: `INSERT INTO checkpoints (name, version, transaction_id, global_position)
-    VALUES ($1, $2, '0', 0) ON CONFLICT DO NOTHING`,
+    VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
   lock: `SELECT version, transaction_id, global_position FROM checkpoints
     WHERE name = $1 FOR UPDATE SKIP LOCKED`,
   hold: `SELECT version, transaction_id, global_position FROM checkpoints
@@ -17,6 +17,7 @@ const statements = {
     VALUES ($1, $2, $3, $4)
     ON CONFLICT (name) DO UPDATE SET version = excluded.version, updated_at = now(),
       transaction_id = excluded.transaction_id, global_position = excluded.global_position`,
+  remove: `DELETE FROM checkpoints WHERE name = $1`,
   list: `SELECT name, version, transaction_id, global_position,
       (SELECT count(*)::int FROM (SELECT 1 FROM events e
         WHERE (e.transaction_id, e.global_position) > (c.transaction_id, c.global_position)
@@ -37,7 +38,7 @@ export async function lockCheckpoint(
   name: string,
   version: number,
 ): Promise<Position | 'busy'> {
-  await db.query(statements.make, [name, version]);
+  await makeCheckpoint(db, name, version);
   const { rows } = await db.query<CheckpointRow>(statements.lock, [name]);
   const [row] = rows;
   if (row === undefined) return 'busy';
@@ -89,9 +90,19 @@ export async function setCheckpoint(
   await db.query(statements.set, [name, version, transactionId.toString(), globalPosition]);
 }
 
-/** Makes the place of a new reader. */
-export async function makeCheckpoint(db: Queryable, name: string, version: number): Promise<void> {
-  await db.query(statements.make, [name, version]);
+/** Makes the place of a new reader, where it has none. */
+export async function makeCheckpoint(
+  db: Queryable,
+  name: string,
+  version: number,
+  { transactionId, globalPosition }: Position = startOfStore,
+): Promise<void> {
+  await db.query(statements.make, [name, version, transactionId.toString(), globalPosition]);
+}
+
+/** Forgets a reader that there is no more. */
+export async function removeCheckpoint(db: Queryable, name: string): Promise<void> {
+  await db.query(statements.remove, [name]);
 }
 
 /** Every reader with its place and how many events it has yet to see (counted up to 10,000). */

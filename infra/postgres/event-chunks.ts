@@ -6,6 +6,7 @@ import { readTypes, recorded, type EventRow } from './event-store.ts';
 const statements = {
   newest: `SELECT transaction_id, global_position FROM events
     ORDER BY transaction_id DESC, global_position DESC LIMIT 1`,
+  place: `SELECT transaction_id, global_position FROM events WHERE event_id = $1`,
   next: `WITH chunk AS MATERIALIZED (
       SELECT transaction_id, global_position FROM events
       WHERE (transaction_id, global_position) > ($1::xid8, $2)
@@ -73,6 +74,12 @@ export async function newestPlace(db: Queryable): Promise<Position> {
   const { rows } = await db.query<PlaceRow>(statements.newest, []);
   const [row] = rows;
   return row === undefined ? startOfStore : placeOf(row);
+}
+
+/** Place of an event; `undefined` where there is no such one. */
+export async function placeOfEvent(db: Queryable, eventId: string): Promise<Position | undefined> {
+  const { rows } = await db.query<PlaceRow>(statements.place, [eventId]);
+  return rows[0] && placeOf(rows[0]);
 }
 
 function placeOf(row: PlaceRow): Position {

@@ -2,15 +2,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { connect, type NetConnectOpts } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { S3Location } from '#infra/objects/s3-calls.ts';
 import type { OptionalService } from '../../scripts/testing/optional-service.ts';
+import { findProgram } from './find-program.ts';
 import { startFaultProxy, type FaultProxy } from './fault-proxy.ts';
 
 /** A server, seen through a proxy that can fail. */
@@ -31,23 +31,9 @@ const BUCKET = 'orchestrator';
  *  on the path, or the one that continuous integration builds. */
 export const s3Service: OptionalService = {
   service: 'S3 server',
-  found: process.env[ADDRESS] ?? findProgram(),
+  found: process.env[ADDRESS] ?? findProgram(PROGRAM, [INSTALLED]),
   reason: `${ADDRESS} is not set and ${PROGRAM} is not installed`,
 };
-
-function findProgram(): string | undefined {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), INSTALLED];
-  return folders.map((folder) => join(folder, PROGRAM)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Starts a server that stops with `stop`, or uses the one given.
  *  @throws where `s3Service` was not found */

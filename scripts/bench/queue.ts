@@ -7,6 +7,7 @@ import { finishRun, runFinished } from '#domain/testing/samples.ts';
 import { newEvent } from '#infra/conformance/event-store.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
 import { runQueueProjection } from '#projections/run-queue/apply.ts';
+import { platformSettings, readConfig } from '#services/shared/config.ts';
 import { createLogger } from '#services/shared/logger.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import pg from 'pg';
@@ -45,7 +46,8 @@ export function benchQueue(): Promise<void> {
 
 function platformOn({ serviceUrl }: BenchDatabase): Promise<Platform> {
   const logger = createLogger('bench', 'silent');
-  return openPlatform({ databaseUrl: serviceUrl, name: 'bench', connections: 6, logger });
+  const config = readConfig(platformSettings, { ORCH_DATABASE_URL: serviceUrl });
+  return openPlatform({ ...config, name: 'bench', connections: 6, logger });
 }
 
 async function benchBatches(

@@ -4,7 +4,12 @@ import { openObjectStore } from '#infra/objects/open.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
 import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
-import { masterKeys, objectStoreSettings, readConfig } from '#services/shared/config.ts';
+import {
+  masterKeys,
+  objectStoreSettings,
+  platformSettings,
+  readConfig,
+} from '#services/shared/config.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import { openPlatform } from '#services/shared/platform.ts';
 import { createBackend } from './app.ts';
@@ -20,7 +25,7 @@ await runProcess('backend', async (_signal, logger) => {
   const config = readConfig([
     'bind',
     'httpPort',
-    'databaseUrl',
+    ...platformSettings,
     ...objectStoreSettings,
     'tokenKey',
     'secretMasterKey',
@@ -30,8 +35,8 @@ await runProcess('backend', async (_signal, logger) => {
     'edition',
     'trustedProxies',
   ]);
-  const { databaseUrl, edition, tokenKey } = config;
-  const platform = await openPlatform({ databaseUrl, name: 'backend', connections, logger });
+  const { edition, tokenKey } = config;
+  const platform = await openPlatform({ ...config, name: 'backend', connections, logger });
   const { database, reads, ...rest } = platform;
   const vault = new Vault(database.pool, masterKeys(config), platform.ids);
   const unreadable = await vault.rewrap();

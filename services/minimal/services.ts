@@ -33,6 +33,8 @@ export const services: readonly ServiceDefinition[] = [
     ports: ['httpPort'],
     secrets: [
       'ORCH_DATABASE_URL',
+      'ORCH_NATS_URL',
+      'ORCH_NATS_CREDENTIALS',
       'ORCH_TOKEN_KEY',
       'SECRET_MASTER_KEY',
       'SECRET_MASTER_KEY_OTHER',
@@ -50,6 +52,8 @@ export const services: readonly ServiceDefinition[] = [
     ports: ['runtimeHealthPort', 'runtimeMetricsPort'],
     secrets: [
       'ORCH_DATABASE_URL',
+      'ORCH_NATS_URL',
+      'ORCH_NATS_CREDENTIALS',
       'SECRET_MASTER_KEY',
       'SECRET_MASTER_KEY_OTHER',
       'ORCH_S3_SECRET_ACCESS_KEY',
@@ -63,7 +67,12 @@ export const services: readonly ServiceDefinition[] = [
     name: 'scheduler',
     entry: entry('scheduler'),
     ports: ['schedulerHealthPort'],
-    secrets: ['ORCH_DATABASE_URL', 'ORCH_S3_SECRET_ACCESS_KEY'],
+    secrets: [
+      'ORCH_DATABASE_URL',
+      'ORCH_NATS_URL',
+      'ORCH_NATS_CREDENTIALS',
+      'ORCH_S3_SECRET_ACCESS_KEY',
+    ],
     page: '/health',
     maxHeapMb: 128,
     youngHeapMb: 4,

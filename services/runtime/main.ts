@@ -9,7 +9,12 @@ import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
 import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
 import { removeRuntime, reportRuntime } from '#infra/postgres/runtimes.ts';
-import { masterKeys, objectStoreSettings, readConfig } from '#services/shared/config.ts';
+import {
+  masterKeys,
+  objectStoreSettings,
+  platformSettings,
+  readConfig,
+} from '#services/shared/config.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
@@ -46,7 +51,7 @@ const stopDeadlineMs = stopGraceMs + 10_000;
 
 const readSettings = () =>
   readConfig([
-    'databaseUrl',
+    ...platformSettings,
     'secretMasterKey',
     'secretMasterKeyOther',
     'mqttUrl',
@@ -70,12 +75,7 @@ await runProcess('runtime', startRuntime, { stopDeadlineMs });
 async function startRuntime(_signal: AbortSignal, logger: Logger) {
   const config = readSettings();
   const python = await findPython({ configured: config.python, path: process.env['PATH'] ?? '' });
-  const platform = await openPlatform({
-    databaseUrl: config.databaseUrl,
-    name: 'runtime',
-    connections: 6,
-    logger,
-  });
+  const platform = await openPlatform({ ...config, name: 'runtime', connections: 6, logger });
   const sandbox = await startLocalSandbox({
     python: python.executable,
     runsFolder: join(config.workDir, 'runs'),
@@ -101,7 +101,7 @@ async function startRuntime(_signal: AbortSignal, logger: Logger) {
   const layers = await sandbox.probe();
   warnOfMissingLayers(layers, logger);
   const reporting = startReporting(config, python, platform, layers, worker, logger);
-  const servers = await startServers(config, worker);
+  const servers = await startServers(config, platform, worker);
   return {
     stop: async () => {
       await duties.claiming.stop();
@@ -291,13 +291,14 @@ function startReporting(
   });
 }
 
-async function startServers(config: Config, worker: Worker) {
+async function startServers(config: Config, { bus }: Platform, worker: Worker) {
   const registry = runtimeMetrics(config.runtimeSlots, () => worker.running);
   return [
     await startHealthServer({
       host: config.bind,
       port: config.runtimeHealthPort,
       name: 'runtime',
+      degraded: () => bus.problem,
     }),
     await startHealthServer({
       host: config.bind,

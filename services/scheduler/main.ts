@@ -3,13 +3,14 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 import { reactions } from '#domain/reactions/registry.ts';
 import { openObjectStore } from '#infra/objects/open.ts';
 import { forgetAnswers } from '#infra/postgres/command-answers.ts';
+import { Feeder, feederName, forgetFeeder } from '#infra/postgres/feeder.ts';
 import { Projector } from '#infra/postgres/projector.ts';
 import { Reactor } from '#infra/postgres/reactor.ts';
 import { destroyUnusedDataKeys } from '#infra/secrets/data-keys.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
 import { reactionReads } from '#projections/reaction-reads.ts';
 import { asyncProjections } from '#projections/registry.ts';
-import { objectStoreSettings, readConfig } from '#services/shared/config.ts';
+import { objectStoreSettings, platformSettings, readConfig } from '#services/shared/config.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
@@ -34,20 +35,24 @@ const purgeMs = 60_000;
 const answersKeptMs = 24 * 60 * 60_000;
 
 await runProcess('scheduler', async (_signal, logger) => {
-  const config = readConfig(['databaseUrl', 'bind', 'schedulerHealthPort', ...objectStoreSettings]);
-  const platform = await openPlatform({
-    databaseUrl: config.databaseUrl,
-    name: 'scheduler',
-    connections: 4,
-    logger,
-  });
-  const duties = startDuties(platform, await openObjectStore(config), logger);
+  const config = readConfig([
+    ...platformSettings,
+    'bind',
+    'schedulerHealthPort',
+    ...objectStoreSettings,
+  ]);
+  const platform = await openPlatform({ ...config, name: 'scheduler', connections: 4, logger });
+  const duties = [
+    ...startDuties(platform, await openObjectStore(config), logger),
+    ...(await startFeeding(platform, logger)),
+  ];
   const { pool } = platform.database;
   const health = await startHealthServer({
     host: config.bind,
     port: config.schedulerHealthPort,
     name: 'scheduler',
     problem: () => lagProblem(pool, process.uptime()),
+    degraded: () => platform.bus.problem ?? platform.feed?.problem,
     metrics: lagMetrics(pool),
   });
   return {
@@ -114,4 +119,17 @@ function startDuties(platform: Platform, objects: ObjectStore, logger: Logger) {
       await forgetAnswers(pool, new Date(clock.now().getTime() - answersKeptMs));
     }),
   ];
+}
+
+/** Events for other programs, where there is a feed. */
+async function startFeeding({ database, feed, bus }: Platform, logger: Logger) {
+  if (feed === undefined) {
+    await forgetFeeder(database.pool);
+    return [];
+  }
+  const feeder = await Feeder.open(database.pool, feed);
+  const runOnce = (signal: AbortSignal) => feeder.runOnce(signal);
+  const feeding = startLoop({ name: feederName, everyMs: pollMs, restMs, logger, runOnce });
+  bus.subscribe('events', () => feeding.wake());
+  return [feeding];
 }

@@ -1,4 +1,5 @@
 /** How far the readers of the store are behind, for Prometheus and for whoever asks after health. */
+import { feederName } from '#infra/postgres/feeder.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { readerLags, type ReaderLag } from '#infra/postgres/store-health.ts';
 import { Gauge, Registry } from 'prom-client';
@@ -6,13 +7,14 @@ import { Gauge, Registry } from 'prom-client';
 const patienceSeconds = 60;
 
 /** What is wrong with the readers; undefined where they keep up. After a pause of the whole service they
- *  have that long to catch up. */
+ *  have that long to catch up. The event feed is no reader of ours: what keeps it is said elsewhere. */
 export async function lagProblem(
   db: Queryable,
   uptimeSeconds: number,
 ): Promise<string | undefined> {
   const late = (await readerLags(db)).filter(
-    ({ seconds }) => Math.min(seconds, uptimeSeconds) > patienceSeconds,
+    ({ name, seconds }) =>
+      name !== feederName && Math.min(seconds, uptimeSeconds) > patienceSeconds,
   );
   if (late.length === 0) return undefined;
   const lags = late.map(

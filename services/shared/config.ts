@@ -23,6 +23,14 @@ export const objectStoreSettings = [
   's3PathStyle',
 ] as const satisfies readonly SettingName[];
 
+/** What `openPlatform` takes. */
+export const platformSettings = [
+  'databaseUrl',
+  'natsUrl',
+  'natsCredentials',
+  'natsPrefix',
+] as const satisfies readonly SettingName[];
+
 /** The present master key, and the other one while they change places. */
 export function masterKeys(
   config: Pick<Settings, 'secretMasterKey' | 'secretMasterKeyOther'>,

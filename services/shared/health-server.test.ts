@@ -17,6 +17,12 @@ describe('given a health server', () => {
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
   });
 
+  test('when something works less well, then it says so too', async () => {
+    const address = await start({ name: 'runtime', degraded: () => 'the bus is down' });
+    const response = await fetch(`${address}/health`);
+    expect([response.status, await response.text()]).toEqual([200, 'runtime\nthe bus is down']);
+  });
+
   test.each([
     ['a problem', () => 'the database is down', 'the database is down'],
     ['an error', () => Promise.reject(new Error('secret')), 'unavailable'],

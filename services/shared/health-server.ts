@@ -11,6 +11,8 @@ export interface HealthServerOptions {
   readonly name?: string;
   /** Says what is wrong, or undefined when all is well. Default: all is well. */
   readonly problem?: () => string | undefined | Promise<string | undefined>;
+  /** Says what works less well, while the process does its work; a line of its own in a good answer. */
+  readonly degraded?: () => string | undefined;
   /** The page at `/metrics`; without it there is none. */
   readonly metrics?: {
     readonly contentType: string;
@@ -47,8 +49,9 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
 
 async function health(options: HealthServerOptions): Promise<{ status: number; body?: string }> {
   const problem = await options.problem?.();
-  if (problem === undefined) return { status: 200, body: options.name ?? '' };
-  return { status: 503, body: problem };
+  if (problem !== undefined) return { status: 503, body: problem };
+  const lines = [options.name ?? '', options.degraded?.()];
+  return { status: 200, body: lines.filter((line) => line !== undefined).join('\n') };
 }
 
 async function answer(

@@ -97,6 +97,24 @@ export function list(
   return setting<readonly string[]>(variable, { expected: kind.expected, parse }, () => []);
 }
 
+/** Addresses separated by commas, such as the servers of one cluster.
+ *  @param kind `protocols` with their colons */
+export function addresses(
+  variable: string,
+  kind: { readonly expected: string; readonly protocols: readonly string[] },
+): Setting<readonly URL[]> {
+  const parse = (value: string): readonly URL[] | typeof invalid => {
+    const urls = value.split(',').map((item) => URL.parse(item.trim()));
+    const good = urls.filter((url) => url !== null && isAddress(url, kind.protocols));
+    return good.length === urls.length ? (good as URL[]) : invalid;
+  };
+  return setting(variable, { expected: kind.expected, parse });
+}
+
+function isAddress({ protocol, host, pathname }: URL, protocols: readonly string[]): boolean {
+  return protocols.includes(protocol) && host !== '' && ['', '/'].includes(pathname);
+}
+
 /** 32 bytes in base64 (either alphabet) or hex. */
 export function key(variable: string): Setting<Buffer> {
   const parse = (value: string): Buffer | typeof invalid => {

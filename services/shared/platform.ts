@@ -1,8 +1,12 @@
 /** What every process that touches the platform's state opens first. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
+import type { EventFeed } from '#domain/ports/event-feed.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
+import { NatsBus } from '#infra/bus/nats.ts';
+import { NatsFeed } from '#infra/bus/nats-feed.ts';
+import { NatsLink } from '#infra/bus/nats-link.ts';
 import { PostgresBus } from '#infra/bus/postgres.ts';
 import { announcements } from '#infra/postgres/announcements.ts';
 import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
@@ -15,12 +19,15 @@ import type { ReadModels } from '#projections/projection.ts';
 import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
 import { worldOf } from '#projections/world.ts';
+import type { platformSettings, Settings } from './config.ts';
 import type { Logger } from './logger.ts';
 
 export interface Platform {
   readonly database: Database;
   readonly reads: ReadModels;
   readonly bus: Bus;
+  /** Where the bus is NATS. */
+  readonly feed: EventFeed | undefined;
   readonly commands: Commands;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -28,8 +35,7 @@ export interface Platform {
   close(): Promise<void>;
 }
 
-export interface PlatformOptions {
-  readonly databaseUrl: string;
+export interface PlatformOptions extends Pick<Settings, (typeof platformSettings)[number]> {
   /** Names the process in the database's list of connections. */
   readonly name: string;
   /** Connections at most, not counting the bus's own. */
@@ -37,8 +43,8 @@ export interface PlatformOptions {
   readonly logger: Logger;
 }
 
-/** Connects to the database and the bus. @throws when the database cannot be reached now, or holds rows
- *  of other versions of the projections */
+/** Connects to the database and the bus. NATS may be away; then it comes later.
+ *  @throws when the database cannot be reached now, or holds rows of other versions of the projections */
 export async function openPlatform(options: PlatformOptions): Promise<Platform> {
   const { databaseUrl, logger } = options;
   const database = openDatabase(databaseUrl, {
@@ -51,11 +57,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     await database.close();
     throw error;
   });
-  const bus = await PostgresBus.open({
-    url: databaseUrl,
-    pool,
-    onError: (error) => logger.warn({ error }, 'the bus is interrupted'),
-  });
+  const { bus, feed, close: closeBus } = await openBus(options, pool);
   const commands = new CommandPipeline({
     pool,
     clock: systemClock,
@@ -68,14 +70,38 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     database,
     reads: queryBuilder<Tables>(pool),
     bus,
+    feed,
     commands,
     clock: systemClock,
     ids: systemIds,
     close: async () => {
-      await bus.close();
+      await closeBus();
       await database.close();
     },
   };
+}
+
+async function openBus(options: PlatformOptions, pool: Database['pool']) {
+  const { databaseUrl, logger, natsUrl, natsCredentials, natsPrefix: prefix } = options;
+  const onError = (error: unknown) => logger.warn({ error }, 'the bus is interrupted');
+  if (natsUrl === undefined) {
+    const bus = await PostgresBus.open({ url: databaseUrl, pool, onError });
+    return { bus, feed: undefined, close: () => bus.close() };
+  }
+  const onProblem = (error: unknown, problem: string) =>
+    logger.warn({ error, problem }, 'the bus is down: everybody looks for themselves');
+  const link = await NatsLink.open({
+    servers: natsUrl,
+    credentials: natsCredentials,
+    onProblem,
+    onRecovery: () => logger.info('the bus is back'),
+  });
+  const bus = new NatsBus({ link, prefix, onError });
+  const close = async () => {
+    await bus.close();
+    await link.close();
+  };
+  return { bus, feed: new NatsFeed({ link, prefix, onProblem }), close };
 }
 
 /** What would be served wrongly is not served. */

@@ -1,7 +1,19 @@
 /** Every setting of every process. What is not here is not known. */
 import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { flag, integer, key, list, oneOf, optional, path, port, secret, text } from './parsers.ts';
+import {
+  addresses,
+  flag,
+  integer,
+  key,
+  list,
+  oneOf,
+  optional,
+  path,
+  port,
+  secret,
+  text,
+} from './parsers.ts';
 import type { Setting } from './setting.ts';
 
 const databaseAddress = {
@@ -19,6 +31,19 @@ const httpAddress = {
 const brokerAddress = {
   expected: 'an address like mqtt://user:password@host:1883 or mqtts://host',
   pattern: /^mqtts?:\/\/[^\s/?#]+\/?$/,
+};
+const natsServers = {
+  expected:
+    'addresses separated by commas, like nats://user:password@host:4222 or tls://token@host:4222',
+  protocols: ['nats:', 'tls:'],
+};
+const natsCredentials = {
+  expected: 'the text of a credentials file, as ORCH_NATS_CREDENTIALS_FILE reads it',
+  pattern: /BEGIN NATS USER JWT.*BEGIN USER NKEY SEED/s,
+};
+const subjectPrefix = {
+  expected: 'up to 32 letters, digits, dashes and underscores',
+  pattern: /^[\w-]{1,32}$/,
 };
 const word = { expected: 'text without spaces', pattern: /^\S+$/ };
 const ipAddress = {
@@ -63,6 +88,12 @@ export const settings = {
   databaseUrl: secret(text('ORCH_DATABASE_URL', databaseAddress)),
   /** The schema's owner; for migrations. */
   databaseAdminUrl: secret(text('ORCH_DATABASE_ADMIN_URL', databaseAddress)),
+
+  // The bus: without an address it is the database
+  natsUrl: optional(secret(addresses('ORCH_NATS_URL', natsServers))),
+  natsCredentials: optional(secret(text('ORCH_NATS_CREDENTIALS', natsCredentials))),
+  /** What names on the server begin with. */
+  natsPrefix: text('ORCH_NATS_PREFIX', subjectPrefix, 'orch'),
 
   // Secrets
   secretMasterKey: key('SECRET_MASTER_KEY'),

@@ -25,7 +25,10 @@ describe('given a backend that is well', () => {
       expect([answer.status, answer.json]).toEqual([200, { status: 'ok' }]);
     }
     const ready = await platform.anonymous.get('/readyz');
-    expect(ready.json).toEqual({ status: 'ok', checks: { database: 'ok', objects: 'ok' } });
+    expect(ready.json).toEqual({
+      status: 'ok',
+      checks: { database: 'ok', objects: 'ok', bus: 'ok' },
+    });
   });
 
   test('when its figures are read, then routes are templates', async () => {
@@ -122,6 +125,17 @@ describe('given the dashboard', () => {
 });
 
 describe('given a dependency that is down', () => {
+  test('when it is the bus, then the backend is ready, and says so', async () => {
+    const own = await startTestBackend();
+    Object.assign(own.services.bus, { problem: 'NATS cannot be reached' });
+    const ready = await own.anonymous.get('/readyz');
+    expect([ready.status, ready.json]).toEqual([
+      200,
+      { status: 'degraded', checks: { database: 'ok', objects: 'ok', bus: 'degraded' } },
+    ]);
+    await own.close();
+  });
+
   test('when a request needs it, then it is told to come back', async () => {
     const down = () => Promise.reject(new ObjectStoreUnavailable('away'));
     const own = await startTestBackend();

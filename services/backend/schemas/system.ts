@@ -144,10 +144,12 @@ export const RetentionChanges = Type.Object(
   },
 );
 
+const HealthStatus = Type.Enum(['ok', 'degraded', 'unavailable']);
+
 export const Health = Type.Object(
   {
-    status: Type.Enum(['ok', 'unavailable']),
-    checks: Type.Optional(Type.Record(Type.String(), Type.Enum(['ok', 'unavailable']))),
+    status: HealthStatus,
+    checks: Type.Optional(Type.Record(Type.String(), HealthStatus)),
   },
   { title: 'Health', additionalProperties: false, examples: [{ status: 'ok' }] },
 );

@@ -1,0 +1,37 @@
+/** What the feed says of an event. */
+import type { RecordedEvent } from '#domain/kernel/event.ts';
+
+/** Streams whose events are told with their data. Those of people, sessions, tokens, webhooks and secrets
+ *  carry hashes and ciphertext, which are for nobody else. */
+const told: ReadonlySet<string> = new Set([
+  'script',
+  'run',
+  'schedule',
+  'group',
+  'notice',
+  'system',
+]);
+
+export function streamTypeOf({ streamId }: RecordedEvent): string {
+  return streamId.slice(0, streamId.indexOf('-'));
+}
+
+/** JSON text; without `data` where that is withheld, or would be larger than `maxBytes`. */
+export function feedMessage(event: RecordedEvent, maxBytes: number): string {
+  const { metadata, position, recordedAt } = event;
+  const envelope = {
+    event_id: event.eventId,
+    type: event.type,
+    schema_version: event.schemaVersion,
+    stream_id: event.streamId,
+    version: event.version,
+    position: position.globalPosition,
+    time: recordedAt.toISOString(),
+    actor: metadata.actor,
+    correlation_id: metadata.correlationId,
+    causation_id: metadata.causationId,
+  };
+  if (!told.has(streamTypeOf(event))) return JSON.stringify(envelope);
+  const whole = JSON.stringify({ ...envelope, data: event.data });
+  return Buffer.byteLength(whole) <= maxBytes ? whole : JSON.stringify(envelope);
+}

@@ -1,0 +1,116 @@
+/** A connection to NATS that is made again whenever it is lost. */
+import { connect, credsAuthenticator, errors, type NatsConnection } from '@nats-io/transport-node';
+
+const connectTimeoutMs = 2_000;
+const reconnectMs = 500;
+/** A server that hangs is given up after two of these. */
+const pingEveryMs = 2_000;
+
+export interface NatsOptions {
+  /** Servers of one cluster: `nats:` or `tls:`, user and password or a token in the first that has some. */
+  readonly servers: readonly URL[];
+  /** Text of a credentials file, in the place of a user. */
+  readonly credentials: string | undefined;
+  /** Told when the connection is lost, or cannot be made for another reason than before. */
+  readonly onProblem: (error: unknown, problem: string) => void;
+  /** Told when it is there again. */
+  readonly onRecovery: () => void;
+}
+
+export class NatsLink {
+  readonly #options: NatsOptions;
+  readonly #whenConnected: ((connection: NatsConnection) => void)[] = [];
+  #connection: NatsConnection | undefined;
+  #problem: string | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  private constructor(options: NatsOptions) {
+    this.#options = options;
+  }
+
+  /** Tries once to connect, and goes on trying in the background where that fails. */
+  static async open(options: NatsOptions): Promise<NatsLink> {
+    const link = new NatsLink(options);
+    await link.#connect();
+    return link;
+  }
+
+  /** `undefined` while there is none. */
+  get connection(): NatsConnection | undefined {
+    return this.#connection;
+  }
+
+  /** Why there is no connection, in words without an address. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Calls back for the present connection, and for each that comes. */
+  onConnect(callback: (connection: NatsConnection) => void): void {
+    this.#whenConnected.push(callback);
+    if (this.#connection !== undefined) callback(this.#connection);
+  }
+
+  /** Safe twice. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    await this.#connection?.close();
+  }
+
+  async #connect(): Promise<void> {
+    let connection: NatsConnection;
+    try {
+      connection = await connect(connectionOptions(this.#options));
+    } catch (error) {
+      this.#lost(error);
+      return;
+    }
+    if (this.#closed) {
+      await connection.close();
+      return;
+    }
+    this.#connection = connection;
+    void connection.closed().then((error) => this.#lost(error));
+    if (this.#problem !== undefined) this.#options.onRecovery();
+    this.#problem = undefined;
+    for (const callback of this.#whenConnected) callback(connection);
+  }
+
+  #lost(error: unknown): void {
+    this.#connection = undefined;
+    if (this.#closed) return;
+    const problem = problemOf(error);
+    if (problem !== this.#problem) this.#options.onProblem(error, problem);
+    this.#problem = problem;
+    this.#retry = setTimeout(() => void this.#connect(), reconnectMs);
+  }
+}
+
+function connectionOptions({ servers, credentials }: NatsOptions) {
+  const named = servers.find(({ username }) => username !== '');
+  const user = decodeURIComponent(named?.username ?? '');
+  const pass = decodeURIComponent(named?.password ?? '');
+  return {
+    servers: servers.map(({ host }) => host),
+    name: 'orchestrator',
+    timeout: connectTimeoutMs,
+    pingInterval: pingEveryMs,
+    maxPingOut: 2,
+    reconnect: false,
+    ...(servers.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
+    ...(user !== '' && (pass === '' ? { token: user } : { user, pass })),
+    ...(credentials !== undefined && {
+      authenticator: credsAuthenticator(new TextEncoder().encode(credentials)),
+    }),
+  };
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof errors.AuthorizationError) return 'NATS refuses the credentials';
+  if (error instanceof errors.UserAuthenticationExpiredError) {
+    return 'the credentials for NATS have expired';
+  }
+  return 'NATS cannot be reached';
+}

@@ -1,0 +1,65 @@
+/** Gathers messages while those before them are under way. The same wake-up twice is one. */
+import type { BusMessage } from '#domain/ports/bus.ts';
+
+const maxWaiting = 10_000;
+const maxWaitingBytes = 16 * 1024 * 1024;
+
+/** Messages by the text that travels. */
+export type Payloads = ReadonlyMap<string, BusMessage>;
+
+export interface OutboxOptions {
+  /** What a message with more than this has to do without its items. */
+  readonly maxPayloadBytes: number;
+  /** Sends what was gathered. @throws when it did not go; it is not tried again */
+  readonly send: (payloads: Payloads) => Promise<void>;
+  readonly onError: (error: unknown) => void;
+}
+
+export class Outbox {
+  readonly #options: OutboxOptions;
+  #waiting = new Map<string, BusMessage>();
+  #waitingBytes = 0;
+  #sending: Promise<void> | undefined;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /** Sends a message at once, or with others when it is their turn. One that finds no room is dropped,
+   *  which costs a poll's delay. */
+  add(message: BusMessage): void {
+    const payload = payloadOf(message, this.#options.maxPayloadBytes);
+    if (this.#waiting.size >= maxWaiting || this.#waitingBytes >= maxWaitingBytes) return;
+    if (!this.#waiting.has(payload)) this.#waitingBytes += payload.length;
+    this.#waiting.set(payload, message);
+    this.#sending ??= this.#send();
+  }
+
+  /** Resolves when nothing is under way. */
+  async settled(): Promise<void> {
+    await this.#sending;
+  }
+
+  async #send(): Promise<void> {
+    // One turn of the loop gathers what is published together.
+    await Promise.resolve();
+    while (this.#waiting.size > 0) {
+      const payloads = this.#waiting;
+      this.#waiting = new Map();
+      this.#waitingBytes = 0;
+      try {
+        await this.#options.send(payloads);
+      } catch (error) {
+        this.#options.onError(error);
+      }
+    }
+    this.#sending = undefined;
+  }
+}
+
+function payloadOf(message: BusMessage, maxPayloadBytes: number): string {
+  const whole = JSON.stringify(message);
+  if (message.topic !== 'log' || Buffer.byteLength(whole) <= maxPayloadBytes) return whole;
+  const { items: _, ...announced } = message;
+  return JSON.stringify(announced);
+}

@@ -1,0 +1,18 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** Path of a program; `undefined` where this machine has none.
+ *  @param elsewhere folders to look in beside those of `PATH` */
+export function findProgram(name: string, elsewhere: readonly string[]): string | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...elsewhere];
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
