@@ -129,7 +129,7 @@ async function startFeeding({ database, feed, bus }: Platform, logger: Logger) {
   }
   const feeder = await Feeder.open(database.pool, feed);
   const runOnce = (signal: AbortSignal) => feeder.runOnce(signal);
-  const feeding = startLoop({ name: feederName, everyMs: pollMs, restMs, logger, runOnce });
+  const feeding = startLoop({ name: feederName, everyMs: pollMs, gatherMs, logger, runOnce });
   bus.subscribe('events', () => feeding.wake());
   return [feeding];
 }
