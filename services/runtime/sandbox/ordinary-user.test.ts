@@ -9,7 +9,7 @@ import { describeWith } from '../../../scripts/testing/optional-service.ts';
 import { systemPython } from './testing/bench.ts';
 
 const SUITE = fileURLToPath(new URL('./testing/run-suite.ts', import.meta.url));
-const SUITES = ['containment', 'isolation', 'system-calls', 'programs', 'limits'];
+const SUITES = ['containment', 'attacks', 'system-calls', 'programs', 'limits'];
 // Somebody whom no machine knows.
 const NOBODY = 54_321;
 const TIMEOUT_MS = 240_000;

@@ -46,7 +46,8 @@ def run_init(
         try:
             if kernel.AVAILABLE:
                 kernel.die_with_parent(signal.SIGKILL)
-                kernel.become_subreaper()
+                if machine.has("descendants"):
+                    kernel.become_subreaper()
             _close_others({gate.fileno(), *pipes})
             _reset_signals()
             contain_init(machine, spare)
@@ -94,7 +95,7 @@ def _become_script(
     """The script's process: told what to run, contained, held, then executed."""
     with ends_process(_EXEC_FAILED):
         try:
-            if kernel.AVAILABLE and not machine.has("pid_namespace"):
+            if kernel.AVAILABLE and machine.must_follow:
                 kernel.die_with_parent(signal.SIGKILL)
             stdout, stderr = pipes
             os.dup2(stdout, 1)

@@ -105,6 +105,7 @@ LAYERS: Tuple[Layer, ...] = (
         "No shared memory or message queue of others",
         in_init=steps.enter_ipc_namespace,
     ),
+    Layer("descendants", "Processes that have left their parents are found, and end with the run"),
     Layer(
         "cgroup",
         "The kernel counts and bounds what all processes of the run use together",
@@ -128,6 +129,10 @@ LAYERS: Tuple[Layer, ...] = (
         "rlimits",
         "CPU time, address space, open files, size of a file",
         in_script=steps.limit_resources,
+    ),
+    Layer(
+        "measuring",
+        "What all processes use together is measured: CPU time, memory, processes, disk",
     ),
     Layer("capabilities", "No capability, not even as user 0", in_script=steps.drop_capabilities),
     Layer(

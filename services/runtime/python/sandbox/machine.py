@@ -58,6 +58,12 @@ class Machine(NamedTuple):
         ]
 
     @property
+    def must_follow(self) -> bool:
+        """Whether the script's process dies with its init because it asks for it: no namespace of
+        processes ends with that."""
+        return self.has("descendants") and not self.has("pid_namespace")
+
+    @property
     def counts_processes_per_run(self) -> bool:
         """RLIMIT_NPROC counts a user's processes within the user namespace, and user 0's never."""
         return self.has("user_namespace") and os.geteuid() != 0

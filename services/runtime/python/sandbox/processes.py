@@ -63,7 +63,10 @@ class RunProcesses:
             return
         if self.group is not None:
             self.group.kill()
-        tree.kill_descendants(os.getpid())
+        if self._machine.has("descendants"):
+            tree.kill_descendants(os.getpid())
+        else:
+            os.kill(self.init, signal.SIGKILL)
 
     def remove_group(self) -> None:
         """Every process of the run is dead and nothing more is asked of its control group."""

@@ -72,7 +72,8 @@ def _contain_self(machine: Machine) -> None:
             # Without one it must live to kill the run's processes when its life pipe closes.
             kernel.die_with_parent(signal.SIGKILL)
         kernel.set_dumpable(False)
-        kernel.become_subreaper()
+        if machine.has("descendants"):
+            kernel.become_subreaper()
 
 
 def _wait_for_connection(post: Post) -> "socket.socket | None":

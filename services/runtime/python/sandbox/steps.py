@@ -119,7 +119,7 @@ def enter_script_user(run: Run) -> None:
     if run.user is None:
         raise OSError(EPERM, "the run was given no user")
     identity.become(run.user)
-    if not run.machine.has("pid_namespace"):
+    if run.machine.must_follow:
         # It was asked for when the process began, and forgotten with the user.
         kernel.die_with_parent(signal.SIGKILL)
 

@@ -170,7 +170,12 @@ class Supervisor:
         now = time.monotonic()
         processes = self._processes
         self._watch = Watch(
-            self._spec.limits, self._proc, processes.init, self._disk, processes.group
+            self._spec.limits,
+            self._proc,
+            processes.init,
+            self._disk,
+            processes.group,
+            self._machine.has("measuring"),
         )
         self._watch.start(now)
         if self._spec.limits.wall_clock_seconds is not None:

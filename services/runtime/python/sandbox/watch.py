@@ -42,10 +42,13 @@ class Watch:
         init: int,
         disk: Optional[DiskQuota],
         group: Optional[Group],
+        bounds: bool,
     ) -> None:
         """@param proc the /proc of the run's own pid namespace; None: the host's is searched
-        @param init the host's number of the run's init"""
+        @param init the host's number of the run's init
+        @param bounds whether a total over its limit is a breach, or only reported"""
         self._limits = limits
+        self._bounds = bounds
         self._private = proc is not None
         self._proc = tree.open_proc() if proc is None else proc
         self._init = 1 if proc is not None else init
@@ -68,13 +71,12 @@ class Watch:
         totals = tree.sum_up(processes, self._init)
         # A process that ends between two looks takes its share with it.
         totals = totals._replace(cpu_seconds=max(totals.cpu_seconds, self.totals.cpu_seconds))
-        breach = self.out_of_memory() or self._breach(totals)
-        if breach is None and self._over_memory(totals.memory_bytes):
+        if self._over_memory(totals.memory_bytes):
             exact = tree.proportional_bytes(self._proc, processes, self._init)
             totals = totals._replace(memory_bytes=exact)
-            breach = self._memory_breach(exact)
-        if breach is None and self._disk is not None:
-            breach = self._disk_breach(self._disk, processes)
+        breach = self.out_of_memory()
+        if breach is None and self._bounds:
+            breach = self._breach(totals) or self._disk_breach(processes)
         self.totals = totals
         self.max_memory_bytes = max(self.max_memory_bytes, totals.memory_bytes)
         self.max_threads = max(self.max_threads, totals.threads)
@@ -122,7 +124,7 @@ class Watch:
                 None,
                 f"process limit of {limits.processes} exceeded: {totals.processes} processes",
             )
-        return None
+        return self._memory_breach(totals.memory_bytes)
 
     def _over_memory(self, used_bytes: int) -> bool:
         return self._limits.memory_bytes is not None and used_bytes > self._limits.memory_bytes
@@ -135,8 +137,12 @@ class Watch:
             f"memory limit of {self._limits.memory_bytes} bytes exceeded: {used_bytes} bytes used",
         )
 
-    def _disk_breach(self, disk: DiskQuota, processes: List[Process]) -> Optional[Breach]:
-        detail = disk.check(_MEASURE_DISK_SECONDS, lambda: tree.open_files(self._proc, processes))
+    def _disk_breach(self, processes: List[Process]) -> Optional[Breach]:
+        if self._disk is None:
+            return None
+        detail = self._disk.check(
+            _MEASURE_DISK_SECONDS, lambda: tree.open_files(self._proc, processes)
+        )
         return None if detail is None else Breach(None, detail)
 
     def _next_interval(self, used_bytes: int) -> float:

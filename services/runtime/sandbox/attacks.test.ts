@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { FAMILIES, leftOut, type Family } from './testing/attacks.ts';
+import { ATTEMPTS } from './testing/attempts.ts';
+import { Bench, systemPython } from './testing/bench.ts';
+
+const me = process.getuid?.() === 0 ? 'user 0' : 'ordinary user';
+const python = await systemPython();
+
+interface Sandbox {
+  readonly layers: readonly string[];
+  /** Names of attacks that got through. */
+  readonly through: readonly string[];
+}
+
+/** What happens where some layers are left out. */
+async function tried(
+  { way }: Family,
+  names: readonly string[],
+  without: readonly string[],
+): Promise<Sandbox> {
+  const bench = await Bench.open({ without, lenient: true, ...(python && { python }) });
+  try {
+    const through = await ATTEMPTS[way](bench, names);
+    return { layers: bench.sandbox.layers, through: through.filter((one) => names.includes(one)) };
+  } finally {
+    await bench.close();
+  }
+}
+
+const whole = await Bench.open(python === undefined ? {} : { python });
+const { layers: here } = whole.sandbox;
+await whole.close();
+process.stdout.write(`active layers: ${here.join(', ')}\n`);
+
+/** With the attacks that are real for this user. */
+const families = FAMILIES.map((family) => ({
+  ...family,
+  attacks: family.attacks.filter(({ only = me }) => only === me),
+})).filter(({ attacks }) => attacks.length > 0);
+
+describe.each(families)('$title', (family) => {
+  const { attacks } = family;
+  const names = attacks.map(({ name }) => name);
+  const holding = [...new Set(attacks.flatMap(({ heldBy }) => heldBy))];
+
+  test('with all layers nothing gets through', async () => {
+    expect((await tried(family, names, [])).through).toEqual([]);
+  });
+
+  test('without those that hold it all gets through', async () => {
+    const { through } = await tried(family, names, leftOut(family));
+    expect(through.toSorted()).toEqual(names.toSorted());
+  });
+
+  test.each(holding.filter((layer) => here.includes(layer)))(
+    'of these, %s alone holds what it is there for',
+    async (layer) => {
+      const held = attacks.filter(({ heldBy }) => heldBy.includes(layer));
+      const own = held.map(({ name }) => name);
+      const { layers, through } = await tried(family, own, leftOut(family, layer));
+      expect(layers).toContain(layer);
+      expect(through).toEqual([]);
+    },
+  );
+});
+
+/** Attacks that the same layers hold, as rows of a table. */
+function rowsOf({ title, attacks }: Family): readonly string[] {
+  const alike = Map.groupBy(attacks, ({ heldBy, only }) => JSON.stringify([heldBy, only]));
+  return [...alike.values()].map((those) => {
+    const { heldBy = [], only } = those[0] ?? {};
+    const names = those.map(({ name }) => name).join(', ');
+    const layers = heldBy.map((layer) => `\`${layer}\``).join(', ');
+    return `| ${title} | ${names} | ${layers} | ${only ?? 'all'} |`;
+  });
+}
+
+test('the documentation names every attack and what holds it', async () => {
+  const page = await readFile(new URL('../../../docs/sandbox.md', import.meta.url), 'utf8');
+  const lines = page.split('\n').map((line) => line.replaceAll(/ +/g, ' '));
+  const rows = FAMILIES.flatMap(rowsOf);
+  expect(
+    lines.filter((line) => FAMILIES.some(({ title }) => line.startsWith(`| ${title} |`))),
+  ).toEqual(rows);
+});

@@ -1,0 +1,186 @@
+/** What scripts may try, and which layers hold it: from here come the cases of `attacks.test.ts` and the
+ *  table of docs/sandbox.md. Each layer that is named holds the attack by itself. */
+
+export interface Attack {
+  readonly name: string;
+  readonly heldBy: readonly string[];
+  /** Where only user 0, or only an ordinary user, has a right that is to be kept back. */
+  readonly only?: 'user 0' | 'ordinary user';
+}
+
+/** Attacks that are tried in the same way. */
+export interface Family {
+  readonly title: string;
+  readonly way: 'reach' | 'take' | 'stay' | 'gain' | 'call' | 'break';
+  readonly attacks: readonly Attack[];
+}
+
+const NAMESPACED = ['user_namespace', 'pid_namespace'] as const;
+
+/** What a layer cannot do without. */
+export const NEEDS: Readonly<Record<string, readonly string[]>> = {
+  pid_namespace: ['user_namespace'],
+  ipc_namespace: NAMESPACED,
+  pid_limit: NAMESPACED,
+  mount_namespace: [...NAMESPACED, 'proc'],
+  landlock: ['no_new_privs'],
+  seccomp: ['no_new_privs'],
+};
+
+const on = (heldBy: readonly string[], ...names: readonly string[]): Attack[] =>
+  names.map((name) => ({ name, heldBy }));
+
+const processes = [
+  ...on(['pid_namespace', 'script_user', 'landlock'], 'kill', 'pidfd_send_signal'),
+  ...on(
+    ['pid_namespace', 'script_user', 'landlock', 'seccomp'],
+    'pidfd_getfd',
+    'ptrace',
+    'process_vm_readv',
+  ),
+  ...on(['pid_namespace', 'script_user', 'seccomp'], 'prlimit'),
+  ...on(['pid_namespace', 'script_user'], 'sched_setaffinity', 'setpriority'),
+  ...on(
+    ['mount_namespace', 'script_user', 'landlock'],
+    '/proc environ',
+    '/proc memory',
+    '/proc root',
+    '/proc cwd',
+    '/proc fd',
+  ),
+];
+
+const ofPlatform = processes.map(({ name, heldBy }) => ({
+  name: `platform's process: ${name}`,
+  heldBy,
+}));
+
+/** A process that has capabilities is closed to those that have none; Landlock does not keep the
+ *  variables of another one from the capability to watch it (CAP_PERFMON). */
+function asUser0HeldBy(name: string, heldBy: readonly string[]): readonly string[] {
+  if (/kill|signal|prlimit/.test(name)) return heldBy;
+  const others = heldBy.filter((layer) => !(layer === 'landlock' && name.endsWith('environ')));
+  return [...others, 'capabilities'];
+}
+
+const asUser0 = (attacks: readonly Attack[]): Attack[] =>
+  attacks.map((each) => ({ ...each, only: 'user 0' }));
+
+export const FAMILIES: readonly Family[] = [
+  {
+    title: 'Reaching another script',
+    way: 'reach',
+    attacks: [
+      ...processes,
+      ...on(
+        ['mount_namespace', 'script_user', 'landlock'],
+        'list workspace',
+        'read file',
+        'write file',
+        'create file',
+        'read kept file',
+        'replace kept file',
+        'symbolic link',
+      ),
+      ...on(['mount_namespace', 'landlock'], 'hard link'),
+      ...on(['mount_namespace', 'script_user'], 'chmod', 'utime', 'shared memory'),
+      ...on(['ipc_namespace', 'script_user'], 'System V memory'),
+      ...on(['landlock'], 'abstract socket'),
+    ],
+  },
+  {
+    title: 'Reaching the platform',
+    way: 'reach',
+    attacks: [
+      ...on(['mount_namespace', 'script_user', 'landlock'], 'platform file'),
+      ...on(['mount_namespace', 'script_user'], 'platform socket'),
+      ...ofPlatform.map((each): Attack => ({ ...each, only: 'ordinary user' })),
+      ...asUser0(
+        ofPlatform.map(({ name, heldBy }) => ({ name, heldBy: asUser0HeldBy(name, heldBy) })),
+      ),
+    ],
+  },
+  {
+    title: 'Outliving the run',
+    way: 'stay',
+    attacks: on(
+      ['pid_namespace', 'cgroup', 'descendants'],
+      'a double fork that holds the output',
+      'a chain of forks that changes its number',
+      'a script that ignores every signal',
+      'a script that stops itself',
+      'a script that closes its output',
+    ),
+  },
+  {
+    title: 'Taking more than the limits',
+    way: 'take',
+    attacks: [
+      ...on(['rlimits', 'measuring'], 'CPU time, deaf to SIGXCPU', 'one large file'),
+      ...on(['measuring'], 'CPU time of many processes', 'many files', 'files that were removed'),
+      ...on(['cgroup', 'measuring'], 'memory', 'memory of many processes'),
+      ...on(['cgroup', 'seccomp'], 'memory that no process shows'),
+      ...on(['rlimits'], 'address space', 'open files'),
+      // The kernel counts the processes of a user, but not those of user 0.
+      { name: 'a fork bomb', heldBy: ['cgroup', 'pid_limit', 'measuring'], only: 'user 0' },
+      { name: 'a fork bomb', heldBy: ['rlimits', 'pid_limit', 'measuring'], only: 'ordinary user' },
+    ],
+  },
+  {
+    title: 'Gaining rights',
+    way: 'gain',
+    attacks: [
+      ...asUser0(on(['capabilities', 'script_user', 'landlock', 'seccomp'], 'a mount')),
+      ...asUser0(on(['capabilities', 'script_user', 'landlock'], 'a device')),
+      ...asUser0(
+        on(
+          ['capabilities', 'script_user'],
+          'a raw socket',
+          'a file that is closed to all but its user',
+        ),
+      ),
+    ],
+  },
+  {
+    title: 'Gaining rights by a program',
+    way: 'gain',
+    attacks: [
+      {
+        name: 'a program of user 0 that gives its rights',
+        heldBy: ['no_new_privs', 'mount_namespace'],
+        only: 'user 0',
+      },
+    ],
+  },
+  {
+    title: 'Ending its own supervisor',
+    way: 'break',
+    attacks: on(['session', 'script_user', 'landlock'], 'a signal to its process group'),
+  },
+  {
+    title: 'Calling what no script needs',
+    way: 'call',
+    attacks: on(
+      ['seccomp'],
+      'add_key',
+      'keyctl',
+      'userfaultfd',
+      'io_uring_setup',
+      'unshare',
+      'clone',
+      'personality',
+    ),
+  },
+];
+
+/** Layers to leave out, so that of those that hold attacks of a family only `alone` is left, or none. */
+export function leftOut({ attacks }: Family, alone?: string): readonly string[] {
+  const needed = alone === undefined ? [] : [alone, ...(NEEDS[alone] ?? [])];
+  const holding = new Set(attacks.flatMap(({ heldBy }) => heldBy));
+  // Without this one there is no other namespace, and as user 0 it is not needed for them.
+  if (holding.has('pid_namespace') || holding.has('mount_namespace')) {
+    for (const layer of ['user_namespace', 'pid_namespace', 'ipc_namespace']) holding.add(layer);
+    for (const layer of ['pid_limit', 'mount_namespace', 'proc']) holding.add(layer);
+  }
+  return [...holding].filter((layer) => !needed.includes(layer));
+}

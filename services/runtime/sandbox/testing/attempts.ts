@@ -1,0 +1,138 @@
+/** Carries attacks out, in a sandbox that is as the caller chose it. */
+import { spawn } from 'node:child_process';
+import { chmod, chown, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { NO_LIMITS, processesWith, until, type Bench } from './bench.ts';
+import type { Family } from './attacks.ts';
+
+const MIB = 1024 * 1024;
+const LIMITS = {
+  ...NO_LIMITS,
+  cpuSeconds: 1,
+  memoryBytes: 64 * MIB,
+  addressSpaceBytes: 2048 * MIB,
+  openFiles: 100,
+  processes: 30,
+  diskBytes: 8 * MIB,
+};
+const AT_ONCE = 4;
+// Somebody whom no machine knows.
+const NOBODY = 54_321;
+
+/** Names of those that got through. */
+export type Attempt = (bench: Bench, names: readonly string[]) => Promise<readonly string[]>;
+
+export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
+  /** For the process, the files, the memory and the sockets of another script, and of the platform. */
+  reach: async (bench) => {
+    const name = `victim-${process.pid}-${bench.sandbox.launcherPid}`;
+    const platform = join(bench.folder, 'platform');
+    const [data, secret] = [join(bench.folder, 'data', 'victim'), join(platform, 'secret')];
+    await mkdir(platform);
+    await writeFile(secret, 'secret', { mode: 0o600 });
+    const socket = join(platform, 'socket');
+    const server = createServer((connection) => connection.destroy()).listen(socket);
+    await until(() => server.listening);
+    await chmod(socket, 0o600);
+    const own = spawn('sleep', ['600'], { env: { SECRET: 'secret' }, stdio: 'ignore' });
+    const who = { scriptId: 'victim', user: 'victim', dataFolder: data };
+    const victim = await bench.start(bench.spec('victim.py', [name], who));
+    await victim.seen('waiting');
+    const where = {
+      pid: victim.run.pid,
+      workspace: join(bench.folder, 'runs', victim.runId, 'files'),
+      segment: Number(/segment (-?\d+)/.exec(victim.output.stdout)?.[1]),
+      platform: own.pid,
+      data,
+      name,
+      secret,
+      socket,
+    };
+    const { stdout, stderr } = await bench.run('reaches.py', [JSON.stringify(where)]);
+    victim.run.kill();
+    await victim.outcome();
+    own.kill('SIGKILL');
+    server.close();
+    await rm(`/dev/shm/${name}`, { force: true });
+    return listIn(stdout, stderr);
+  },
+
+  take: async (bench, names) =>
+    await passing(names, async (name) => {
+      const outcome = await bench.run('takes.py', [name], { limits: LIMITS, user: 'greedy' });
+      return outcome.stdout.includes('through');
+    }),
+
+  /** Beyond the end of its run. */
+  stay: async (bench, names) =>
+    await passing(names, async (name) => {
+      const mark = `mark-${process.pid}-${bench.sandbox.launcherPid}-${name.replaceAll(' ', '-')}`;
+      const running = await bench.start(bench.spec('stays.py', [name, mark]));
+      await running.seen('there');
+      running.run.stop(20);
+      await running.run.finished;
+      const left = await processesWith(mark);
+      const group = Number(/there (\d+)/.exec(running.output.stdout)?.[1]);
+      // A chain is at no place when it is looked for. Within a namespace its number is another.
+      const isLeft = !running.run.layers.includes('pid_namespace') && endGroup(group);
+      for (const pid of left) process.kill(pid, 'SIGKILL');
+      return isLeft || left.length > 0;
+    }),
+
+  gain: async (bench) => {
+    const program = join(bench.folder, 'become');
+    await copyFile('/usr/bin/id', program);
+    await chmod(program, 0o4755);
+    const closed = join(bench.folder, 'closed');
+    await writeFile(closed, '', { mode: 0o600 });
+    if (process.getuid?.() === 0) await chown(closed, NOBODY, NOBODY);
+    const readOnly = [...bench.python.prefixes, program, closed];
+    const { stdout, stderr } = await bench.run('gains.py', [program, closed], { readOnly });
+    return listIn(stdout, stderr);
+  },
+
+  call: async (bench) => {
+    const { stdout, stderr } = await bench.run('system_calls.py');
+    if (stderr !== '') throw new Error(stderr);
+    const answers = Object.entries(JSON.parse(stdout) as Record<string, string>);
+    return answers.filter(([, answer]) => answer === 'done').map(([name]) => name);
+  },
+
+  break: async (bench, names) =>
+    await passing(names, async () => {
+      const { exit } = await bench.run('kills_group.py');
+      return exit.kind === 'lost';
+    }),
+};
+
+/** @returns whether there was one */
+function endGroup(group: number): boolean {
+  try {
+    process.kill(-group, 'SIGKILL');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function listIn(stdout: string, stderr: string): readonly string[] {
+  if (stderr !== '') throw new Error(stderr);
+  return JSON.parse(stdout) as readonly string[];
+}
+
+/** Those that pass, a few looked at at once. */
+async function passing(
+  names: readonly string[],
+  passes: (name: string) => Promise<boolean>,
+): Promise<readonly string[]> {
+  const waiting = [...names];
+  const passed: string[] = [];
+  const work = async (): Promise<void> => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      if (await passes(name)) passed.push(name);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return passed;
+}
