@@ -24,17 +24,20 @@ export interface Projection {
   readonly fill?: Fill;
 }
 
-/** What `apply` does, said in SQL and much quicker. It reads events as they are stored, and is used as
- *  long as all that the projection handles are of the first schema version. */
+/** What `apply` does, said in SQL and much quicker. It reads events as they are stored. */
 export interface Fill {
   /** Whether it does all there is to do, or leaves to `apply` the events of streams that began before. */
   readonly covers: 'every event' | 'streams that begin';
+  /** It can take events of all schema versions. Absent: it is used as long as all that the projection
+   *  handles are of the first one. */
+  readonly takes?: 'every shape';
   /** Takes the events after `from` up to `to` into tables that have nothing of them yet. */
   readonly run: (db: ReadModels, from: Position, to: Position) => Promise<void>;
 }
 
-/** The set-based way of a projection, as long as there is one. */
+/** The set-based way of a projection, as far as there is one. */
 export function fillOf({ fill, handles }: Projection): Fill | undefined {
+  if (fill?.takes === 'every shape') return fill;
   return handles.some((type) => schemaVersionOf(type) > 1) ? undefined : fill;
 }
 

@@ -1,5 +1,5 @@
 /** Every read model's table, as the query builder knows it. */
-import type { AuditTable } from './audit/table.ts';
+import type { AuditScriptsTable, AuditSpansTable, AuditTable } from './audit/table.ts';
 import type { FigurePlaceTable, FigureRunsTable, RunFiguresTable } from './figures/table.ts';
 import type { GroupsTable } from './groups/table.ts';
 import type { RetentionTable } from './retention/table.ts';
@@ -16,6 +16,8 @@ import type { WebhooksTable } from './webhooks/table.ts';
 
 export interface Tables {
   readonly audit: AuditTable;
+  readonly audit_scripts: AuditScriptsTable;
+  readonly audit_spans: AuditSpansTable;
   readonly api_tokens: TokensTable;
   readonly data_keys: DataKeysTable;
   readonly figure_place: FigurePlaceTable;

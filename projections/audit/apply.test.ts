@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '#domain/kernel/json.ts';
 import { commandId, eventId, groupId, refusalId, scriptId } from '#domain/testing/ids.ts';
 import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
 import { recordRefusal } from '#domain/testing/samples.ts';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestReads, rowsAfter, type TestReads } from '../testing/delivery.ts';
 import { auditProjection } from './apply.ts';
-import { listAudit } from './queries.ts';
+import { noHash } from './entries.ts';
+import type { AuditTable } from './table.ts';
 
 let reads: TestReads;
 beforeAll(async () => {
@@ -12,17 +16,36 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
+const odd = 'a "quoted" \\ back\u0001slash, 🔑 and \u2028';
 const history = recordAll([
   ...beginning,
+  { type: 'SaveFile', scriptId: scriptId(), path: 'main.py', sha256: 'b'.repeat(64), sizeBytes: 3 },
+  {
+    type: 'ChangeScript',
+    scriptId: scriptId(),
+    groupId: groupId(2),
+    settings: { maxConcurrentRuns: 2 },
+  },
   recordRefusal(),
-  recordRefusal({ refusalId: refusalId(2), resource: null, count: 7 }),
+  recordRefusal({ refusalId: refusalId(2), operation: odd, resource: null, count: 7 }),
 ]);
+
+async function entriesAfter(batches: Parameters<typeof rowsAfter>[2]) {
+  const { audit = [] } = await rowsAfter(reads.db, [auditProjection], batches);
+  return (audit as readonly AuditTable[]).toSorted((one, other) => one.audit_seq - other.audit_seq);
+}
+
+/** As docs/audit.md tells it. */
+function hashOf(entry: AuditTable): string {
+  const { event_position: _, group_id: _group, hash: _hash, ...hashed } = entry;
+  return createHash('sha256').update(canonicalJson(hashed)).digest('hex');
+}
 
 describe('given what was done and what was refused', () => {
   test('then each has an entry', async () => {
-    const rows = await rowsAfter(reads.db, [auditProjection], [await history]);
-    expect(rows['audit']).toHaveLength(5);
-    expect(rows['audit']?.[0]).toEqual({
+    const entries = await entriesAfter([await history]);
+    expect(entries).toHaveLength(7);
+    expect(entries[0]).toMatchObject({
       audit_seq: 1,
       event_id: eventId(1),
       event_position: 1,
@@ -31,38 +54,63 @@ describe('given what was done and what was refused', () => {
       action: 'group_created',
       resource: `group-${groupId()}`,
       outcome: 'accepted',
-      detail: null,
       ip: '192.0.2.1',
       correlation_id: commandId(1),
       causation_id: null,
+      prev_hash: noHash,
     });
-    const refused = { outcome: 'refused', action: 'POST /api/v1/scripts/{id}/run' };
-    expect(rows['audit']?.slice(3)).toMatchObject([
-      { ...refused, resource: `script-${scriptId()}`, detail: 'forbidden', ip: null },
-      { ...refused, resource: `refusal-${refusalId(2)}`, detail: 'forbidden (7 times)' },
+    expect(entries.slice(3, 5)).toMatchObject([
+      { action: 'file_saved', detail: 'main.py' },
+      { action: 'script_changed', detail: 'group_id, max_concurrent_runs' },
+    ]);
+    expect(entries.slice(5)).toMatchObject([
+      { outcome: 'refused', resource: `script-${scriptId()}`, detail: 'forbidden' },
+      {
+        outcome: 'refused',
+        action: odd,
+        resource: `refusal-${refusalId(2)}`,
+        detail: 'forbidden (7 times)',
+      },
     ]);
   });
 
-  test('when part of it was delivered before, then the numbers have no gap', async () => {
-    const events = await history;
-    const rows = await rowsAfter(reads.db, [auditProjection], [events.slice(0, 2), events]);
-    const entries = rows['audit'] as readonly { audit_seq: number; event_id: string }[];
-    const numbered = Object.fromEntries(entries.map((one) => [one.audit_seq, one.event_id]));
-    expect(numbered).toEqual({
-      1: eventId(1),
-      2: eventId(2),
-      3: eventId(3),
-      4: eventId(4),
-      5: eventId(5),
-    });
+  test('then each belongs to the group that its script was in', async () => {
+    const entries = await entriesAfter([await history]);
+    const [first, second] = [groupId(1), groupId(2)];
+    const groups = [first, second, first, first, second, second, null];
+    expect(entries.map((entry) => entry.group_id)).toEqual(groups);
   });
 
-  test('then it is listed newest first, page by page', async () => {
-    await auditProjection.apply(reads.db, await history);
-    const page = async (before?: number) =>
-      (await listAudit(reads.db, before, 3)).map((entry) => entry.audit_seq);
-    expect(await page()).toEqual([5, 4, 3]);
-    expect(await page(3)).toEqual([2, 1]);
-    expect(await page(1)).toEqual([]);
+  test('then each has its hash, and that of the one before it', async () => {
+    const entries = await entriesAfter([await history]);
+    expect(entries.map(hashOf)).toEqual(entries.map((entry) => entry.hash));
+    const before = [noHash, ...entries.map((entry) => entry.hash)].slice(0, -1);
+    expect(entries.map((entry) => entry.prev_hash)).toEqual(before);
+  });
+
+  test('then an event is hashed line by line', async () => {
+    const [event] = await history;
+    const stored = await sql<{ data: string; metadata: string }>`
+      SELECT ${JSON.stringify(event?.data)}::jsonb::text AS data,
+        ${JSON.stringify(event?.metadata)}::jsonb::text AS metadata`.execute(reads.db);
+    const { data, metadata } = stored.rows[0] ?? {};
+    const envelope = [event?.streamId, 1, event?.eventId, 'GroupCreated', 1];
+    const lines = [...envelope, '2026-01-01T00:00:01.000Z', data, metadata];
+    const [entry] = await entriesAfter([await history]);
+    expect(entry?.event_hash).toBe(createHash('sha256').update(lines.join('\n')).digest('hex'));
+  });
+
+  test('when part of it was delivered before, then the chain is the same', async () => {
+    const events = await history;
+    const whole = await entriesAfter([events]);
+    expect(await entriesAfter([events.slice(0, 2), events.slice(0, 5), events])).toEqual(whole);
+  });
+
+  test('when it is delivered in other parts, then it spans the same times and positions', async () => {
+    const events = await history;
+    const parts = [events.slice(0, 4), events.slice(4)];
+    const { audit_spans: spans } = await rowsAfter(reads.db, [auditProjection], parts);
+    const span = { span: 0, first_position: 1, last_position: 7 };
+    expect(spans).toEqual([{ ...span, first_time: at(1), last_time: at(7) }]);
   });
 });

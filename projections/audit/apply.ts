@@ -1,174 +1,140 @@
 import type { EventType, Recorded } from '#domain/aggregates.ts';
-import type { Position } from '#domain/kernel/event.ts';
-import { sql } from 'kysely';
-import { actorName, actorNameSql } from '../actors.ts';
+import { sql, type RawBuilder } from 'kysely';
 import { between, type Projection, type ReadModels } from '../projection.ts';
-import { unnested } from '../rows.ts';
-import type { AuditTable } from './table.ts';
+import { chainStart, entriesOf, type ChainEnd } from './entries.ts';
+import { spanSize } from './table.ts';
 
-const actions = {
-  ScriptCreated: 'script_created',
-  ScriptChanged: 'script_changed',
-  FileSaved: 'file_saved',
-  FileDeleted: 'file_deleted',
-  FileMoved: 'file_moved',
-  ScriptEnabled: 'script_enabled',
-  ScriptDisabled: 'script_disabled',
-  ScriptDeleted: 'script_deleted',
-  ScriptRestored: 'script_restored',
-  ScriptPurged: 'script_purged',
-  ScriptPurgeFinished: 'script_purge_finished',
-  SecretSet: 'secret_set',
-  SecretDeleted: 'secret_deleted',
-  SecretsRead: 'secrets_read',
-  ScheduleCreated: 'schedule_created',
-  ScheduleChanged: 'schedule_changed',
-  ScheduleDeleted: 'schedule_deleted',
-  OccurrencesPassed: 'occurrences_passed',
-  NoticePosted: 'notice_posted',
-  RunQueued: 'run_queued',
-  RunReleased: 'run_released',
-  RunStarted: 'run_started',
-  RunStopRequested: 'run_stop_requested',
-  RunFinished: 'run_finished',
-  UserCreated: 'user_created',
-  SessionOpened: 'session_opened',
-  SessionRefreshed: 'session_refreshed',
-  SessionClosed: 'session_closed',
-  TokenIssued: 'token_issued',
-  TokenRevoked: 'token_revoked',
-  WebhookCreated: 'webhook_created',
-  WebhookChanged: 'webhook_changed',
-  WebhookRotated: 'webhook_rotated',
-  WebhookDeleted: 'webhook_deleted',
-  GroupCreated: 'group_created',
-  TriggersPaused: 'triggers_paused',
-  TriggersResumed: 'triggers_resumed',
-  RetentionChanged: 'retention_changed',
-  RequestRefused: 'request_refused',
-} as const satisfies Record<EventType, string>;
+/** Every type there is; the compiler names the one that is missing. What it is called in the trail follows
+ *  from its name. */
+const handled = {
+  ScriptCreated: true,
+  ScriptChanged: true,
+  FileSaved: true,
+  FileDeleted: true,
+  FileMoved: true,
+  ScriptEnabled: true,
+  ScriptDisabled: true,
+  ScriptDeleted: true,
+  ScriptRestored: true,
+  ScriptPurged: true,
+  ScriptPurgeFinished: true,
+  SecretSet: true,
+  SecretDeleted: true,
+  SecretsRead: true,
+  ScheduleCreated: true,
+  ScheduleChanged: true,
+  ScheduleDeleted: true,
+  OccurrencesPassed: true,
+  NoticePosted: true,
+  RunQueued: true,
+  RunReleased: true,
+  RunStarted: true,
+  RunStopRequested: true,
+  RunFinished: true,
+  UserCreated: true,
+  SessionOpened: true,
+  SessionRefreshed: true,
+  SessionClosed: true,
+  TokenIssued: true,
+  TokenRevoked: true,
+  WebhookCreated: true,
+  WebhookChanged: true,
+  WebhookRotated: true,
+  WebhookDeleted: true,
+  GroupCreated: true,
+  TriggersPaused: true,
+  TriggersResumed: true,
+  RetentionChanged: true,
+  RequestRefused: true,
+} as const satisfies Record<EventType, true>;
 
-/** Who did what or tried to: one dense number for every event. Its single writer is the projector,
- *  which holds the checkpoint's row while it numbers. */
+/** Who did what or tried to: one entry for every event, whatever its type, numbered and chained without a
+ *  gap. Its single writer is the projector, which holds the checkpoint's row while it writes. Made anew
+ *  it is the same, hash by hash (docs/adr/0016-the-audit-chain.md). */
 export const auditProjection: Projection = {
   name: 'audit',
-  version: 1,
-  handles: Object.keys(actions) as EventType[],
-  tables: ['audit'],
-  fill: { covers: 'every event', run: fillEntries },
-  apply: async (db, events) => {
-    const last = await lastSeq(db);
-    const known = await alreadyThere(db, events);
-    const fresh = events.filter((event) => !known.has(event.eventId));
-    await insertEntries(
-      db,
-      fresh.map((event, index) => entry(event, last + index + 1)),
-    );
+  version: 2,
+  handles: Object.keys(handled) as EventType[],
+  tables: ['audit', 'audit_spans', 'audit_scripts'],
+  fill: {
+    covers: 'every event',
+    takes: 'every shape',
+    run: (db, from, to) => addEntries(db, sql`(SELECT * FROM events WHERE ${between(from, to)})`),
   },
+  apply: (db, events) => addEntries(db, unknownOf(events)),
 };
 
-/** `entry`, said in SQL. */
-async function fillEntries(db: ReadModels, from: Position, to: Position): Promise<void> {
-  const last = await lastSeq(db);
-  await sql`
-    INSERT INTO audit (audit_seq, event_id, event_position, time, actor, action, resource, outcome,
-      detail, ip, correlation_id, causation_id)
-    SELECT ${last}::bigint + row_number() OVER (ORDER BY transaction_id, global_position), event_id,
-      global_position, recorded_at,
-      ${actorNameSql('events')},
-      CASE WHEN refused THEN data ->> 'operation' ELSE ${JSON.stringify(actions)}::jsonb ->> type END,
-      CASE WHEN refused THEN coalesce(data ->> 'resource', stream_id)
-        WHEN type = 'SecretsRead' THEN 'secret-' || (data ->> 'scriptId') ELSE stream_id END,
-      CASE WHEN refused THEN 'refused' ELSE 'accepted' END,
-      CASE WHEN refused THEN data ->> 'code' || CASE WHEN (data ->> 'count')::bigint = 1 THEN ''
-        ELSE ' (' || (data ->> 'count') || ' times)' END
-        WHEN type IN ('SecretSet', 'SecretDeleted') THEN data ->> 'name'
-        WHEN type = 'SecretsRead' THEN (SELECT string_agg(read ->> 'name', ', ' ORDER BY place)
-          FROM jsonb_array_elements(data -> 'secrets') WITH ORDINALITY AS reads (read, place)) END,
-      metadata ->> 'ip', metadata ->> 'correlationId', (metadata ->> 'causationId')::uuid
-    FROM events, LATERAL (SELECT type = 'RequestRefused' AS refused) kind
-    WHERE ${between(from, to)} AND type = ANY(${Object.keys(actions)})`.execute(db);
+/** Given events, as a relation with the columns of `events`; without those that have entries. */
+function unknownOf(events: readonly Recorded[]): RawBuilder<unknown> {
+  const rows = events.map(({ position, ...event }) => ({
+    transaction_id: position.transactionId.toString(),
+    global_position: position.globalPosition,
+    stream_id: event.streamId,
+    version: event.version,
+    event_id: event.eventId,
+    type: event.type,
+    schema_version: event.schemaVersion,
+    data: event.data,
+    metadata: event.metadata,
+    recorded_at: event.recordedAt.toISOString(),
+  }));
+  return sql`(SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS given (transaction_id xid8,
+      global_position bigint, stream_id text, version bigint, event_id uuid, type text,
+      schema_version integer, data jsonb, metadata jsonb, recorded_at timestamptz)
+    WHERE NOT EXISTS (SELECT FROM audit WHERE audit.event_id = given.event_id))`;
 }
 
-async function lastSeq(db: ReadModels): Promise<number> {
-  const row = await db
+const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+const idIn = (prefix: string) =>
+  sql`substring(resource FROM ${sql.lit(`^${prefix}-(${uuid})$`)})::uuid`;
+
+/** The script that an entry is about: named by the event, by what was asked for, or by how that began. */
+const scriptOf = sql`coalesce((data ->> 'scriptId')::uuid, ${idIn('script')},
+  CASE WHEN resource !~ '^(script|group|user|session|token|system|refusal|disclosure)-' THEN
+    (SELECT (first.data ->> 'scriptId')::uuid FROM events first
+      WHERE first.stream_id = resource AND first.version = 1) END)`;
+
+/** Chains entries of the events on. They belong to the group in which their script is at that moment. */
+async function addEntries(db: ReadModels, source: RawBuilder<unknown>): Promise<void> {
+  const end = await chainEnd(db);
+  await sql`
+    WITH entry AS MATERIALIZED (
+      SELECT found.*, ${scriptOf} AS script_id, ${idIn('group')} AS own_group_id, CASE
+        WHEN action IN ('script_created', 'script_changed') THEN (data ->> 'groupId')::uuid END AS moved_to
+      FROM (${entriesOf(source, end)}) found
+    ), era AS (
+      SELECT *, count(moved_to) OVER (PARTITION BY script_id ORDER BY audit_seq) AS era FROM entry
+    ), grouped AS (
+      SELECT era.*, coalesce(own_group_id, first_value(moved_to)
+        OVER (PARTITION BY script_id, era ORDER BY audit_seq), known.group_id) AS group_id
+      FROM era LEFT JOIN audit_scripts known USING (script_id)
+    ), moved AS (
+      INSERT INTO audit_scripts (script_id, group_id)
+      SELECT DISTINCT ON (script_id) script_id, moved_to FROM entry WHERE moved_to IS NOT NULL
+      ORDER BY script_id, audit_seq DESC
+      ON CONFLICT (script_id) DO UPDATE SET group_id = excluded.group_id
+    ), spanned AS (
+      INSERT INTO audit_spans AS old (span, first_time, last_time, first_position, last_position)
+      SELECT (audit_seq - 1) / ${sql.lit(spanSize)}, min(time), max(time), min(event_position),
+        max(event_position) FROM entry GROUP BY 1
+      ON CONFLICT (span) DO UPDATE SET first_time = least(old.first_time, excluded.first_time),
+        last_time = greatest(old.last_time, excluded.last_time),
+        first_position = least(old.first_position, excluded.first_position),
+        last_position = greatest(old.last_position, excluded.last_position)
+    )
+    INSERT INTO audit (audit_seq, event_id, event_position, event_hash, time, actor, action, resource,
+      outcome, detail, ip, correlation_id, causation_id, prev_hash, hash, group_id)
+    SELECT audit_seq, event_id, event_position, event_hash, time, actor, action, resource, outcome, detail,
+      ip, correlation_id, causation_id, prev_hash, hash, group_id
+    FROM grouped ORDER BY audit_seq`.execute(db);
+}
+
+async function chainEnd(db: ReadModels): Promise<ChainEnd> {
+  const last = await db
     .selectFrom('audit')
-    .select('audit_seq')
+    .select(['audit_seq', 'hash'])
     .orderBy('audit_seq', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return row?.audit_seq ?? 0;
-}
-
-async function alreadyThere(
-  db: ReadModels,
-  events: readonly Recorded[],
-): Promise<ReadonlySet<string>> {
-  const rows = await db
-    .selectFrom('audit')
-    .select('event_id')
-    .where(sql<boolean>`event_id = ANY(${events.map((event) => event.eventId)}::uuid[])`)
-    .execute();
-  return new Set(rows.map((row) => row.event_id));
-}
-
-function entry(event: Recorded, auditSeq: number): AuditTable {
-  const refused = event.type === 'RequestRefused';
-  return {
-    audit_seq: auditSeq,
-    event_id: event.eventId,
-    event_position: event.position.globalPosition,
-    time: event.recordedAt,
-    actor: actorName(event.metadata.actor),
-    action: refused ? event.data.operation : actions[event.type],
-    resource: resourceOf(event),
-    outcome: refused ? 'refused' : 'accepted',
-    detail: detailOf(event),
-    ip: event.metadata.ip,
-    correlation_id: event.metadata.correlationId,
-    causation_id: event.metadata.causationId,
-  };
-}
-
-function resourceOf(event: Recorded): string {
-  if (event.type === 'RequestRefused') return event.data.resource ?? event.streamId;
-  // What was read belongs to the script; the correlation leads to the run.
-  return event.type === 'SecretsRead' ? `secret-${event.data.scriptId}` : event.streamId;
-}
-
-function detailOf(event: Recorded): string | null {
-  if (event.type === 'RequestRefused') return refusalDetail(event.data);
-  if (event.type === 'SecretSet' || event.type === 'SecretDeleted') return event.data.name;
-  if (event.type !== 'SecretsRead') return null;
-  return event.data.secrets.map(({ name }) => name).join(', ');
-}
-
-function refusalDetail(data: { readonly code: string; readonly count: number }): string {
-  return data.count === 1 ? data.code : `${data.code} (${data.count} times)`;
-}
-
-async function insertEntries(db: ReadModels, entries: readonly AuditTable[]): Promise<void> {
-  if (entries.length === 0) return;
-  const column = (type: string, name: keyof AuditTable) =>
-    unnested(
-      type,
-      entries.map((one) => one[name]),
-    );
-  await sql`
-    INSERT INTO audit (audit_seq, event_id, event_position, time, actor, action, resource, outcome,
-      detail, ip, correlation_id, causation_id)
-    SELECT * FROM unnest(${sql.join([
-      column('bigint', 'audit_seq'),
-      column('uuid', 'event_id'),
-      column('bigint', 'event_position'),
-      column('timestamptz', 'time'),
-      column('text', 'actor'),
-      column('text', 'action'),
-      column('text', 'resource'),
-      column('text', 'outcome'),
-      column('text', 'detail'),
-      column('text', 'ip'),
-      column('text', 'correlation_id'),
-      column('uuid', 'causation_id'),
-    ])})`.execute(db);
+  return last ?? chainStart;
 }

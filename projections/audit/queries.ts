@@ -1,13 +1,92 @@
+import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
-import type { AuditTable } from './table.ts';
+import { spanSize, type AuditOutcome, type AuditTable } from './table.ts';
 
-/** Newest first, from behind the entry number `before`; at most `limit` rows. */
+export interface AuditFilter {
+  /** Groups whose entries are wanted; `null` for all entries, also those that belong to no group. */
+  readonly groupIds: readonly string[] | null;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly resource?: string | undefined;
+  readonly outcome?: AuditOutcome | undefined;
+  /** Recorded at this time or later, and before `to`. */
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+  /** Positions of their events, both included. */
+  readonly fromPosition?: number | undefined;
+  readonly toPosition?: number | undefined;
+}
+
+export interface AuditPage {
+  readonly order: 'asc' | 'desc';
+  /** Number of the entry that the page begins behind. */
+  readonly after: number | undefined;
+  readonly limit: number;
+}
+
+/** Entries in the order of their numbers. What the page costs does not grow with the trail: each filter has
+ *  an index in that order, of each group a page is looked at, and times and positions bound the numbers. */
 export async function listAudit(
   db: ReadModels,
-  before: number | undefined,
-  limit: number,
+  filter: AuditFilter,
+  { order, after, limit }: AuditPage,
 ): Promise<readonly AuditTable[]> {
-  let query = db.selectFrom('audit').selectAll().orderBy('audit_seq', 'desc').limit(limit);
-  if (before !== undefined) query = query.where('audit_seq', '<', before);
-  return await query.execute();
+  const spans = await spansOf(db, filter);
+  if (spans === 'nowhere') return [];
+  const behind = after === undefined ? [] : [isBehind(order, after)];
+  const where = sql.join([...behind, ...spans, ...conditions(filter)], sql` AND `);
+  const inOrder = sql`ORDER BY audit_seq ${sql.raw(order)} LIMIT ${sql.lit(limit)}`;
+  const { groupIds } = filter;
+  if (groupIds?.length === 0) return [];
+  const found =
+    groupIds === null
+      ? sql`${where} ${inOrder}`
+      : sql`audit_seq = ANY(ARRAY(SELECT audit_seq FROM (${sql.join(
+          groupIds.map(
+            (id) => sql`(SELECT audit_seq FROM audit
+              WHERE group_id = ${id}::uuid AND ${where} ${inOrder})`,
+          ),
+          sql` UNION ALL `,
+        )}) own ${inOrder})) ${inOrder}`;
+  const { rows } = await sql<AuditTable>`SELECT * FROM audit WHERE ${found}`.execute(db);
+  return rows;
+}
+
+function isBehind(order: AuditPage['order'], after: number): RawBuilder<unknown> {
+  return order === 'asc' ? sql`audit_seq > ${after}` : sql`audit_seq < ${after}`;
+}
+
+function conditions(filter: AuditFilter): readonly RawBuilder<unknown>[] {
+  const { actor, action, resource, outcome, from, to, fromPosition, toPosition } = filter;
+  const each = [
+    actor !== undefined && sql`actor = ${actor}`,
+    action !== undefined && sql`action = ${action}`,
+    resource !== undefined && sql`resource = ${resource}`,
+    // As text, so that the planner knows the index of what is not accepted.
+    outcome !== undefined && sql`outcome = ${sql.lit(outcome)}`,
+    from && sql`time >= ${from}`,
+    to && sql`time < ${to}`,
+    fromPosition !== undefined && sql`event_position >= ${fromPosition}`,
+    toPosition !== undefined && sql`event_position <= ${toPosition}`,
+  ].filter((one) => typeof one === 'object');
+  return each.length === 0 ? [sql`true`] : each;
+}
+
+/** The numbers between which times and positions can be. */
+async function spansOf(
+  db: ReadModels,
+  { from, to, fromPosition, toPosition }: AuditFilter,
+): Promise<readonly RawBuilder<unknown>[] | 'nowhere'> {
+  const bounds = [from, to, fromPosition, toPosition];
+  if (bounds.every((bound) => bound === undefined)) return [];
+  const { rows } = await sql<{ first: number | null; last: number }>`
+    SELECT min(span) AS first, max(span) AS last FROM audit_spans
+    WHERE last_time >= coalesce(${from ?? null}::timestamptz, '-infinity')
+      AND first_time < coalesce(${to ?? null}::timestamptz, 'infinity')
+      AND last_position >= coalesce(${fromPosition ?? null}::bigint, 0)
+      AND first_position <= coalesce(${toPosition ?? null}::bigint, first_position)`.execute(db);
+  const [{ first, last } = { first: null, last: 0 }] = rows;
+  if (first === null) return 'nowhere';
+  const [lowest, highest] = [first * spanSize + 1, (last + 1) * spanSize];
+  return [sql`audit_seq BETWEEN ${sql.lit(lowest)} AND ${sql.lit(highest)}`];
 }

@@ -102,8 +102,12 @@ async function measureOthers(db: ReadModels, pool: pg.Pool): Promise<void> {
   await measure('scripts: text of one', script, scripts({ groupIds, text: dormant.name }));
 
   const entry = () => db.selectFrom('audit').selectAll().where('audit_seq', '=', 77).execute();
-  await measure('audit', entry, () => listAudit(db, undefined, pageSize));
-  await measure('audit, deep', entry, () => listAudit(db, 1000, pageSize));
+  await measure('audit', entry, () =>
+    listAudit(db, { groupIds: null }, { order: 'desc', after: undefined, limit: pageSize }),
+  );
+  await measure('audit, deep', entry, () =>
+    listAudit(db, { groupIds: null }, { order: 'desc', after: 1000, limit: pageSize }),
+  );
 
   const stream = `script-${scriptOf(1)}` as const;
   const event = () =>

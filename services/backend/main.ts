@@ -1,5 +1,6 @@
 /** The backend process: REST, WebSockets, documentation and the dashboard. */
 import { fileURLToPath } from 'node:url';
+import { HeadSigner } from '#infra/audit/head-signer.ts';
 import { openObjectStore } from '#infra/objects/open.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
@@ -28,6 +29,7 @@ await runProcess('backend', async (_signal, logger) => {
     ...platformSettings,
     ...objectStoreSettings,
     'tokenKey',
+    'auditKey',
     'secretMasterKey',
     'secretMasterKeyOther',
     'adminEmail',
@@ -48,6 +50,7 @@ await runProcess('backend', async (_signal, logger) => {
     readModels: reads,
     database: database.pool,
     vault,
+    auditSigner: new HeadSigner(config.auditKey),
     objects: await openObjectStore(config),
     runLogs: new PostgresRunLogs(database.pool),
     runSamples: new PostgresRunSamples(database.pool),

@@ -5,6 +5,7 @@ import { operation, type Operation } from './http/operation.ts';
 import { text } from './http/reply.ts';
 import { artifactOperations } from './routes/artifacts.ts';
 import { auditOperations } from './routes/audit.ts';
+import { auditVerifyOperations } from './routes/audit-verify.ts';
 import { authOperations } from './routes/auth.ts';
 import { dashboardOperations } from './routes/dashboard.ts';
 import { fileOperations } from './routes/files.ts';
@@ -70,6 +71,7 @@ export const operations: readonly Operation[] = [
   ...groupOperations,
   ...userOperations,
   ...auditOperations,
+  ...auditVerifyOperations,
   ...systemOperations,
   ...dashboardOperations,
   ...triggerOperations,

@@ -7,6 +7,7 @@ import type { Ids } from '#domain/ports/ids.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { RunLogs } from '#domain/ports/run-logs.ts';
 import type { RunSamples } from '#domain/ports/run-samples.ts';
+import type { HeadSigner } from '#infra/audit/head-signer.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
 import type { ReadModels } from '#projections/projection.ts';
@@ -28,6 +29,7 @@ export interface Parts {
   readonly readModels: ReadModels;
   readonly database: Queryable;
   readonly vault: Vault;
+  readonly auditSigner: HeadSigner;
   readonly objects: ObjectStore;
   readonly runLogs: RunLogs;
   readonly runSamples: RunSamples;

@@ -5,7 +5,7 @@ import { settings } from '#services/shared/settings.ts';
 export type Config = Settings;
 
 /** What the minimal edition makes itself, so that it may be missing. */
-const MADE_HERE = ['SECRET_MASTER_KEY', 'ORCH_TOKEN_KEY'];
+const MADE_HERE = ['SECRET_MASTER_KEY', 'ORCH_TOKEN_KEY', 'ORCH_AUDIT_KEY'];
 const EMBEDDED = ['ORCH_DATABASE_URL', 'ORCH_DATABASE_ADMIN_URL'];
 
 /** @throws ConfigError with every problem of every setting of every service */

@@ -9,6 +9,7 @@ import type { Environment } from '#services/shared/config.ts';
 const makers = {
   SECRET_MASTER_KEY: () => randomBytes(32).toString('base64'),
   ORCH_TOKEN_KEY: () => randomBytes(32).toString('base64'),
+  ORCH_AUDIT_KEY: () => randomBytes(32).toString('base64'),
   ORCH_ADMIN_PASSWORD: () => randomBytes(12).toString('base64url'),
   ORCH_REDIS_PASSWORD: () => randomBytes(24).toString('base64url'),
 } as const;

@@ -1,6 +1,7 @@
 /** The scheduler: whatever has to happen without anybody asking for it at that moment. */
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { reactions } from '#domain/reactions/registry.ts';
+import { HeadSigner } from '#infra/audit/head-signer.ts';
 import { openObjectStore } from '#infra/objects/open.ts';
 import { forgetAnswers } from '#infra/postgres/command-answers.ts';
 import { Feeder, feederName, forgetFeeder } from '#infra/postgres/feeder.ts';
@@ -19,6 +20,7 @@ import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { purgeScripts } from './housekeeping/purges.ts';
 import { removeOutdated } from './housekeeping/retention.ts';
 import { keepBotsAlive } from './keep-alive.ts';
+import { signNewestEntry } from './audit-heads.ts';
 import { endLostRuns } from './lost-runs.ts';
 import { lagMetrics, lagProblem } from './reader-lag.ts';
 import { serveDueSchedules } from './schedules/due-schedules.ts';
@@ -32,18 +34,21 @@ const gatherMs = 40;
 const housekeepingMs = 10 * 60_000;
 const dataKeysAtOnce = 1_000;
 const purgeMs = 60_000;
+const headsMs = 5 * 60_000;
 const answersKeptMs = 24 * 60 * 60_000;
 
 await runProcess('scheduler', async (_signal, logger) => {
   const config = readConfig([
     ...platformSettings,
+    'auditKey',
     'bind',
     'schedulerHealthPort',
     ...objectStoreSettings,
   ]);
   const platform = await openPlatform({ ...config, name: 'scheduler', connections: 4, logger });
+  const signer = new HeadSigner(config.auditKey);
   const duties = [
-    ...startDuties(platform, await openObjectStore(config), logger),
+    ...startDuties(platform, await openObjectStore(config), signer, logger),
     ...(await startFeeding(platform, logger)),
   ];
   const { pool } = platform.database;
@@ -64,7 +69,7 @@ await runProcess('scheduler', async (_signal, logger) => {
   };
 });
 
-function startDuties(platform: Platform, objects: ObjectStore, logger: Logger) {
+function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigner, logger: Logger) {
   const { database, reads, bus, commands, ids, clock } = platform;
   const { pool } = database;
   const queue = new PostgresRunQueue(pool);
@@ -115,6 +120,7 @@ function startDuties(platform: Platform, objects: ObjectStore, logger: Logger) {
     duty('retention', housekeepingMs, (signal) =>
       removeOutdated({ database: pool, reads, objects, clock }, signal),
     ),
+    duty('audit heads', headsMs, () => signNewestEntry(pool, signer, clock.now())),
     duty('housekeeping', housekeepingMs, async () => {
       await forgetAnswers(pool, new Date(clock.now().getTime() - answersKeptMs));
     }),

@@ -101,6 +101,8 @@ export const settings = {
   secretMasterKeyOther: optional(key('SECRET_MASTER_KEY_OTHER')),
   /** Signs access tokens. */
   tokenKey: key('ORCH_TOKEN_KEY'),
+  /** Signs heads of the audit chain: the 32 bytes of an Ed25519 private key. */
+  auditKey: key('ORCH_AUDIT_KEY'),
   adminEmail: text('ORCH_ADMIN_EMAIL', emailAddress, 'admin@example.com'),
   /** Of the first administrator, who is made where there is none. */
   adminPassword: optional(secret(text('ORCH_ADMIN_PASSWORD', password))),

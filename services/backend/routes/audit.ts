@@ -1,13 +1,21 @@
 /** The audit trail: who did what, or tried to. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import { listHeads, publicKeys, type HeadPlace } from '#infra/postgres/audit-heads.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
-import { listAudit } from '#projections/audit/queries.ts';
-import Type from 'typebox';
+import { listAudit, type AuditFilter } from '#projections/audit/queries.ts';
+import Type, { type Static } from 'typebox';
+import { attachment } from '../http/attachment.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { isProblem } from '../http/problem.ts';
+import { isProblem, notFound } from '../http/problem.ts';
+import { text } from '../http/reply.ts';
+import { AuditHeadPage, AuditPage, auditQuery, keyParameter } from '../schemas/audit.ts';
 import { pageQuery } from '../schemas/common.ts';
-import { AuditPage } from '../schemas/people.ts';
 import { auditJson } from './views.ts';
+import { visibleGroups } from './visible.ts';
+
+const tag = 'Audit';
+const access = { right: 'audit.read' } as const;
 
 const list = operation({
   method: 'get',
@@ -15,24 +23,105 @@ const list = operation({
   operationId: 'listAudit',
   summary: 'List the audit trail, newest first',
   description:
-    'For administrators, and for whoever may audit. It follows the events within moments.',
-  tag: 'Audit',
-  access: { right: 'audit.read' },
-  query: Type.Object(pageQuery, { additionalProperties: false }),
+    'For administrators, and, as far as their groups go, for whoever may audit. It follows the events ' +
+    'within moments. What belongs to no group, such as sign-ins, is for administrators.',
+  tag,
+  access,
+  query: auditQuery,
   responses: { 200: { description: 'A page.', schema: AuditPage, headers: ['Link'] } },
   refusals: ['invalid_cursor'],
   readsBehind: [auditProjection.name],
-  handle: async ({ query, url }, { readModels }) => {
-    const request = { list: 'audit', filter: null, url, limit: query.limit, cursor: query.cursor };
-    const before = keyOf(request, parseSeq);
-    if (isProblem(before)) return before;
-    const rows = await listAudit(readModels, before.key, (query.limit ?? defaultLimit) + 1);
+  handle: async ({ principal, query, url }, { readModels }) => {
+    const { limit = defaultLimit, cursor, order = 'desc' } = query;
+    const filter = filterOf(principal, query);
+    const request = { list: 'audit', filter: { order, ...filter }, url, limit, cursor };
+    const after = keyOf(request, parseSeq);
+    if (isProblem(after)) return after;
+    const page = { order, after: after.key, limit: limit + 1 };
+    const rows = await listAudit(readModels, filter, page);
     return pageReply(request, rows, (row) => String(row.audit_seq), auditJson);
   },
 });
 
-function parseSeq(text: string): number | undefined {
-  return /^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined;
+function filterOf(principal: Principal, query: Static<typeof auditQuery>): AuditFilter {
+  const { actor, action, resource, outcome, from, to, position } = query;
+  return {
+    groupIds: visibleGroups(principal),
+    actor,
+    action,
+    resource,
+    outcome,
+    from: from === undefined ? undefined : new Date(from),
+    to: to === undefined ? undefined : new Date(to),
+    fromPosition: position ?? query.from_position,
+    toPosition: position ?? query.to_position,
+  };
 }
 
-export const auditOperations: readonly Operation[] = [list];
+function parseSeq(seq: string): number | undefined {
+  return /^[1-9]\d{0,15}$/.test(seq) ? Number(seq) : undefined;
+}
+
+const heads = operation({
+  method: 'get',
+  path: '/api/v1/audit/heads',
+  operationId: 'listAuditHeads',
+  summary: 'List the signed heads of the audit chain, newest first',
+  description:
+    'One is saved every few minutes in which something was recorded, and with each export and ' +
+    'verification. Keep some elsewhere: with one of them anybody can tell whether the chain still leads ' +
+    'there.',
+  tag,
+  access,
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: AuditHeadPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ query: { limit = defaultLimit, cursor }, url }, { database }) => {
+    const request = { list: 'audit-heads', filter: null, url, limit, cursor };
+    const after = keyOf(request, parseHeadPlace);
+    if (isProblem(after)) return after;
+    const rows = await listHeads(database, after.key, limit + 1);
+    return pageReply(
+      request,
+      rows,
+      (row) => `${row.audit_seq} ${row.key_id}`,
+      (row) => row,
+    );
+  },
+});
+
+function parseHeadPlace(place: string): HeadPlace | undefined {
+  const [, seq, keyId] = /^([1-9]\d{0,15}) ([0-9a-f]{16})$/.exec(place) ?? [];
+  return seq === undefined || keyId === undefined ? undefined : { auditSeq: Number(seq), keyId };
+}
+
+const key = operation({
+  method: 'get',
+  path: '/api/v1/audit/key',
+  operationId: 'readAuditKey',
+  summary: 'Download the public key that heads of the audit chain are signed with',
+  description: 'As PEM. Heads of earlier keys name those: `?key_id=` reads one.',
+  tag,
+  access,
+  query: Type.Object({ key_id: keyParameter }, { additionalProperties: false }),
+  responses: {
+    200: {
+      description: 'The key.',
+      schema: Type.String(),
+      mediaType: 'application/x-pem-file',
+      headers: ['Content-Disposition'],
+    },
+  },
+  refusals: ['not_found'],
+  handle: async ({ query }, { auditSigner, database }) => {
+    const { key_id: keyId = auditSigner.keyId } = query;
+    const pem =
+      keyId === auditSigner.keyId ? auditSigner.publicKey : (await publicKeys(database)).get(keyId);
+    if (pem === undefined) return notFound;
+    return text(200, 'application/x-pem-file', pem, {
+      'Content-Disposition': attachment(`audit-${keyId}.pem`),
+    });
+  },
+});
+
+export const auditOperations: readonly Operation[] = [list, heads, key];

@@ -95,6 +95,6 @@ describe('given deeds and refused attempts', () => {
       { action: 'script_created', outcome: 'accepted', resource: `script-${id}` },
     ]);
     const rest = (await auditor.get(`/api/v1/audit?limit=2&cursor=${page.next_cursor}`)).json;
-    expect(rest.items[0].audit_seq).toBe(page.items[1].audit_seq - 1);
+    expect(rest.items[0].audit_seq).toBeLessThan(page.items[1].audit_seq);
   });
 });

@@ -150,6 +150,10 @@ export function auditJson(entry: AuditTable) {
     ip: entry.ip,
     correlation_id: entry.correlation_id,
     causation_id: entry.causation_id,
+    event_id: entry.event_id,
     event_position: entry.event_position,
+    event_hash: entry.event_hash,
+    prev_hash: entry.prev_hash,
+    hash: entry.hash,
   };
 }

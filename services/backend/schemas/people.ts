@@ -1,7 +1,7 @@
-/** People, groups, sign-ins and the audit trail on the wire. */
+/** People, groups and sign-ins on the wire. */
 import { roles } from '#domain/kernel/actor.ts';
 import Type from 'typebox';
-import { examples, Nullable, Page, Time, Uuid } from './common.ts';
+import { examples, Page, Time, Uuid } from './common.ts';
 
 export const RoleSchema = Type.Enum(roles, { title: 'Role' });
 
@@ -110,40 +110,3 @@ export const Group = Type.Object(
 );
 
 export const GroupPage = Page('GroupPage', Group);
-
-export const AuditEntry = Type.Object(
-  {
-    audit_seq: Type.Integer({ minimum: 1, description: 'Dense, from 1.' }),
-    time: Time(),
-    actor: Type.String(),
-    action: Type.String(),
-    resource: Type.String(),
-    outcome: Type.Enum(['accepted', 'refused', 'failed']),
-    detail: Nullable(Type.String()),
-    ip: Nullable(Type.String()),
-    correlation_id: Type.String(),
-    causation_id: Nullable(Uuid()),
-    event_position: Type.Integer({ minimum: 1 }),
-  },
-  {
-    title: 'AuditEntry',
-    additionalProperties: false,
-    examples: [
-      {
-        audit_seq: 42,
-        time: examples.time,
-        actor: 'ada@example.com',
-        action: 'script_created',
-        resource: `script-${examples.scriptId}`,
-        outcome: 'accepted',
-        detail: null,
-        ip: '127.0.0.1',
-        correlation_id: '4bf92f3577b34da6a3ce929d0e0e4736',
-        causation_id: null,
-        event_position: 57,
-      },
-    ],
-  },
-);
-
-export const AuditPage = Page('AuditPage', AuditEntry);

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { HeadSigner } from '#infra/audit/head-signer.ts';
 import { MemoryBus } from '#infra/bus/memory.ts';
 import { announcements } from '#infra/postgres/announcements.ts';
 import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
@@ -71,6 +72,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     readModels: queryBuilder<Tables>(pool),
     database: pool,
     vault: new Vault(pool, [randomBytes(32)], systemIds),
+    auditSigner: new HeadSigner(randomBytes(32)),
     objects: await openFolderStore({ folder: join(folder, 'objects') }),
     runLogs: new PostgresRunLogs(pool),
     runSamples: new PostgresRunSamples(pool),

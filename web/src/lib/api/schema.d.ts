@@ -1069,11 +1069,77 @@ export interface paths {
         };
         /**
          * List the audit trail, newest first
-         * @description For administrators, and for whoever may audit. It follows the events within moments.
+         * @description For administrators, and, as far as their groups go, for whoever may audit. It follows the events within moments. What belongs to no group, such as sign-ins, is for administrators.
          *
          *     Needs the right `audit.read`, and of an API token one of the scopes `audit:read`, `*`.
          */
         get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/heads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the signed heads of the audit chain, newest first
+         * @description One is saved every few minutes in which something was recorded, and with each export and verification. Keep some elsewhere: with one of them anybody can tell whether the chain still leads there.
+         *
+         *     Needs the right `audit.read`, and of an API token one of the scopes `audit:read`, `*`.
+         */
+        get: operations["listAuditHeads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the public key that heads of the audit chain are signed with
+         * @description As PEM. Heads of earlier keys name those: `?key_id=` reads one.
+         *
+         *     Needs the right `audit.read`, and of an API token one of the scopes `audit:read`, `*`.
+         */
+        get: operations["readAuditKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verify the audit chain against the events and the saved heads
+         * @description Every entry is made anew from its event, and the chain with it; `first_broken` is the first entry that differs. `?head=` finds a tail that was cut off. With `Accept: application/x-ndjson` it tells how far it is, `{"checked", "entries"}` a line, and the result in the last line; with `text/event-stream` the same as events `progress` and `result`.
+         *
+         *     Needs the right `audit.read`, and of an API token one of the scopes `audit:read`, `*`.
+         */
+        get: operations["verifyAudit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2681,11 +2747,15 @@ export interface components {
          *       "action": "script_created",
          *       "resource": "script-019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
          *       "outcome": "accepted",
-         *       "detail": null,
+         *       "detail": "Night report",
          *       "ip": "127.0.0.1",
          *       "correlation_id": "4bf92f3577b34da6a3ce929d0e0e4736",
          *       "causation_id": null,
-         *       "event_position": 57
+         *       "event_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e60",
+         *       "event_position": 57,
+         *       "event_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+         *       "prev_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+         *       "hash": "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"
          *     }
          */
         AuditEntry: {
@@ -2694,20 +2764,78 @@ export interface components {
             /** Format: date-time */
             time: string;
             actor: string;
+            /** @description What happened, such as `script_created`; of a refused request its method and path. */
             action: string;
+            /** @description What it happened to, such as `script-<id>`. */
             resource: string;
-            /** @enum {unknown} */
+            /**
+             * @description `failed` is the end of a run that failed.
+             * @enum {unknown}
+             */
             outcome: "accepted" | "refused" | "failed";
             detail: string | null;
             ip: string | null;
+            /** @description Shared by all that followed from one cause. */
             correlation_id: string;
             causation_id: string | null;
+            /** Format: uuid */
+            event_id: string;
+            /** @description Not part of the hash. */
             event_position: number;
+            event_hash: string;
+            prev_hash: string;
+            hash: string;
         };
         /** AuditPage */
         AuditPage: {
             items: components["schemas"]["AuditEntry"][];
             next_cursor: string | null;
+        };
+        /**
+         * AuditHead
+         * @example {
+         *       "audit_seq": 42,
+         *       "hash": "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752",
+         *       "time": "2026-11-21T02:31:00.000Z",
+         *       "key_id": "21fe31dfa154a261",
+         *       "signature": "kCJ3XNIQ0TWmkqYJZGVb1JP6ZDrCG6u4PfpwTzmdyqwI1ylnzvhJ2+dQvQVSkkzhz7i0PZkKhZs6yqVMH4uCCw=="
+         *     }
+         */
+        AuditHead: {
+            audit_seq: number;
+            hash: string;
+            /**
+             * Format: date-time
+             * @description When it was signed.
+             */
+            time: string;
+            /** @description Names the key. */
+            key_id: string;
+            /** @description Ed25519 over the canonical JSON of the other members, in base64. */
+            signature: string;
+        };
+        /** AuditHeadPage */
+        AuditHeadPage: {
+            items: components["schemas"]["AuditHead"][];
+            next_cursor: string | null;
+        };
+        /**
+         * AuditVerification
+         * @example {
+         *       "valid": false,
+         *       "entries": 412,
+         *       "head": null,
+         *       "first_broken": 42,
+         *       "reason": "event_changed"
+         *     }
+         */
+        AuditVerification: {
+            valid: boolean;
+            /** @description Entries in the trail. */
+            entries: number;
+            head: components["schemas"]["AuditHead"] | null;
+            first_broken: number | null;
+            reason: ("entry_missing" | "event_missing" | "event_added" | "event_changed" | "entry_changed" | "hash_changed" | "head_differs" | "head_not_signed" | "tail_missing") | null;
         };
         /** SandboxLayer */
         SandboxLayer: {
@@ -10346,6 +10474,25 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description By `audit_seq`. */
+                order?: "desc" | "asc";
+                /** @description As entries show it, such as `ada@example.com`. */
+                actor?: string;
+                /** @description As entries show it, such as `script_deleted`. */
+                action?: string;
+                /** @description As entries show it, such as `script-<id>`. */
+                resource?: string;
+                outcome?: "accepted" | "refused" | "failed";
+                /** @description Recorded at this time or later. */
+                from?: string;
+                /** @description Recorded before this time. */
+                to?: string;
+                /** @description The entry of the event at this position. */
+                position?: number;
+                /** @description Events at this position or later. */
+                from_position?: number;
+                /** @description Events up to this position. */
+                to_position?: number;
             };
             header?: {
                 /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
@@ -10374,11 +10521,15 @@ export interface operations {
                      *           "action": "script_created",
                      *           "resource": "script-019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
                      *           "outcome": "accepted",
-                     *           "detail": null,
+                     *           "detail": "Night report",
                      *           "ip": "127.0.0.1",
                      *           "correlation_id": "4bf92f3577b34da6a3ce929d0e0e4736",
                      *           "causation_id": null,
-                     *           "event_position": 57
+                     *           "event_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e60",
+                     *           "event_position": 57,
+                     *           "event_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "prev_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "hash": "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -10388,6 +10539,229 @@ export interface operations {
                 };
             };
             /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAuditHeads: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "audit_seq": 42,
+                     *           "hash": "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752",
+                     *           "time": "2026-11-21T02:31:00.000Z",
+                     *           "key_id": "21fe31dfa154a261",
+                     *           "signature": "kCJ3XNIQ0TWmkqYJZGVb1JP6ZDrCG6u4PfpwTzmdyqwI1ylnzvhJ2+dQvQVSkkzhz7i0PZkKhZs6yqVMH4uCCw=="
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditHeadPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readAuditKey: {
+        parameters: {
+            query?: {
+                /** @description Names the key. */
+                key_id?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    /** @description Always an attachment. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-pem-file": string;
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    verifyAudit: {
+        parameters: {
+            query?: {
+                /** @description A head that you saved, as `<audit_seq>:<hash>`. */
+                head?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "valid": false,
+                     *       "entries": 412,
+                     *       "head": null,
+                     *       "first_broken": 42,
+                     *       "reason": "event_changed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditVerification"];
+                };
+            };
+            /** @description `invalid_parameter` */
             400: {
                 headers: {
                     [name: string]: unknown;

@@ -1,0 +1,58 @@
+/** Signed heads of the audit chain: who holds one can tell whether the chain still leads there. */
+import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { canonicalJson } from '#domain/kernel/json.ts';
+
+/** The newest entry of the chain at a moment. */
+export interface ChainHead {
+  readonly audit_seq: number;
+  readonly hash: string;
+}
+
+/** As it goes over the wire and into tables. */
+export interface SignedHead extends ChainHead {
+  /** When it was signed. */
+  readonly time: Date;
+  /** Names the key. */
+  readonly key_id: string;
+  /** Ed25519 over the canonical JSON of the other members, in base64. */
+  readonly signature: string;
+}
+
+// The fixed beginning of an Ed25519 private key as PKCS #8 (RFC 8410).
+const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+export class HeadSigner {
+  /** The first 16 hexadecimal digits of the SHA-256 of the public key's 32 bytes. */
+  readonly keyId: string;
+  /** PEM of the public key. */
+  readonly publicKey: string;
+  readonly #key: KeyObject;
+
+  /** @param seed the 32 bytes of the private key */
+  constructor(seed: Uint8Array) {
+    this.#key = createPrivateKey({
+      key: Buffer.concat([pkcs8, seed]),
+      format: 'der',
+      type: 'pkcs8',
+    });
+    const publicKey = createPublicKey(this.#key);
+    this.publicKey = publicKey.export({ format: 'pem', type: 'spki' }).toString();
+    const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
+    this.keyId = createHash('sha256').update(raw).digest('hex').slice(0, 16);
+  }
+
+  sign({ audit_seq, hash }: ChainHead, time: Date): SignedHead {
+    const head = { audit_seq, hash, time, key_id: this.keyId };
+    return { ...head, signature: sign(null, signedBytes(head), this.#key).toString('base64') };
+  }
+}
+
+/** @param publicKey PEM */
+export function isSignedBy(publicKey: string, head: SignedHead): boolean {
+  return verify(null, signedBytes(head), publicKey, Buffer.from(head.signature, 'base64'));
+}
+
+function signedBytes({ audit_seq, hash, time, key_id }: Omit<SignedHead, 'signature'>): Buffer {
+  return Buffer.from(canonicalJson({ audit_seq, hash, time: time.toISOString(), key_id }));
+}
