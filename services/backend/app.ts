@@ -35,7 +35,6 @@ import { WebSockets } from './ws/web-sockets.ts';
 
 const purgeEveryMs = 10 * 60_000;
 const heartbeatMs = 15_000;
-const schemaPatienceMs = 2_000;
 
 export interface Backend {
   readonly services: Services;
@@ -114,7 +113,7 @@ function servicesOf(parts: Parts): Services {
       (ids: readonly ScriptId[]) => findRunnableScripts(parts.readModels, ids),
       nextTurn,
     ),
-    parameterSchemas: new ParameterSchemas(schemaPatienceMs),
+    parameterSchemas: new ParameterSchemas(),
     passwords: bcryptPasswords(parts.passwordCost),
     throttle: new LoginThrottle(parts.database, parts.clock),
     metrics: createMetrics(),

@@ -199,6 +199,29 @@ describe('platform.run', { timeout: 120_000 }, () => {
     ]);
   });
 
+  test('when the parameters are not as the other script wants them, then every fault is told', async () => {
+    const other = await runs.scriptOf('platform.output(platform.params["limit"])');
+    const schema = {
+      required: ['limit'],
+      additionalProperties: false,
+      properties: { limit: { type: 'integer', minimum: 1 } },
+    };
+    await product.call('PATCH', `/scripts/${other}`, { parameters_schema: schema });
+    const id = await runs.scriptOf(
+      `for params in (None, {"limit": 0, "more": 1}, {"limit": 2}):
+    try:
+        platform.output(platform.run(platform.params["other"], params))
+    except InvalidRequest as error:
+        print(error)`,
+    );
+    const asked = await runs.runOf(id, { params: { other } });
+    expect(asked.texts).toEqual([
+      'params/limit is missing.',
+      'params/more is unknown; params/limit must be >= 1.',
+    ]);
+    expect(await runs.ended(asked.output as string)).toMatchObject({ output: 2 });
+  });
+
   test('when runs ask for runs without end, then there is one', async () => {
     const id = await runs.scriptOf(
       `try:

@@ -6,6 +6,7 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { ScriptQueries } from '#infra/postgres/script-queries.ts';
 import type { ReadModels } from '#projections/projection.ts';
+import type { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
 import type { SdkCalls } from './call.ts';
 import { mqttCalls } from './calls/mqtt.ts';
@@ -25,6 +26,7 @@ export interface SdkCallsParts {
   readonly bus: Pick<Bus, 'publish'>;
   readonly commands: Commands;
   readonly queries: ScriptQueries;
+  readonly parameterSchemas: ParameterSchemas;
   /** Of the MQTT broker, where there is one. */
   readonly mqttUrl: string | undefined;
   readonly ids: Ids;

@@ -1,11 +1,12 @@
 /** What the runtime needs to serve its scripts' calls. */
 import { ScriptQueries } from '#infra/postgres/script-queries.ts';
 import type { Logger } from '#services/shared/logger.ts';
+import { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
 import { sdkCalls, type SdkCallsParts } from './calls.ts';
 import { SdkChannels } from './channels.ts';
 import { PackagePaths } from './package.ts';
 
-export interface SdkParts extends Omit<SdkCallsParts, 'queries'> {
+export interface SdkParts extends Omit<SdkCallsParts, 'queries' | 'parameterSchemas'> {
   readonly databaseUrl: string;
   readonly logger: Pick<Logger, 'error' | 'warn'>;
 }
@@ -21,13 +22,15 @@ export async function openSdk({ databaseUrl, logger, ...parts }: SdkParts): Prom
   const queries = new ScriptQueries(databaseUrl, parts.database, (error) =>
     logger.warn({ error }, 'a connection of queries broke'),
   );
-  const channels = await SdkChannels.open(sdkCalls({ ...parts, queries }), logger);
+  const parameterSchemas = new ParameterSchemas();
+  const calls = sdkCalls({ ...parts, queries, parameterSchemas });
+  const channels = await SdkChannels.open(calls, logger);
   return {
     channels,
     packagePaths: new PackagePaths(),
     close: async () => {
       await channels.close();
-      await queries.close();
+      await Promise.all([queries.close(), parameterSchemas.close()]);
     },
   };
 }

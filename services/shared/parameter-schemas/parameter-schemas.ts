@@ -19,6 +19,7 @@ const maxIdleMs = 60_000;
 /** A schema that took too long is not tried again for so long: it would hold up all others. */
 const distrustMs = 10_000;
 const maxDistrusted = 1000;
+const usualPatienceMs = 2_000;
 
 const busy = objection('unavailable', 'Too many parameters are being checked: try again.');
 
@@ -31,7 +32,7 @@ export class ParameterSchemas {
   #waiting = 0;
 
   /** @param patienceMs the longest time for one answer */
-  constructor(patienceMs: number) {
+  constructor(patienceMs = usualPatienceMs) {
     this.#patienceMs = patienceMs;
   }
 

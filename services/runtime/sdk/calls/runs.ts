@@ -1,29 +1,25 @@
-import { known, parseCommandId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
-import type { Commands } from '#domain/ports/commands.ts';
-import type { Ids } from '#domain/ports/ids.ts';
+import { known, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
 import { busyChoices } from '#domain/run/run.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
-import { putPayload } from '#infra/postgres/payloads.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { callDepth } from '#projections/runs/call-depth.ts';
-import { findScriptGroup } from '#projections/scripts/queries.ts';
+import { findRunnableScripts, findScriptGroup } from '#projections/scripts/queries.ts';
+import type { Objection } from '#services/shared/faults.ts';
+import { requestRun, type RunRequestParts } from '#services/shared/run-requests.ts';
 import Type from 'typebox';
-import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
+import { answered, refused, sdkCall, type SdkAnswer, type SdkCalls } from '../call.ts';
 import { contextOf } from './context.ts';
 import { textOf } from './json.ts';
 
 /** Runs that ask for runs that ask for runs. */
 const maxDepth = 16;
 
-export interface RunCallsParts {
-  readonly database: Queryable;
+export interface RunCallsParts extends RunRequestParts {
   readonly reads: ReadModels;
-  readonly commands: Commands;
-  readonly ids: Ids;
 }
 
 /** Runs of scripts of the same group, that own script among them. */
-export function runCalls({ database, reads, commands, ids }: RunCallsParts): SdkCalls {
+export function runCalls(parts: RunCallsParts): SdkCalls {
+  const { reads, ids } = parts;
   return {
     run: sdkCall({
       arguments: Type.Object(
@@ -37,35 +33,36 @@ export function runCalls({ database, reads, commands, ids }: RunCallsParts): Sdk
       handle: async (given, { run }) => {
         const scriptId = parseScriptId(given.script_id);
         if (scriptId === undefined) return noScript;
-        const [own, other] = await Promise.all([
+        const [own, found] = await Promise.all([
           findScriptGroup(reads, run.scriptId),
-          findScriptGroup(reads, scriptId),
+          findRunnableScripts(reads, [scriptId]),
         ]);
-        if (other === undefined || own?.group_id !== other.group_id) return noScript;
+        const script = found.get(scriptId);
+        if (script === undefined || own?.group_id !== script.group_id) return noScript;
         if ((await callDepth(reads, run.runId, maxDepth)) >= maxDepth) {
           return refused('refused', `Runs that ask for runs end after ${maxDepth}.`);
         }
-        const params = given.params === null ? undefined : textOf(given.params);
-        if (params !== undefined && !('text' in params)) return params;
-        const runId = known(parseRunId, ids.next());
-        const outcome = await commands.execute(
+        const params = given.params ?? undefined;
+        const text = params === undefined ? undefined : textOf(params);
+        if (text !== undefined && !('text' in text)) return text;
+        const outcome = await requestRun(
           {
-            type: 'RunScript',
-            runId,
-            scriptId,
+            script,
+            params,
             trigger: { type: 'event', cause: 'script', runId: run.runId },
-            paramsSha256:
-              params === undefined ? null : await putPayload(database, Buffer.from(params.text)),
             timeoutSeconds: null,
             whenBusy: given.when_busy,
+            context: contextOf(run, known(parseCommandId, ids.next())),
           },
-          contextOf(run, known(parseCommandId, ids.next())),
+          parts,
         );
         switch (outcome.kind) {
           case 'accepted':
-            return answered({ run_id: runId });
+            return answered({ run_id: outcome.streamId.slice('run-'.length) });
           case 'refused':
             return refused('refused', outcome.refusal.detail);
+          case 'problem':
+            return refusalOf(outcome);
           case 'mismatched':
             throw new Error('a command of its own id was there before');
         }
@@ -75,3 +72,18 @@ export function runCalls({ database, reads, commands, ids }: RunCallsParts): Sdk
 }
 
 const noScript = refused('not_found', 'There is no such script in the group.');
+
+/** Of parameters that are not as the other script wants them. */
+function refusalOf({ code, detail, errors }: Objection): SdkAnswer {
+  switch (code) {
+    case 'validation_failed': {
+      const faults = errors?.map((fault) => `${fault.pointer.slice(1)} ${fault.detail}`);
+      return refused('invalid_request', faults === undefined ? detail : `${faults.join('; ')}.`);
+    }
+    case 'payload_too_large':
+      return refused('limit_reached', detail);
+    case 'not_found':
+    case 'unavailable':
+      return refused(code, detail);
+  }
+}
