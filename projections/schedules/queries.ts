@@ -2,12 +2,14 @@ import type { ScheduleFacts } from '#domain/kernel/aggregate.ts';
 import type { GroupId, ScheduleId } from '#domain/kernel/ids.ts';
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
+import type { OwnedByScript } from '../scripts/queries.ts';
 import { statement } from '../statement.ts';
 import type { ScheduleOccurrencesTable, SchedulesTable } from './table.ts';
 
-/** A schedule, and the group of its script. */
+/** A schedule, and what is shown of its script. */
 export type ScheduleView = SchedulesTable & {
   readonly group_id: string;
+  readonly script_name: string;
   /** The script was deleted. */
   readonly script_deleted: boolean;
 };
@@ -49,8 +51,20 @@ function views(db: ReadModels) {
     .selectFrom('schedules')
     .innerJoin('scripts', 'scripts.script_id', 'schedules.script_id')
     .selectAll('schedules')
-    .select(['group_id', 'scripts.deleted as script_deleted']);
+    .select(['group_id', 'scripts.name as script_name', 'scripts.deleted as script_deleted']);
 }
+
+/** Whose schedules these are, be they deleted or not. */
+export async function findScheduleOwners(
+  db: ReadModels,
+  scheduleIds: readonly string[],
+): Promise<readonly OwnedByScript[]> {
+  return await ownersOf(db, scheduleIds);
+}
+
+const ownersOf = statement<OwnedByScript>(`
+  SELECT w.schedule_id AS id, w.script_id, s.group_id
+  FROM schedules w JOIN scripts s USING (script_id) WHERE w.schedule_id = ANY($1::uuid[])`);
 
 /** What became of due times, the last first, from before `before`; at most `limit`. */
 export async function listOccurrences(

@@ -102,6 +102,13 @@ export async function findScriptGroup(
     .executeTakeFirst();
 }
 
+/** What belongs to a script. */
+export interface OwnedByScript {
+  readonly id: string;
+  readonly script_id: string;
+  readonly group_id: string;
+}
+
 /** The groups of scripts, also of deleted ones. */
 export async function findScriptGroups(
   db: ReadModels,

@@ -1,5 +1,6 @@
 import type { GroupId, ScriptId, WebhookId } from '#domain/kernel/ids.ts';
 import type { ReadModels } from '../projection.ts';
+import type { OwnedByScript } from '../scripts/queries.ts';
 import { statement } from '../statement.ts';
 import type { WebhooksTable } from './table.ts';
 
@@ -45,6 +46,18 @@ const manyWebhooks = statement<WebhookView>(`${view}
   AND ($1::uuid[] IS NULL OR s.group_id = ANY($1)) AND ($2::uuid IS NULL OR w.script_id = $2)
   AND ($3::uuid IS NULL OR w.webhook_id < $3)
   ORDER BY w.webhook_id DESC LIMIT $4`);
+
+/** Whose webhooks these are, be they deleted or not. */
+export async function findWebhookOwners(
+  db: ReadModels,
+  webhookIds: readonly string[],
+): Promise<readonly OwnedByScript[]> {
+  return await ownersOf(db, webhookIds);
+}
+
+const ownersOf = statement<OwnedByScript>(`
+  SELECT w.webhook_id AS id, w.script_id, s.group_id
+  FROM webhooks w JOIN scripts s USING (script_id) WHERE w.webhook_id = ANY($1::uuid[])`);
 
 /** What a call needs to know. */
 export type CalledWebhook = Pick<

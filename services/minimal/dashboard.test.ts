@@ -1,15 +1,9 @@
 /** The dashboard in a real browser, on the real product. */
-import { existsSync } from 'node:fs';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { Browsing, chromiumService } from './testing/browsing.ts';
 import { Product, productPassword } from './testing/product.ts';
-
-const executablePath = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((path) => existsSync(path));
 
 const source = `import sys, time
 for number in range(5):
@@ -19,95 +13,72 @@ print("to stderr", file=sys.stderr)
 `;
 const endless = 'import time\nprint("up")\ntime.sleep(1000)\n';
 
-describeWith(
-  {
-    service: 'Chromium',
-    found: executablePath,
-    reason: 'no Chromium on this machine (Debian: apt-get install chromium)',
-  },
-  'the dashboard in a browser',
-  () => {
-    let product: Product;
-    let browser: Browser;
-    let page: Page;
-    const complaints: string[] = [];
-    beforeAll(async () => {
-      product = await Product.start();
-      browser = await chromium.launch({
-        executablePath: executablePath ?? '',
-        args: [
-          '--no-sandbox',
-          '--disable-gpu',
-          '--disable-quic',
-          '--disable-background-networking',
-        ],
-      });
-      page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-      page.on('pageerror', (error) => complaints.push(error.message));
-      page.on('console', (message) => {
-        if (message.type() === 'error' && /Content Security Policy|Uncaught/.test(message.text())) {
-          complaints.push(message.text());
-        }
-      });
+describeWith(chromiumService, 'the dashboard in a browser', () => {
+  let product: Product;
+  let browsing: Browsing;
+  let page: Page;
+  beforeAll(async () => {
+    product = await Product.start();
+    browsing = await Browsing.start();
+    ({ page } = browsing);
+  });
+  afterAll(async () => {
+    await browsing.close();
+    await product.stop();
+    await product.remove();
+  });
+
+  test('somebody signs in, makes a script, runs it, watches the log and stops a run', async () => {
+    await page.goto(product.baseUrl);
+    await page.getByLabel('Email').fill('admin@example.com');
+    await page.getByLabel('Password').fill('not the password');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Password').fill(productPassword);
+    await page.getByRole('button', { name: 'Log in' }).click();
+
+    await page.getByRole('img', { name: 'Runs: none' }).waitFor();
+    await page.getByRole('link', { name: 'Queued' }).waitFor();
+    await page.getByRole('link', { name: 'Scripts', exact: true }).click();
+    await page.getByRole('button', { name: 'New script' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'New script' });
+    await dialog.getByLabel('Name').fill('from the browser');
+    await dialog.getByRole('button', { name: 'Create script' }).click();
+
+    const editor = page.getByRole('textbox', { name: 'Code of main.py' });
+    await editor.fill(source);
+    await page.getByRole('button', { name: 'Save & run' }).click();
+    const log = page.getByRole('region', { name: 'Log', exact: true });
+    await log.getByText('line 4').waitFor();
+    await log.locator('[data-stream="stderr"]').getByText('to stderr').waitFor();
+    await page.getByRole('status', { name: 'Run status' }).getByText('Success').waitFor();
+
+    await editor.fill(endless);
+    await page.getByRole('button', { name: 'Save & run' }).click();
+    await log.getByText('up', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await page.getByRole('status', { name: 'Run status' }).getByText('Stopped').waitFor();
+
+    await page.getByRole('link', { name: 'Runs', exact: true }).last().click();
+    const history = page.getByRole('table');
+    await history.getByText('Success').waitFor();
+    await history.getByText('Stopped').waitFor();
+    expect(browsing.complaints).toEqual([]);
+  });
+
+  test('what is made and run elsewhere appears without a question', async () => {
+    await page.getByRole('link', { name: 'Scripts' }).click();
+    await page.getByRole('link', { name: 'from the browser', exact: true }).waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/api/')) asked.push(request.url());
     });
-    afterAll(async () => {
-      await browser.close();
-      await product.stop();
-      await product.remove();
-    });
-
-    test('somebody signs in, makes a script, runs it, watches the log and stops a run', async () => {
-      await page.goto(product.baseUrl);
-      await page.getByLabel('Email').fill('admin@example.com');
-      await page.getByLabel('Password').fill('not the password');
-      await page.getByRole('button', { name: 'Log in' }).click();
-      await page.getByRole('alert').waitFor();
-      await page.getByLabel('Password').fill(productPassword);
-      await page.getByRole('button', { name: 'Log in' }).click();
-
-      await page.getByRole('img', { name: 'Runs: none' }).waitFor();
-      await page.getByRole('link', { name: 'Queued' }).waitFor();
-      await page.getByRole('link', { name: 'Scripts', exact: true }).click();
-      await page.getByRole('button', { name: 'New script' }).first().click();
-      const dialog = page.getByRole('dialog', { name: 'New script' });
-      await dialog.getByLabel('Name').fill('from the browser');
-      await dialog.getByRole('button', { name: 'Create script' }).click();
-
-      const editor = page.getByRole('textbox', { name: 'Code of main.py' });
-      await editor.fill(source);
-      await page.getByRole('button', { name: 'Save & run' }).click();
-      const log = page.getByRole('region', { name: 'Log', exact: true });
-      await log.getByText('line 4').waitFor();
-      await log.locator('[data-stream="stderr"]').getByText('to stderr').waitFor();
-      await page.getByRole('status', { name: 'Run status' }).getByText('Success').waitFor();
-
-      await editor.fill(endless);
-      await page.getByRole('button', { name: 'Save & run' }).click();
-      await log.getByText('up', { exact: true }).waitFor();
-      await page.getByRole('button', { name: 'Stop', exact: true }).click();
-      await page.getByRole('status', { name: 'Run status' }).getByText('Stopped').waitFor();
-
-      await page.getByRole('link', { name: 'Runs', exact: true }).last().click();
-      const history = page.getByRole('table');
-      await history.getByText('Success').waitFor();
-      await history.getByText('Stopped').waitFor();
-      expect(complaints).toEqual([]);
-    });
-
-    test('what is made and run elsewhere appears without a question', async () => {
-      await page.getByRole('link', { name: 'Scripts' }).click();
-      await page.getByRole('link', { name: 'from the browser', exact: true }).waitFor();
-      const asked: string[] = [];
-      page.on('request', (request) => {
-        if (request.url().includes('/api/')) asked.push(request.url());
-      });
-      const scriptId = await product.script('from elsewhere', { 'main.py': 'print("hello")' });
-      const row = page.getByRole('row', { name: /from elsewhere/ });
-      await row.getByText('Never run').waitFor();
-      await product.run(scriptId);
-      await row.getByText('Success').waitFor();
-      expect(asked).toEqual([]);
-      expect(complaints).toEqual([]);
-    });
-  },
-);
+    const scriptId = await product.script('from elsewhere', { 'main.py': 'print("hello")' });
+    const row = page.getByRole('row', { name: /from elsewhere/ });
+    await row.getByText('Never run').waitFor();
+    await product.run(scriptId);
+    await row.getByText('Success').waitFor();
+    expect(asked).toEqual([]);
+    expect(browsing.complaints).toEqual([]);
+  });
+});

@@ -182,6 +182,7 @@ function scheduleJson({ definition, ...schedule }: ScheduleView, params: unknown
   return {
     id: schedule.schedule_id,
     script_id: schedule.script_id,
+    script_name: schedule.script_name,
     kind: definition.kind,
     cron: definition.cron,
     timezone: definition.timezone,

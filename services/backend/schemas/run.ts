@@ -61,6 +61,7 @@ export const Run = Type.Object(
         run_id: Type.Optional(
           Uuid('The run that a retry or a rerun repeats, or that asked for this one.'),
         ),
+        schedule_id: Type.Optional(Uuid('The schedule that it was due by.')),
         webhook_id: Type.Optional(Uuid('The webhook that was called.')),
         payload_sha256: Type.Optional(
           Type.String({ description: 'Names what it was called with.' }),

@@ -113,6 +113,7 @@ export const Schedule = Type.Object(
   {
     id: Uuid(),
     script_id: Uuid(),
+    script_name: Type.String(),
     kind,
     cron: Nullable(cron),
     timezone,
@@ -139,6 +140,7 @@ export const Schedule = Type.Object(
       {
         id: scheduleId,
         script_id: examples.scriptId,
+        script_name: 'Nightly report',
         kind: 'cron',
         cron: '30 2 * * *',
         timezone: 'Europe/Berlin',

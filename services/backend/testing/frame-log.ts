@@ -11,6 +11,9 @@ export interface Frame {
   };
   readonly script?: { readonly id: string; readonly name: string; readonly description: string };
   readonly position?: number;
+  readonly resource?: string;
+  readonly id?: string;
+  readonly script_id?: string | null;
 }
 
 export class FrameLog {

@@ -3,7 +3,7 @@
 import Type, { type TSchema } from 'typebox';
 import { LogLine, Run, RunStatusSchema } from '../schemas/run.ts';
 import { Script } from '../schemas/script.ts';
-import { examples, Time, Uuid } from '../schemas/common.ts';
+import { examples, Nullable, Time, Uuid } from '../schemas/common.ts';
 
 const frame = <Properties extends Record<string, TSchema>>(
   type: string,
@@ -25,6 +25,11 @@ const FeedFrame = Type.Union(
     frame('status', 'A run as it is now.', { run: Run }),
     frame('script', 'A script as it is now.', { script: Script }),
     frame('script_deleted', 'The script was deleted.', { script_id: Uuid() }),
+    frame('changed', 'Something else has changed: fetch it if you show it.', {
+      resource: Type.Enum(['schedule', 'webhook', 'secrets', 'user', 'system']),
+      id: Type.String({ description: 'Of the secrets of a script, its id.' }),
+      script_id: Nullable(Uuid()),
+    }),
     frame('heartbeat', 'Every 15 seconds, as a sign of life.', { position }),
   ],
   { title: 'FeedFrame', description: 'One frame of `/ws`, as JSON text.' },
@@ -72,7 +77,7 @@ export const socketDescriptions: readonly SocketDescription[] = [
   {
     path: '/ws',
     operationId: 'followAll',
-    summary: 'Follow the status of all runs and scripts that you may see',
+    summary: 'Follow all runs and scripts that you may see, and learn what else has changed',
     description: `Needs the rights \`runs.read\` and \`scripts.list\`. ${signingIn}`,
     frames: FeedFrame,
     parameters: [tokenParameter],

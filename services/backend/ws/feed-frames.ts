@@ -1,20 +1,39 @@
-/** What `/ws` says of runs and scripts: how they are at the time of saying it. */
+/** What `/ws` says of runs and scripts: how they are at the time of saying it. Of other things it says
+ *  that they have changed. */
+import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseRunId, parseScriptId, type RunId, type ScriptId } from '#domain/kernel/ids.ts';
+import { mayAnywhere, type Right } from '#domain/kernel/rights.ts';
 import { findRuns } from '#projections/runs/queries.ts';
-import { findScriptGroups, findScripts } from '#projections/scripts/queries.ts';
+import { findScheduleOwners } from '#projections/schedules/queries.ts';
+import { findScriptGroups, findScripts, type OwnedByScript } from '#projections/scripts/queries.ts';
+import { findWebhookOwners } from '#projections/webhooks/queries.ts';
 import { runsJson } from '../routes/run-lists.ts';
 import { scriptJson } from '../routes/views.ts';
+import { isIn } from '../routes/visible.ts';
 import type { Services } from '../services.ts';
 
 export interface FeedFrame {
-  /** Group of what it is about: whoever does not see that must not see the frame. */
-  readonly groupId: string;
+  /** Whoever does not see what it is about must not see the frame. */
+  readonly isFor: (reader: Principal) => boolean;
   readonly frame: Buffer;
 }
 
+/** What is told by name alone, by the prefix of its streams, and who may know. */
+const named = {
+  'schedule-': { resource: 'schedule', right: 'schedules.read' },
+  'webhook-': { resource: 'webhook', right: 'webhooks.manage' },
+  'secret-': { resource: 'secrets', right: 'secrets.manage' },
+  'user-': { resource: 'user', right: 'users.manage' },
+  'system-': { resource: 'system', right: 'system.read' },
+} as const satisfies Record<string, { readonly resource: string; readonly right: Right }>;
+
+type NamedPrefix = keyof typeof named;
+
+const prefixes: readonly string[] = ['run-', 'script-', ...Object.keys(named)];
+
 /** Whether changes of a stream are told at all. */
 export function isTold(streamId: string): boolean {
-  return streamId.startsWith('run-') || streamId.startsWith('script-');
+  return prefixes.some((prefix) => streamId.startsWith(prefix));
 }
 
 /** The frames of streams, made once for all who get them; what is gone for good has none. */
@@ -24,7 +43,8 @@ export async function framesOf(
 ): Promise<ReadonlyMap<string, FeedFrame>> {
   const idsOf = (prefix: string) =>
     streamIds.filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length));
-  const [runs, scripts] = await Promise.all([
+  const { readModels } = services;
+  const frames = await Promise.all([
     runFrames(
       idsOf('run-').map((id) => known(parseRunId, id)),
       services,
@@ -33,8 +53,14 @@ export async function framesOf(
       idsOf('script-').map((id) => known(parseScriptId, id)),
       services,
     ),
+    ownedFrames('schedule-', idsOf('schedule-'), (ids) => findScheduleOwners(readModels, ids)),
+    ownedFrames('webhook-', idsOf('webhook-'), (ids) => findWebhookOwners(readModels, ids)),
+    ownedFrames('secret-', idsOf('secret-'), (ids) => ownersOfSecrets(ids, services)),
   ]);
-  return new Map([...runs, ...scripts]);
+  const ofAll = (['user-', 'system-'] as const).flatMap((prefix) =>
+    idsOf(prefix).map((id) => changed(prefix, { id, script_id: null })),
+  );
+  return new Map([...frames.flat(), ...ofAll]);
 }
 
 type Entry = readonly [streamId: string, frame: FeedFrame];
@@ -45,7 +71,7 @@ async function runFrames(ids: readonly RunId[], services: Services): Promise<rea
   const bodies = await runsJson(rows, services);
   return rows.map((row, index) => [
     `run-${row.run_id}`,
-    { groupId: row.group_id, frame: frameOf({ type: 'status', run: bodies[index] }) },
+    inGroup(row.group_id, { type: 'status', run: bodies[index] }),
   ]);
 }
 
@@ -68,9 +94,51 @@ async function scriptFrames(
     return [
       `script-${scriptId}`,
       // Its group may change between the two questions; the view has both of one moment.
-      { groupId: view?.group_id ?? groupId, frame: frameOf(body) },
+      inGroup(view?.group_id ?? groupId, body),
     ];
   });
+}
+
+async function ownedFrames(
+  prefix: NamedPrefix,
+  ids: readonly string[],
+  find: (ids: readonly string[]) => Promise<readonly OwnedByScript[]>,
+): Promise<readonly Entry[]> {
+  if (ids.length === 0) return [];
+  return (await find(ids)).map(({ id, script_id, group_id }) =>
+    changed(prefix, { id, script_id }, group_id),
+  );
+}
+
+/** The secrets of a script are one thing, under the script's id. */
+async function ownersOfSecrets(
+  ids: readonly string[],
+  { readModels }: Services,
+): Promise<readonly OwnedByScript[]> {
+  const groups = await findScriptGroups(
+    readModels,
+    ids.map((id) => known(parseScriptId, id)),
+  );
+  return [...groups].map(([id, group_id]) => ({ id, script_id: id, group_id }));
+}
+
+/** @param groupId of whoever may see it; `undefined` where groups do not matter */
+function changed(
+  prefix: NamedPrefix,
+  about: { readonly id: string; readonly script_id: string | null },
+  groupId?: string,
+): Entry {
+  const { resource, right } = named[prefix];
+  const isFor = (reader: Principal) =>
+    mayAnywhere(reader, right) && (groupId === undefined || isIn(reader, groupId));
+  return [
+    `${prefix}${about.id}`,
+    { isFor, frame: frameOf({ type: 'changed', resource, ...about }) },
+  ];
+}
+
+function inGroup(groupId: string, body: object): FeedFrame {
+  return { isFor: (reader) => isIn(reader, groupId), frame: frameOf(body) };
 }
 
 function frameOf(body: object): Buffer {

@@ -1,4 +1,4 @@
-/** Tells the sockets at `/ws` what becomes of runs and scripts. The events say what has changed, so
+/** Tells the sockets at `/ws` what has changed. The events say what has changed, so
  *  nothing is missed; what is told is read when it is told, so many changes of one thing are one
  *  frame. The bus only hurries. */
 import type { Position } from '#domain/kernel/event.ts';

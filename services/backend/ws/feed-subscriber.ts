@@ -3,7 +3,6 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { WebSocket } from 'ws';
 import type { Credential } from '../http/authentication.ts';
-import { isIn } from '../routes/visible.ts';
 import type { FeedFrame } from './feed-frames.ts';
 
 const maxWaiting = 1000;
@@ -76,7 +75,7 @@ export class FeedSubscriber {
       if (!this.#hasRoom()) return;
       const isWaiting = this.#waiting.delete(streamId);
       const told = frames.get(streamId);
-      if (isWaiting && told !== undefined && isIn(owner, told.groupId)) this.#send(told.frame);
+      if (isWaiting && told?.isFor(owner) === true) this.#send(told.frame);
     }
   }
 

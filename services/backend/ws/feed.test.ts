@@ -13,9 +13,11 @@ import {
   groups,
   refusals,
   run,
+  schedule,
   script,
   someone,
   startRun,
+  webhook,
 } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 import type { TestClient } from '../testing/test-client.ts';
@@ -93,6 +95,26 @@ describe('given somebody who follows everything', () => {
     await developer.delete(`/api/v1/scripts/${id}`);
     await frames.until((all) => all.frames.at(-1)?.type === 'script_deleted');
     expect(frames.frames.at(-1)).toEqual({ type: 'script_deleted', script_id: id });
+  });
+
+  test('when what belongs to a script changes, then its name comes, to whoever may read it', async () => {
+    const viewer = await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
+    const { id } = await script(developer);
+    const [author, reader] = await Promise.all([follow(), follow(viewer)]);
+    const scheduleId = await schedule(developer, id);
+    const { id: webhookId } = await webhook(developer, id);
+    await developer.put(`/api/v1/scripts/${id}/secrets/TOKEN`, { value: 'a value' });
+    await developer.delete(`/api/v1/webhooks/${webhookId}`);
+    await untilLater(author);
+    await untilLater(reader);
+    const named = ({ frames }: FrameLog) =>
+      new Set(frames.filter((one) => one.type === 'changed').map((one) => JSON.stringify(one)));
+    const frame = (resource: string, of: string) =>
+      JSON.stringify({ type: 'changed', resource, id: of, script_id: id });
+    expect(named(reader)).toEqual(new Set([frame('schedule', scheduleId)]));
+    expect(named(author)).toEqual(
+      new Set([frame('schedule', scheduleId), frame('webhook', webhookId), frame('secrets', id)]),
+    );
   });
 
   test('when a script changes many times at once, then it is told of less often', async () => {

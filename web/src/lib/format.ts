@@ -8,18 +8,39 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60],
 ];
 
-/** "2 minutes ago"; under a minute "just now". */
+/** "2 minutes ago", "in 3 hours"; under a minute "just now" or "in a moment". */
 export function relativeTime(time: string, nowMs: number): string {
   const seconds = (Date.parse(time) - nowMs) / 1000;
   for (const [unit, size] of steps) {
     if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
   }
-  return 'just now';
+  return seconds > 0 ? 'in a moment' : 'just now';
 }
 
 /** A time in the reader's own zone. */
 export function localTime(time: string): string {
   return dateTime.format(new Date(time));
+}
+
+/** A time in another zone: "Mon 23 Nov, 02:30:00"; with its year where that is not the present one. */
+export function zonedTime(time: string, timeZone: string, nowMs = Date.now()): string {
+  const date = new Date(time);
+  const isOtherYear = date.getUTCFullYear() !== new Date(nowMs).getUTCFullYear();
+  return new Intl.DateTimeFormat('en-GB', {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    ...(isOtherYear && { year: 'numeric' }),
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZone,
+  }).format(date);
+}
+
+/** The reader's own zone, such as "Europe/Berlin". */
+export function ownZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** "14:03", or "21 Nov" where the day matters more. */

@@ -1506,7 +1506,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow the status of all runs and scripts that you may see
+         * Follow all runs and scripts that you may see, and learn what else has changed
          * @description Needs the rights `runs.read` and `scripts.list`. The token comes as subprotocol `orch.bearer.<token>`, an access token or an API token (offer `orch.v1` too, which is the answer), as `Authorization` header, in the session cookie of a page of this site, or as a one-time ticket in `token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.
          */
         get: operations["followAll"];
@@ -2098,6 +2098,7 @@ export interface components {
          * @example {
          *       "id": "019aa3f5-2b3c-7d4e-8f50-6a7b8c9d0e1f",
          *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "script_name": "Nightly report",
          *       "kind": "cron",
          *       "cron": "30 2 * * *",
          *       "timezone": "Europe/Berlin",
@@ -2125,6 +2126,7 @@ export interface components {
             id: string;
             /** Format: uuid */
             script_id: string;
+            script_name: string;
             kind: components["schemas"]["ScheduleKind"];
             cron: string | null;
             /** @description Name in the IANA database, such as `Europe/Berlin`. */
@@ -2489,6 +2491,11 @@ export interface components {
                  * @description The run that a retry or a rerun repeats, or that asked for this one.
                  */
                 run_id?: string;
+                /**
+                 * Format: uuid
+                 * @description The schedule that it was due by.
+                 */
+                schedule_id?: string;
                 /**
                  * Format: uuid
                  * @description The webhook that was called.
@@ -3201,6 +3208,14 @@ export interface components {
             type: "script_deleted";
             /** Format: uuid */
             script_id: string;
+        } | {
+            /** @constant */
+            type: "changed";
+            /** @enum {unknown} */
+            resource: "schedule" | "webhook" | "secrets" | "user" | "system";
+            /** @description Of the secrets of a script, its id. */
+            id: string;
+            script_id: string | null;
         } | {
             /** @constant */
             type: "heartbeat";
@@ -6489,6 +6504,7 @@ export interface operations {
                      *         {
                      *           "id": "019aa3f5-2b3c-7d4e-8f50-6a7b8c9d0e1f",
                      *           "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "script_name": "Nightly report",
                      *           "kind": "cron",
                      *           "cron": "30 2 * * *",
                      *           "timezone": "Europe/Berlin",
@@ -6594,6 +6610,7 @@ export interface operations {
                      * @example {
                      *       "id": "019aa3f5-2b3c-7d4e-8f50-6a7b8c9d0e1f",
                      *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "script_name": "Nightly report",
                      *       "kind": "cron",
                      *       "cron": "30 2 * * *",
                      *       "timezone": "Europe/Berlin",
@@ -6716,6 +6733,7 @@ export interface operations {
                      * @example {
                      *       "id": "019aa3f5-2b3c-7d4e-8f50-6a7b8c9d0e1f",
                      *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "script_name": "Nightly report",
                      *       "kind": "cron",
                      *       "cron": "30 2 * * *",
                      *       "timezone": "Europe/Berlin",
@@ -6927,6 +6945,7 @@ export interface operations {
                      * @example {
                      *       "id": "019aa3f5-2b3c-7d4e-8f50-6a7b8c9d0e1f",
                      *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "script_name": "Nightly report",
                      *       "kind": "cron",
                      *       "cron": "30 2 * * *",
                      *       "timezone": "Europe/Berlin",

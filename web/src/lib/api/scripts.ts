@@ -18,6 +18,12 @@ export function listScripts(cursor: string | null): Promise<Page<Script>> {
   return unwrap(client.GET('/api/v1/scripts', { params: { query } }));
 }
 
+/** Scripts whose name has this part, newest first. */
+export async function findScripts(q: string, limit: number): Promise<Script[]> {
+  const query = { limit, ...(q && { q }) };
+  return (await unwrap(client.GET('/api/v1/scripts', { params: { query } }))).items;
+}
+
 export async function getScript(id: string): Promise<VersionedScript> {
   const answer = await unwrapWithEtag(
     client.GET('/api/v1/scripts/{id}', { params: { path: { id } } }),

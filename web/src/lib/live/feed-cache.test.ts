@@ -26,6 +26,7 @@ const run = (id: string, more: Partial<Run> = {}) =>
     script_name: 'One',
     status: 'running',
     finished_at: null,
+    trigger: { type: 'manual' },
     ...more,
   }) as Run;
 const script = (id: string, more: Partial<Script> = {}) =>
@@ -111,5 +112,24 @@ test('when frames were left out, everything that is shown is asked for again', (
   const { cache, asked } = setUp();
   cache.take({ type: 'resync', position: 7 });
   const keys = asked.mock.calls.map(([filters]) => filters?.queryKey?.[0]);
-  expect(keys).toEqual(['runs', 'script-runs', 'scripts', 'script']);
+  expect(keys).toEqual(expect.arrayContaining(['runs', 'scripts', 'schedules', 'webhooks']));
+});
+
+test('what is told by name alone is asked for again, once for many frames', () => {
+  const { cache, pass, asked } = setUp();
+  const frame = { type: 'changed', resource: 'secrets', id: 's1', script_id: 's1' } as const;
+  cache.take(frame);
+  cache.take(frame);
+  expect(asked).not.toHaveBeenCalled();
+  pass();
+  expect(asked.mock.calls).toEqual([[{ queryKey: ['secrets', 's1'] }]]);
+});
+
+test('a run that a schedule caused has its schedule asked for again', () => {
+  const { cache, pass, asked } = setUp();
+  const trigger = { type: 'schedule', schedule_id: 'd1' } as Run['trigger'];
+  cache.take({ type: 'status', run: run('r1', { trigger }) });
+  pass();
+  pass();
+  expect(asked).toHaveBeenCalledWith({ queryKey: ['occurrences', 'd1'] });
 });

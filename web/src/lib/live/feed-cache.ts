@@ -9,7 +9,37 @@ import { hasItem, matches, withItem, withoutItem, type Pages } from './live-page
 const gatherMs = 50;
 /** A list that cannot be kept up by frames is asked for again no more often than this. */
 const refreshEveryMs = 2000;
-const shownKeys: QueryKey[] = [['runs'], ['script-runs'], ['scripts'], ['script']];
+/** What is told by name alone is asked for this soon, once for all that is told until then. */
+const askSoonMs = 300;
+/** The lists of what is told by name alone. */
+const namedKeys: Record<ChangedFrame['resource'], (frame: ChangedFrame) => QueryKey[]> = {
+  schedule: ({ id }) => [['schedules'], ['schedule', id], ['occurrences', id]],
+  webhook: ({ id, script_id }) => [
+    ['webhooks', script_id],
+    ['deliveries', id],
+  ],
+  secrets: ({ script_id }) => [['secrets', script_id]],
+  user: () => [['users']],
+  system: () => [['system'], ['retention']],
+};
+const shownKeys: QueryKey[] = [
+  'runs',
+  'script-runs',
+  'scripts',
+  'script',
+  'schedules',
+  'schedule',
+  'occurrences',
+  'webhooks',
+  'deliveries',
+  'secrets',
+  'users',
+  'groups',
+  'system',
+  'retention',
+].map((name) => [name]);
+
+type ChangedFrame = Extract<FeedFrame, { type: 'changed' }>;
 
 const runId = (run: Run): string => run.run_id;
 const scriptId = (script: Script): string => script.id;
@@ -42,6 +72,8 @@ export class FeedCache {
       case 'script_deleted':
         this.#scripts.set(frame.script_id, null);
         return this.#gather();
+      case 'changed':
+        return this.#refreshNamed(frame);
       case 'heartbeat':
         break;
     }
@@ -76,6 +108,7 @@ export class FeedCache {
       this.#change<Pages<Run>>(['script-runs', id], (data) =>
         ofScript.reduce((pages, run) => withItem(pages, run, runId), data),
       );
+      for (const run of ofScript) this.#refreshTriggerOf(run);
       const last = lastEnded(ofScript);
       if (last !== undefined) this.#showLastRun(id, last);
     }
@@ -85,8 +118,29 @@ export class FeedCache {
     const isMatch = matches(run, (key[1] ?? {}) as RunFilter);
     if (isMatch === false) return withoutItem(pages, run.run_id, runId);
     if (isMatch || hasItem(pages, run.run_id, runId)) return withItem(pages, run, runId);
-    this.#refreshSoon(key);
+    this.#refresh({ queryKey: key, exact: true }, refreshEveryMs);
     return pages;
+  }
+
+  #refreshNamed(frame: ChangedFrame): void {
+    // A server newer than this page may name more.
+    const keys = namedKeys[frame.resource]?.(frame) ?? [];
+    for (const queryKey of keys) this.#refresh({ queryKey }, askSoonMs);
+  }
+
+  /** A run that a trigger caused is news of the trigger, too. */
+  #refreshTriggerOf({ trigger, script_id }: Run): void {
+    const { schedule_id: schedule, webhook_id: webhook } = trigger;
+    const keys = [
+      ...(schedule ? [['schedules'], ['schedule', schedule], ['occurrences', schedule]] : []),
+      ...(webhook
+        ? [
+            ['webhooks', script_id],
+            ['deliveries', webhook],
+          ]
+        : []),
+    ];
+    for (const queryKey of keys) this.#refresh({ queryKey }, refreshEveryMs);
   }
 
   #showLastRun(id: string, run: Run): void {
@@ -125,16 +179,18 @@ export class FeedCache {
   #change<Data>(key: QueryKey, change: (data: Data) => Data): void {
     this.#client.setQueryData<Data>(key, (data) => data && change(data));
     // What is being fetched may have been read before the change.
-    if (this.#client.isFetching({ queryKey: key, exact: true }) > 0) this.#refreshSoon(key);
+    const filters = { queryKey: key, exact: true };
+    if (this.#client.isFetching(filters) > 0) this.#refresh(filters, refreshEveryMs);
   }
 
-  #refreshSoon(queryKey: QueryKey): void {
-    const name = JSON.stringify(queryKey);
+  /** Has a list asked for again after a while, once for all that changes until then. */
+  #refresh(filters: { queryKey: QueryKey; exact?: boolean }, afterMs: number): void {
+    const name = JSON.stringify(filters);
     if (this.#refreshing.has(name)) return;
     this.#refreshing.add(name);
-    this.#clock.after(refreshEveryMs, () => {
+    this.#clock.after(afterMs, () => {
       this.#refreshing.delete(name);
-      void this.#client.invalidateQueries({ queryKey, exact: true });
+      void this.#client.invalidateQueries(filters);
     });
   }
 }

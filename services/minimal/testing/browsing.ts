@@ -1,0 +1,107 @@
+/** A browser on the dashboard, as a person has it. */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { productPassword } from './product.ts';
+
+const executablePath = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((path) => existsSync(path));
+
+/** For `describeWith`. */
+export const chromiumService = {
+  service: 'Chromium',
+  found: executablePath,
+  reason: 'no Chromium on this machine (Debian: apt-get install chromium)',
+};
+
+const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** So that what does not come is named before the test is over. */
+const patienceMs = 12_000;
+const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+export class Browsing {
+  readonly page: Page;
+  /** What went wrong on the pages so far, by their own account. */
+  readonly complaints: string[] = [];
+  readonly #browser: Browser;
+
+  private constructor(browser: Browser, page: Page) {
+    this.#browser = browser;
+    this.page = page;
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('console', (message) => {
+      // The browser itself tells of each answer that is no success.
+      const isTold = message.text().startsWith('Failed to load resource');
+      if (message.type() === 'error' && !isTold) this.complaints.push(message.text());
+    });
+  }
+
+  static async start(): Promise<Browsing> {
+    const browser = await chromium.launch({
+      executablePath: executablePath ?? '',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
+    });
+    // Without motion, as what fades in has another contrast for a moment.
+    const page = await browser.newPage({
+      viewport: { width: 1280, height: 800 },
+      reducedMotion: 'reduce',
+    });
+    page.setDefaultTimeout(patienceMs);
+    return new Browsing(browser, page);
+  }
+
+  /** Signs in as the administrator, and comes to the page at `url`. */
+  async signIn(url: string): Promise<void> {
+    await this.page.goto(url);
+    await this.page.getByLabel('Email').fill('admin@example.com');
+    await this.page.getByLabel('Password').fill(productPassword);
+    await this.page.getByRole('button', { name: 'Log in' }).click();
+    await this.page.getByRole('navigation', { name: 'Main' }).waitFor();
+  }
+
+  /** What is shown that not everybody can use, in the light and the dark look: WCAG 2.2 AA, as far as a
+   *  program can tell. */
+  async barriers(): Promise<readonly string[]> {
+    await this.page.evaluate(await readFile(axePath, 'utf8'));
+    const inLight = await this.#violations(standards);
+    await this.page.emulateMedia({ colorScheme: 'dark' });
+    // The dark look has other colors, and nothing else.
+    const inDark = await this.#violations(['color-contrast']);
+    await this.page.emulateMedia({ colorScheme: 'light' });
+    return [...inLight, ...inDark];
+  }
+
+  async #violations(runOnly: readonly string[]): Promise<readonly string[]> {
+    return await this.page.evaluate(async (only) => {
+      const { axe } = globalThis as unknown as { axe: Axe };
+      const { violations } = await axe.run(
+        // A message that is fading away.
+        { exclude: ['[data-removed="true"]'] },
+        { runOnly: [...only] },
+      );
+      return violations.flatMap(({ id, nodes }) =>
+        nodes.map((node) => `${id}: ${node.html.slice(0, 200)}: ${node.failureSummary}`),
+      );
+    }, runOnly);
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close();
+  }
+}
+
+interface Axe {
+  run(
+    context: { readonly exclude: string[] },
+    options: { readonly runOnly: string[] },
+  ): Promise<{
+    readonly violations: readonly {
+      readonly id: string;
+      readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+    }[];
+  }>;
+}

@@ -1,0 +1,116 @@
+import type { NewSchedule, Schedule, ScheduleChanges, ScheduleTiming } from '../api/types.ts';
+
+/** How many seconds each unit of an interval has. */
+export const unitSeconds = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 } as const;
+export type IntervalUnit = keyof typeof unitSeconds;
+
+/** A schedule as the form shows it. */
+export interface ScheduleDraft {
+  kind: Schedule['kind'];
+  cron: string;
+  timezone: string;
+  every: number | null;
+  unit: IntervalUnit;
+  /** As `<input type="datetime-local">` has it, in the reader's own zone; empty for none. */
+  startAt: string;
+  endAt: string;
+  catchUp: Schedule['catch_up'];
+  maxLatenessMinutes: number | null;
+  overlap: Schedule['overlap'];
+  /** JSON of the parameters; empty for none. */
+  params: string;
+}
+
+export function newDraft(timezone: string): ScheduleDraft {
+  return {
+    kind: 'cron',
+    cron: '0 9 * * 1-5',
+    timezone,
+    every: 15,
+    unit: 'minutes',
+    startAt: '',
+    endAt: '',
+    catchUp: 'last',
+    maxLatenessMinutes: 60,
+    overlap: 'skip',
+    params: '',
+  };
+}
+
+export function draftOf(schedule: Schedule): ScheduleDraft {
+  const fresh = newDraft(schedule.timezone);
+  const { interval_seconds: seconds } = schedule;
+  const unit = seconds === null ? fresh.unit : largestUnit(seconds);
+  return {
+    kind: schedule.kind,
+    cron: schedule.cron ?? fresh.cron,
+    timezone: schedule.timezone,
+    every: seconds === null ? fresh.every : seconds / unitSeconds[unit],
+    unit,
+    startAt: localInput(schedule.start_at),
+    endAt: localInput(schedule.end_at),
+    catchUp: schedule.catch_up,
+    maxLatenessMinutes: schedule.max_lateness_seconds / 60,
+    overlap: schedule.overlap,
+    params: schedule.params === null ? '' : JSON.stringify(schedule.params, null, 2),
+  };
+}
+
+/** When it is due, for the preview and for the server; null while that cannot be said yet. */
+export function timingOf(draft: ScheduleDraft): ScheduleTiming | null {
+  const window = { start_at: utc(draft.startAt), end_at: utc(draft.endAt) };
+  const { timezone } = draft;
+  if (!timezone.trim()) return null;
+  if (draft.kind === 'cron') {
+    const cron = draft.cron.trim();
+    return cron ? { kind: 'cron', cron, interval_seconds: null, timezone, ...window } : null;
+  }
+  if (draft.every === null) return null;
+  const seconds = Math.round(draft.every * unitSeconds[draft.unit]);
+  return { kind: 'interval', cron: null, interval_seconds: seconds, timezone, ...window };
+}
+
+/** When a schedule that is there is due from now on: an interval counts from its next due time. */
+export function comingOf(schedule: Schedule): ScheduleTiming | null {
+  const timing = timingOf(draftOf(schedule));
+  if (timing === null || schedule.kind === 'cron') return timing;
+  return { ...timing, start_at: schedule.next_fire_at ?? schedule.start_at };
+}
+
+/** The whole schedule, for a new one and for a change alike.
+ *  @throws SyntaxError when the parameters are no JSON object */
+export function bodyOf(draft: ScheduleDraft): ScheduleChanges & Omit<NewSchedule, 'script_id'> {
+  const timing = timingOf(draft);
+  if (timing === null) throw new SyntaxError('It does not say yet when it is due.');
+  return {
+    ...timing,
+    catch_up: draft.catchUp,
+    max_lateness_seconds: Math.round((draft.maxLatenessMinutes ?? 0) * 60),
+    overlap: draft.overlap,
+    params: paramsOf(draft.params),
+  };
+}
+
+function paramsOf(text: string): Record<string, unknown> | null {
+  if (!text.trim()) return null;
+  const value: unknown = JSON.parse(text);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new SyntaxError('Parameters are a JSON object, such as {"limit": 10}.');
+}
+
+function largestUnit(seconds: number): IntervalUnit {
+  const units = (Object.keys(unitSeconds) as IntervalUnit[]).toReversed();
+  return units.find((unit) => seconds % unitSeconds[unit] === 0) ?? 'seconds';
+}
+
+function utc(local: string): string | null {
+  return local ? new Date(local).toISOString() : null;
+}
+
+function localInput(time: string | null): string {
+  if (time === null) return '';
+  const date = new Date(time);
+  const shifted = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(0, 19);
+}
