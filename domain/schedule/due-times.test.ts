@@ -1,7 +1,10 @@
-import { changesOfClocks, years } from '#domain/testing/due-times.ts';
+import { changesOfClocks } from '#domain/testing/due-times.ts';
+import { year, yearOfDueTimes } from '#domain/testing/year-of-due-times.ts';
 import { describe, expect, test } from 'vitest';
 import { dueAfter } from './due-times.ts';
+import { clockNote } from './local-time.ts';
 import { definitionProblem, type ScheduleDefinition } from './schedule.ts';
+import { zoneOf, type Zone } from './zone.ts';
 
 const made = new Date('2026-01-01T00:00:07Z');
 
@@ -40,6 +43,14 @@ function* dueTimes(definition: ScheduleDefinition, after: string, until: string)
   }
 }
 
+/** Midnight of New Year. */
+function startOf(at: number, zone: Zone): number {
+  const local = Date.UTC(at, 0, 1);
+  return local - zone.offsetMs(local);
+}
+
+const isoOf = (atMs: number) => new Date(atMs).toISOString();
+
 async function hexDigest(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -66,11 +77,34 @@ describe('given what other programs compute', () => {
     }
   });
 
-  test.each(years)('a year of $cron in $timezone is the same', async (one) => {
-    const { cron, timezone, until, count, first, last, sha256 } = one;
-    const due = [...dueTimes(byCron(cron, { timezone }), one.after, until)];
-    expect({ count: due.length, first: due[0], last: due.at(-1) }).toEqual({ count, first, last });
-    expect(await hexDigest(due.join('\n'))).toBe(sha256);
+  test.each(yearOfDueTimes)('a year of $cron in $timezone is the same', async (one) => {
+    const { cron, timezone, usualDays, sha256, changeDays } = one;
+    const zone = zoneOf(timezone)!;
+    const definition = byCron(cron, { timezone });
+    const [start, end] = [year, year + 1].map((at) => startOf(at, zone)) as [number, number];
+    const due = [...dueTimes(definition, isoOf(start - 1), isoOf(end - 1))];
+    const isUsual = (at: string) => clockNote(zone, new Date(at)) === undefined;
+    const usual = due.filter(isUsual);
+    expect(due.filter((at) => !isUsual(at)).join(' ')).toBe(changeDays);
+    expect(usual).toHaveLength(usualDays);
+    expect(await hexDigest(usual.join('\n'))).toBe(sha256);
+  });
+
+  test('where croniter has its own rules for changes of clocks, the documentation tells', () => {
+    const others = yearOfDueTimes.filter(({ changeDays, croniter }) => changeDays !== croniter);
+    expect(others.map(({ cron, timezone }) => `${cron} in ${timezone}`)).toEqual([
+      '*/7 1-2 * * * in Europe/Berlin',
+      '*/7 1-2 * * * in America/New_York',
+      '*/7 1-2 * * * in Australia/Lord_Howe',
+      '30 2 * * * in Europe/Berlin',
+      '30 2 * * * in America/New_York',
+      '15 0 * * * in America/Santiago',
+      '30 1 * JAN,MAR-APR,OCT-NOV * in America/New_York',
+      '30 1 * JAN,MAR-APR,OCT-NOV * in Australia/Lord_Howe',
+      '20 10 2 * * * in Europe/Berlin',
+      '20 10 2 * * * in America/New_York',
+      '20 10 2 * * * in Australia/Lord_Howe',
+    ]);
   });
 });
 

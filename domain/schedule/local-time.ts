@@ -17,8 +17,9 @@ export function localText(zone: Zone, at: Date): string {
 export function clockNote(zone: Zone, at: Date): string | undefined {
   const localMs = at.getTime() + zone.offsetMs(at.getTime());
   const midnightMs = Math.floor(localMs / dayMs) * dayMs;
+  // Just before midnight: where the clocks go forward then, it is the new day that lacks the hour.
   const offsets = [midnightMs, midnightMs + dayMs].map((local) =>
-    zone.offsetMs(momentsOf(zone, local).moments.at(0) ?? local),
+    zone.offsetMs((momentsOf(zone, local).moments.at(0) ?? local) - 1),
   );
   const [before = 0, after = 0] = offsets;
   const minutes = Math.abs(after - before) / 60_000;
