@@ -1,6 +1,7 @@
 /** What holds for every aggregate, whatever is asked of it. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { chainAggregate } from './chain/decide.ts';
 import { groupAggregate } from './group/decide.ts';
 import type { Aggregate } from './kernel/aggregate.ts';
 import type { Decision } from './kernel/decision.ts';
@@ -16,6 +17,7 @@ import { secretAggregate } from './secret/decide.ts';
 import { sessionAggregate } from './session/decide.ts';
 import {
   anyScriptFacts,
+  chainCommand,
   groupCommand,
   noticeCommand,
   refusalCommand,
@@ -51,6 +53,16 @@ every('user', userAggregate, userCommand, fc.record({ emailTaken: fc.boolean() }
 every('session', sessionAggregate, sessionCommand, noFacts);
 every('token', tokenAggregate, tokenCommand, noFacts);
 every('webhook', webhookAggregate, webhookCommand, fc.record({ scriptExists: mostlyTrue }));
+every(
+  'chain',
+  chainAggregate,
+  chainCommand,
+  fc.record({
+    scriptsExist: mostlyTrue,
+    links: fc.constant([]),
+    answered: fc.constant(true),
+  }),
+);
 every('group', groupAggregate, groupCommand, noFacts);
 every('system', systemAggregate, systemCommand, noFacts);
 every(

@@ -3,6 +3,9 @@ import type { Aggregate, World } from './kernel/aggregate.ts';
 import type { Decision } from './kernel/decision.ts';
 import type { RecordedEvent, StreamId } from './kernel/event.ts';
 import { formatOf, snapshotsAlong, stateAfter, type History, type Snapshot } from './snapshots.ts';
+import type { ChainCommand } from './chain/commands.ts';
+import { chainAggregate } from './chain/decide.ts';
+import type { ChainEvent } from './chain/events.ts';
 import type { GroupCommand } from './group/commands.ts';
 import { groupAggregate } from './group/decide.ts';
 import type { GroupEvent } from './group/events.ts';
@@ -54,6 +57,7 @@ export type Command =
   | SessionCommand
   | TokenCommand
   | WebhookCommand
+  | ChainCommand
   | GroupCommand
   | SystemCommand
   | RefusalCommand;
@@ -69,6 +73,7 @@ export type PlatformEvent =
   | SessionEvent
   | TokenEvent
   | WebhookEvent
+  | ChainEvent
   | GroupEvent
   | SystemEvent
   | RefusalEvent;
@@ -85,6 +90,8 @@ export interface Handling {
   readonly streamId: StreamId;
   readonly streamType: string;
   readonly guards: readonly StreamId[];
+  /** Those of the guards that one command of a batch may have alone. */
+  readonly takesTurns: readonly StreamId[];
   /** What snapshots of the stream must be of to be used. */
   readonly format: string;
   /** Folds the stream so far, gathers facts and decides. */
@@ -141,6 +148,11 @@ export function handlingOf(command: Command): Handling {
     case 'RotateWebhook':
     case 'DeleteWebhook':
       return bind(webhookAggregate, command);
+    case 'CreateChain':
+    case 'ChangeChain':
+    case 'DeleteChain':
+    case 'SkipChain':
+      return bind(chainAggregate, command);
     case 'CreateGroup':
       return bind(groupAggregate, command);
     case 'PauseTriggers':
@@ -160,6 +172,7 @@ function bind<State, C extends { readonly type: string }, Event extends Platform
     streamId: aggregate.streamOf(command),
     streamType: aggregate.streamType,
     guards: aggregate.guards(command),
+    takesTurns: aggregate.takesTurns?.(command) ?? [],
     format: formatOf(aggregate),
     decide: async (history, world) => {
       const facts = await aggregate.gather(command, world);

@@ -2,10 +2,14 @@
 import { known, parseRunId } from '#domain/kernel/ids.ts';
 import type { ReactionReads } from '#domain/reactions/reaction.ts';
 import { payloadOf } from '#domain/run/run.ts';
+import { chainsAfter } from './chains/queries.ts';
 import type { ReadModels } from './projection.ts';
+import { causeDepth } from './runs/cause-depth.ts';
+import { triggerState } from './trigger-state/queries.ts';
 import { activeRuns, findRun, planOf } from './runs/queries.ts';
 
-export function reactionReads(db: ReadModels): ReactionReads {
+/** @param handOver keeps what a run that has ended tells those that are chained to it */
+export function reactionReads(db: ReadModels, handOver: ReactionReads['handOver']): ReactionReads {
   return {
     activeRuns: async (scriptId) =>
       (await activeRuns(db, scriptId)).map((run) => ({
@@ -31,5 +35,9 @@ export function reactionReads(db: ReadModels): ReactionReads {
         .select(['retry', 'keep_alive as keepAlive'])
         .where('script_id', '=', scriptId)
         .executeTakeFirst(),
+    chainsAfter: (scriptId) => chainsAfter(db, scriptId),
+    triggersPaused: async () => (await triggerState(db))?.paused ?? false,
+    depthOf: (runId, most) => causeDepth(db, runId, most),
+    handOver,
   };
 }

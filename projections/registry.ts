@@ -1,5 +1,6 @@
 /** Every projection, by when it is written: the list that a new one joins. */
 import { auditProjection } from './audit/apply.ts';
+import { chainAnswersProjection, chainsProjection } from './chains/apply.ts';
 import { runFiguresProjection } from './figures/apply.ts';
 import { groupsProjection } from './groups/apply.ts';
 import type { Projection } from './projection.ts';
@@ -31,6 +32,8 @@ export const inlineProjections: readonly Projection[] = [
   schedulesProjection,
   retentionProjection,
   webhooksProjection,
+  chainsProjection,
+  chainAnswersProjection,
 ];
 
 /** Written behind the append by the projector. */

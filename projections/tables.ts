@@ -1,5 +1,6 @@
 /** Every read model's table, as the query builder knows it. */
 import type { AuditScriptsTable, AuditSpansTable, AuditTable } from './audit/table.ts';
+import type { ChainAnswersTable, ChainsTable } from './chains/table.ts';
 import type { FigurePlaceTable, FigureRunsTable, RunFiguresTable } from './figures/table.ts';
 import type { GroupsTable } from './groups/table.ts';
 import type { RetentionTable } from './retention/table.ts';
@@ -19,6 +20,8 @@ export interface Tables {
   readonly audit_scripts: AuditScriptsTable;
   readonly audit_spans: AuditSpansTable;
   readonly api_tokens: TokensTable;
+  readonly chain_answers: ChainAnswersTable;
+  readonly chains: ChainsTable;
   readonly data_keys: DataKeysTable;
   readonly figure_place: FigurePlaceTable;
   readonly figure_runs: FigureRunsTable;

@@ -1,6 +1,7 @@
 /** What deciders may ask, answered from the read models inside the append's transaction. */
 import type { ScriptFacts, World } from '#domain/kernel/aggregate.ts';
 import { heldTriggers } from '#domain/run/run.ts';
+import { chainFacts, chainLinks } from './chains/queries.ts';
 import { gathered } from './gathered.ts';
 import type { ReadModels } from './projection.ts';
 import { scheduleFacts } from './schedules/queries.ts';
@@ -11,6 +12,8 @@ export function worldOf(db: ReadModels): World {
   return {
     script: gathered((scriptIds) => scriptFacts(db, scriptIds)),
     schedule: gathered((scheduleIds) => scheduleFacts(db, scheduleIds)),
+    chainLinks: () => chainLinks(db),
+    chain: (chainId, sourceRunId) => chainFacts(db, chainId, sourceRunId),
     groupExists: async (groupId) =>
       (await db
         .selectFrom('groups')

@@ -27,6 +27,9 @@ export interface Aggregate<
   readonly streamOf: (command: Command) => StreamId;
   /** Other streams that must not move while the command is decided. */
   readonly guards: (command: Command) => readonly StreamId[];
+  /** Of the guards, those that stand for facts which one command of a batch changes for the others: of
+   *  those that have one, each is decided once what the one before it did is recorded. */
+  readonly takesTurns?: (command: Command) => readonly StreamId[];
   /** Collects the facts of one command; runs inside the append's transaction. */
   readonly gather: (command: Command, world: World) => Promise<Facts>;
 }
@@ -36,10 +39,29 @@ export interface Aggregate<
 export interface World {
   readonly script: (scriptId: string) => Promise<ScriptFacts | undefined>;
   readonly groupExists: (groupId: string) => Promise<boolean>;
+  /** All chains there are, also of scripts that are deleted and may come back. */
+  readonly chainLinks: () => Promise<readonly ChainLink[]>;
+  /** A chain as it stands to the end of one run of its source. */
+  readonly chain: (chainId: string, sourceRunId: string) => Promise<ChainFacts | undefined>;
   readonly schedule: (scheduleId: string) => Promise<ScheduleFacts | undefined>;
   readonly emailTaken: (email: string) => Promise<boolean>;
   /** Whether a data key has not been destroyed. */
   readonly dataKeyExists: (keyId: string) => Promise<boolean>;
+}
+
+/** Where a chain leads. */
+export interface ChainLink {
+  readonly chainId: string;
+  readonly sourceScriptId: string;
+  readonly targetScriptId: string;
+  readonly enabled: boolean;
+}
+
+export interface ChainFacts {
+  /** It is there and not switched off. */
+  readonly enabled: boolean;
+  /** It has answered to the end of that run already. */
+  readonly answered: boolean;
 }
 
 /** A schedule as those see it who serve its due times. */

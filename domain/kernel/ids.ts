@@ -10,6 +10,7 @@ export type SessionId = Brand<string, 'SessionId'>;
 export type NoticeId = Brand<string, 'NoticeId'>;
 export type TokenId = Brand<string, 'TokenId'>;
 export type WebhookId = Brand<string, 'WebhookId'>;
+export type ChainId = Brand<string, 'ChainId'>;
 export type RefusalId = Brand<string, 'RefusalId'>;
 /** A client's or a reaction's name for one command: the same id is carried out once. */
 export type CommandId = Brand<string, 'CommandId'>;
@@ -32,6 +33,7 @@ export const parseSessionId = (text: string) => parseId<SessionId>(text);
 export const parseNoticeId = (text: string) => parseId<NoticeId>(text);
 export const parseTokenId = (text: string) => parseId<TokenId>(text);
 export const parseWebhookId = (text: string) => parseId<WebhookId>(text);
+export const parseChainId = (text: string) => parseId<ChainId>(text);
 export const parseRefusalId = (text: string) => parseId<RefusalId>(text);
 export const parseCommandId = (text: string) => parseId<CommandId>(text);
 export const parseEventId = (text: string) => parseId<EventId>(text);

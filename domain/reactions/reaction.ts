@@ -1,6 +1,8 @@
 /** What a reaction is: an event in, commands out. */
 import type { Command, EventType, Recorded } from '#domain/aggregates.ts';
-import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { ChainSettings } from '#domain/chain/chain.ts';
+import type { RefusalCode } from '#domain/kernel/decision.ts';
+import type { ChainId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { RunPlan } from '#domain/run/commands.ts';
 import type { RetryPolicy } from '#domain/script/settings.ts';
 
@@ -10,14 +12,19 @@ export interface Reaction {
   readonly handles: readonly EventType[];
   /** The commands that the event calls for. The same event gives the same commands, or fewer once
    *  they have had their effect; whoever carries them out gives each an id made of the event, the
-   *  reaction and the command's place, so that none is carried out twice.
-   *  @param newRunId the id of the one run that the event calls for: the same at every look */
+   *  reaction and the command's place, so that none is carried out twice. */
   readonly react: (
     event: Recorded,
     reads: ReactionReads,
-    newRunId: RunId,
+    newRunId: NewRunId,
   ) => Promise<readonly Command[]>;
+  /** What a refusal of one of these commands calls for. Default: nothing; the world has moved on. */
+  readonly onRefusal?: (command: Command, code: RefusalCode) => Command | undefined;
 }
+
+/** The id of a run that the event calls for: the same at every look.
+ *  @param which tells it from others of the same event, where there are others */
+export type NewRunId = (which?: string) => RunId;
 
 /** What reactions may look up. */
 export interface ReactionReads {
@@ -27,6 +34,15 @@ export interface ReactionReads {
   readonly pastRun: (runId: RunId) => Promise<PastRun | undefined>;
   /** What is to follow on failed runs of a script. */
   readonly retryRules: (scriptId: ScriptId) => Promise<RetryRules | undefined>;
+  /** Chains that are on and begin with a script, both of whose scripts are there. */
+  readonly chainsAfter: (scriptId: ScriptId) => Promise<readonly ChainAfter[]>;
+  /** Whether what starts by itself is held. */
+  readonly triggersPaused: () => Promise<boolean>;
+  /** How many runs caused one another up to this one; counted to `most`. */
+  readonly depthOf: (runId: RunId, most: number) => Promise<number>;
+  /** Keeps what a run that has ended tells those that are chained to it. The same run gives the same.
+   *  @returns its SHA-256 in lower-case hex */
+  readonly handOver: (runId: RunId) => Promise<string>;
 }
 
 export interface PastRun {
@@ -40,6 +56,12 @@ export interface PastRun {
 export interface RetryRules {
   readonly retry: RetryPolicy;
   readonly keepAlive: boolean;
+}
+
+export interface ChainAfter extends ChainSettings {
+  readonly chainId: ChainId;
+  /** It answers to what ends from then on: it was made then, or switched on. */
+  readonly activeSince: Date;
 }
 
 export interface ActiveRun {

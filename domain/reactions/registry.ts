@@ -1,6 +1,11 @@
 import type { Reaction } from './reaction.ts';
+import { whenRunFinishedStartChained } from './when-run-finished-start-chained.ts';
 import { whenRunFailedRetry } from './when-run-failed-retry.ts';
 import { whenScriptWithdrawnStopRuns } from './when-script-withdrawn-stop-runs.ts';
 
 /** Every reaction. */
-export const reactions: readonly Reaction[] = [whenScriptWithdrawnStopRuns, whenRunFailedRetry];
+export const reactions: readonly Reaction[] = [
+  whenScriptWithdrawnStopRuns,
+  whenRunFailedRetry,
+  whenRunFinishedStartChained,
+];

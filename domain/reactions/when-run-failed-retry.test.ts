@@ -31,7 +31,7 @@ async function reactTo(
     pastRun: () => Promise.resolve({ ...past, ...run }),
     retryRules: () => Promise.resolve(rules && { retry, keepAlive: false, ...rules }),
   });
-  return await whenRunFailedRetry.react(events.at(-1)!, reads, runId(2));
+  return await whenRunFailedRetry.react(events.at(-1)!, reads, () => runId(2));
 }
 
 describe('given a script whose runs are tried four times', () => {

@@ -1,6 +1,6 @@
 import type { RunFinished } from '#domain/run/events.ts';
 import type { RetryPolicy } from '#domain/script/settings.ts';
-import type { Reaction } from './reaction.ts';
+import type { PastRun, Reaction, ReactionReads } from './reaction.ts';
 
 /** A run that failed is tried again as the script's policy says (contract §3, "Run"): as a new run of
  *  the same version, after a pause. One that somebody stopped or that waited too long is not, nor is
@@ -10,19 +10,17 @@ export const whenRunFailedRetry: Reaction = {
   name: 'when-run-failed-retry',
   handles: ['RunFinished'],
   react: async (event, reads, newRunId) => {
-    if (event.type !== 'RunFinished' || !isFailure(event.data.outcome)) return [];
+    if (event.type !== 'RunFinished') return [];
+    const due = await retryAfter(event.data, reads);
+    if (due === undefined) return [];
     const { runId, scriptId } = event.data;
-    const rules = await reads.retryRules(scriptId);
-    if (rules === undefined || rules.keepAlive || rules.retry.max_attempts === 1) return [];
-    const run = await reads.pastRun(runId);
-    if (run === undefined || run.stopRequested) return [];
-    if (run.attempt >= rules.retry.max_attempts) return [];
+    const { run, retry } = due;
     const { payloadSha256 } = run;
-    const notBefore = event.recordedAt.getTime() + pauseMs(rules.retry, run.attempt);
+    const notBefore = event.recordedAt.getTime() + pauseMs(retry, run.attempt);
     return [
       {
         type: 'RunScript',
-        runId: newRunId,
+        runId: newRunId(),
         scriptId,
         trigger: {
           type: 'retry',
@@ -40,6 +38,19 @@ export const whenRunFailedRetry: Reaction = {
     ];
   },
 };
+
+/** The run that ended like that, and the policy, where it is to be tried again. */
+export async function retryAfter(
+  { runId, scriptId, outcome }: RunFinished['data'],
+  reads: Pick<ReactionReads, 'pastRun' | 'retryRules'>,
+): Promise<{ readonly run: PastRun; readonly retry: RetryPolicy } | undefined> {
+  if (!isFailure(outcome)) return undefined;
+  const rules = await reads.retryRules(scriptId);
+  if (rules === undefined || rules.keepAlive || rules.retry.max_attempts === 1) return undefined;
+  const run = await reads.pastRun(runId);
+  if (run === undefined || run.stopRequested) return undefined;
+  return run.attempt >= rules.retry.max_attempts ? undefined : { run, retry: rules.retry };
+}
 
 function isFailure(outcome: RunFinished['data']['outcome']): boolean {
   return outcome !== 'success' && outcome !== 'stopped' && outcome !== 'expired';

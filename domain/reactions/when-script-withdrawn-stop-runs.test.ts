@@ -18,7 +18,7 @@ async function reactTo(type: 'EnableScript' | 'DisableScript' | 'DeleteScript', 
     { runId: runId(2), status: 'queued', queuedAt },
   ];
   const reads = reactionReads({ activeRuns: () => Promise.resolve(active) });
-  return await whenScriptWithdrawnStopRuns.react(event, reads, runId(9));
+  return await whenScriptWithdrawnStopRuns.react(event, reads, () => runId(9));
 }
 
 describe('given a script with a run that waits and one that runs', () => {
@@ -36,7 +36,9 @@ describe('given a script with a run that waits and one that runs', () => {
 
   test('when anything else happens, then nothing is stopped', async () => {
     const created = (await recordAll(beginning)).at(-1)!;
-    expect(await whenScriptWithdrawnStopRuns.react(created, reactionReads(), runId(9))).toEqual([]);
+    expect(
+      await whenScriptWithdrawnStopRuns.react(created, reactionReads(), () => runId(9)),
+    ).toEqual([]);
   });
 });
 

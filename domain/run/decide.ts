@@ -1,4 +1,10 @@
-import type { Aggregate, ScheduleFacts, ScriptFacts, World } from '#domain/kernel/aggregate.ts';
+import type {
+  Aggregate,
+  ChainFacts,
+  ScheduleFacts,
+  ScriptFacts,
+  World,
+} from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { known, parseGroupId } from '#domain/kernel/ids.ts';
 import { defaultLimits, type RunLimits } from '#domain/script/settings.ts';
@@ -13,7 +19,7 @@ import type {
   StopRun,
 } from './commands.ts';
 import type { RunEvent } from './events.ts';
-import { noTotals } from './run.ts';
+import { isChained, noTotals } from './run.ts';
 import { evolveRun, initialRun, type RunState } from './state.ts';
 
 /** The script of a run that is asked for or released; `undefined` for every other command. */
@@ -21,6 +27,7 @@ export type RunDecisionFacts =
   | (ScriptFacts & {
       /** The one that asks, where one does. */
       readonly schedule?: ScheduleFacts | undefined;
+      readonly chain?: ChainFacts | undefined;
     })
   | undefined;
 
@@ -48,6 +55,7 @@ export function decideRun(
 function queue(state: RunState, command: RunScript, script: RunDecisionFacts): Decision<RunEvent> {
   if (state.status !== 'absent') return accept();
   if (isOver(command, script)) return dueTimeOver;
+  if (isAnswered(command, script)) return endAnswered;
   const unusable = withdrawn(script);
   if (script === undefined || unusable !== undefined) return unusable ?? noScript;
   if (command.unlessOverlapping && script.schedule?.active) return overlapping;
@@ -100,6 +108,14 @@ function isOver({ trigger }: RunScript, script: RunDecisionFacts): boolean {
   return schedule === undefined || !schedule.enabled || trigger.dueAt <= schedule.servedUntil;
 }
 
+/** Whether a chain asks for the end of a run that it has answered to, or is off or gone. */
+function isAnswered({ trigger }: RunScript, script: RunDecisionFacts): boolean {
+  if (!isChained(trigger) || script === undefined) return false;
+  const { chain } = script;
+  return chain === undefined || !chain.enabled || chain.answered;
+}
+
+const endAnswered = refuse('already_exists', 'The chain has answered to that run, or is off.');
 const dueTimeOver = refuse('already_exists', 'That due time of the schedule has ended already.');
 const overlapping = refuse('run_overlaps', 'The run before of the schedule is active still.');
 const noScript = refuse('not_found', 'There is no such script.');
@@ -215,9 +231,10 @@ export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecision
     if (command.type === 'ReleaseRun') return [`script-${command.scriptId}`];
     if (command.type !== 'RunScript') return [];
     const { trigger, scriptId } = command;
-    return trigger.type === 'schedule'
-      ? [`script-${scriptId}`, `schedule-${trigger.scheduleId}`]
-      : [`script-${scriptId}`];
+    if (trigger.type === 'schedule')
+      return [`script-${scriptId}`, `schedule-${trigger.scheduleId}`];
+    if (isChained(trigger)) return [`script-${scriptId}`, `chain-${trigger.chainId}`];
+    return [`script-${scriptId}`];
   },
   gather: async (command, world) => {
     if (command.type === 'ReleaseRun') return await world.script(command.scriptId);
@@ -230,6 +247,10 @@ async function factsOfRequest(
   world: World,
 ): Promise<RunDecisionFacts> {
   const script = await world.script(scriptId);
-  if (script === undefined || trigger.type !== 'schedule') return script;
-  return { ...script, schedule: await world.schedule(trigger.scheduleId) };
+  if (script === undefined) return undefined;
+  if (trigger.type === 'schedule') {
+    return { ...script, schedule: await world.schedule(trigger.scheduleId) };
+  }
+  if (!isChained(trigger)) return script;
+  return { ...script, chain: await world.chain(trigger.chainId, trigger.runId) };
 }

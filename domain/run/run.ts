@@ -1,5 +1,5 @@
 /** The vocabulary of runs (contract §3, "Run"). */
-import type { RunId, ScheduleId, TokenId, WebhookId } from '#domain/kernel/ids.ts';
+import type { ChainId, RunId, ScheduleId, TokenId, WebhookId } from '#domain/kernel/ids.ts';
 import type { FiredOutcome } from '#domain/schedule/schedule.ts';
 
 export const failures = [
@@ -52,6 +52,7 @@ export type Trigger =
   | { readonly type: 'event'; readonly cause: 'keep_alive' }
   /** A script asked for it, in that run. */
   | { readonly type: 'event'; readonly cause: 'script'; readonly runId: RunId }
+  | ChainTrigger
   | { readonly type: 'webhook'; readonly webhookId: WebhookId; readonly payloadSha256: string }
   | {
       readonly type: 'retry' | 'rerun';
@@ -60,7 +61,25 @@ export type Trigger =
       readonly payloadSha256?: string;
     };
 
-/** SHA-256 of what a webhook was called with, which is kept apart. */
+/** A run of another script has ended. */
+export interface ChainTrigger {
+  readonly type: 'event';
+  readonly cause: 'chain';
+  readonly chainId: ChainId;
+  /** The run that has ended. */
+  readonly runId: RunId;
+  /** How many runs caused one another up to this one, from 1. */
+  readonly depth: number;
+  /** What that run hands over. */
+  readonly payloadSha256: string;
+}
+
+/** Whether a chain made the run. */
+export function isChained(trigger: Trigger): trigger is ChainTrigger {
+  return trigger.type === 'event' && trigger.cause === 'chain';
+}
+
+/** SHA-256 of what a webhook was called with, or of what a run handed over, which is kept apart. */
 export function payloadOf(trigger: Trigger): string | undefined {
   return 'payloadSha256' in trigger ? trigger.payloadSha256 : undefined;
 }

@@ -4,6 +4,8 @@ import type { Command } from '#domain/aggregates.ts';
 import { roles } from '#domain/kernel/actor.ts';
 import { scopes } from '#domain/kernel/rights.ts';
 import type { ScriptFacts } from '#domain/kernel/aggregate.ts';
+import { chainConditions } from '#domain/chain/chain.ts';
+import type { ChainCommand } from '#domain/chain/commands.ts';
 import type { GroupCommand } from '#domain/group/commands.ts';
 import type { NoticeCommand } from '#domain/notice/commands.ts';
 import type { RefusalCommand } from '#domain/refusal/commands.ts';
@@ -28,6 +30,7 @@ import type { WebhookCommand } from '#domain/webhook/commands.ts';
 import fc from 'fast-check';
 import * as ids from './ids.ts';
 import {
+  createChain,
   createSchedule,
   createScript,
   createUser,
@@ -198,6 +201,14 @@ const trigger: fc.Arbitrary<Trigger> = fc.oneof(
     scheduleId: one(ids.scheduleId, 2),
     dueAt: fc.constantFrom('2026-01-01T00:00:20.000Z', '2026-01-01T00:00:27.000Z'),
     outcome: fc.constant('fired'),
+  }),
+  fc.record({
+    type: fc.constant('event'),
+    cause: fc.constant('chain'),
+    chainId: one(ids.chainId, 2),
+    runId,
+    depth: fc.constant(1),
+    payloadSha256: fc.constant('b'.repeat(64)),
   }),
 );
 
@@ -390,6 +401,38 @@ export const webhookCommand: fc.Arbitrary<WebhookCommand> = fc.oneof(
   fc.record({ type: fc.constant('DeleteWebhook'), webhookId }),
 );
 
+const chainId = one(ids.chainId, 2);
+const chainSettings = {
+  targetScriptId: scriptId,
+  on: fc.constantFrom(...chainConditions),
+  enabled: fc.boolean(),
+  whenBusy: fc.constantFrom('refuse', 'queue'),
+  paramsSha256: fc.constantFrom(null, 'a'.repeat(64)),
+} as const;
+export const chainCommand: fc.Arbitrary<ChainCommand> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({ chainId, sourceScriptId: scriptId, ...chainSettings })
+      .map((changes) => createChain(changes)),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('ChangeChain'),
+      chainId,
+      changes: fc.record(chainSettings, { requiredKeys: [] }),
+    }),
+  },
+  fc.record({ type: fc.constant('DeleteChain'), chainId }),
+  fc.record({
+    type: fc.constant('SkipChain'),
+    chainId,
+    sourceRunId: runId,
+    reason: fc.constant('script_disabled'),
+  }),
+);
+
 export const noticeCommand: fc.Arbitrary<NoticeCommand> = fc
   .record({ noticeId: one(ids.noticeId), scriptId, message: text })
   .map((changes) => postNotice(changes));
@@ -423,6 +466,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 4, arbitrary: scheduleCommand },
   noticeCommand,
   webhookCommand,
+  { weight: 2, arbitrary: chainCommand },
   tokenCommand,
   refusalCommand,
 );

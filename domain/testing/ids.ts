@@ -1,6 +1,7 @@
 /** Fixed ids, numbered from 1 within their kind; later numbers sort after earlier ones. */
 import {
   known,
+  parseChainId,
   parseCommandId,
   parseEventId,
   parseGroupId,
@@ -30,5 +31,6 @@ export const refusalId = numbered('6', parseRefusalId);
 export const tokenId = numbered('a', parseTokenId);
 export const scheduleId = numbered('b', parseScheduleId);
 export const webhookId = numbered('c', parseWebhookId);
+export const chainId = numbered('d', parseChainId);
 export const commandId = numbered('7', parseCommandId);
 export const eventId = numbered('8', parseEventId);

@@ -4,5 +4,14 @@ import type { ReactionReads } from '#domain/reactions/reaction.ts';
 const nobodyAsks = () => Promise.reject(new Error('nobody asks'));
 
 export function reactionReads(known: Partial<ReactionReads> = {}): ReactionReads {
-  return { activeRuns: nobodyAsks, pastRun: nobodyAsks, retryRules: nobodyAsks, ...known };
+  return {
+    activeRuns: nobodyAsks,
+    pastRun: nobodyAsks,
+    retryRules: nobodyAsks,
+    chainsAfter: nobodyAsks,
+    triggersPaused: nobodyAsks,
+    depthOf: nobodyAsks,
+    handOver: nobodyAsks,
+    ...known,
+  };
 }

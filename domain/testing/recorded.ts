@@ -1,8 +1,17 @@
 /** Histories of the whole platform, made by the deciders from commands, without a store. */
 import { handlingOf, type Command, type Recorded } from '#domain/aggregates.ts';
 import type { Actor } from '#domain/kernel/actor.ts';
-import type { ScheduleFacts, ScriptFacts, World } from '#domain/kernel/aggregate.ts';
+import type { ChainEvent } from '#domain/chain/events.ts';
+import { evolveChain, initialChain } from '#domain/chain/state.ts';
+import type {
+  ChainFacts,
+  ChainLink,
+  ScheduleFacts,
+  ScriptFacts,
+  World,
+} from '#domain/kernel/aggregate.ts';
 import type { DomainEvent, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
+import { isChained } from '#domain/run/run.ts';
 import { scriptAggregate } from '#domain/script/decide.ts';
 import type { ScriptEvent } from '#domain/script/events.ts';
 import { schemaVersionOf } from '#domain/upcasts.ts';
@@ -78,6 +87,8 @@ interface Where {
 function worldOf(log: readonly Recorded[]): World {
   return {
     script: (id) => Promise.resolve(scriptFacts(log, id)),
+    chainLinks: () => Promise.resolve(chainLinks(log)),
+    chain: (id, sourceRunId) => Promise.resolve(chainFacts(log, id, sourceRunId)),
     groupExists: (id) => Promise.resolve(log.some((event) => event.streamId === `group-${id}`)),
     dataKeyExists: () => Promise.resolve(true),
     schedule: (id) => Promise.resolve(scheduleFacts(log, id)),
@@ -86,6 +97,35 @@ function worldOf(log: readonly Recorded[]): World {
         log.some((event) => event.type === 'UserCreated' && event.data.email === email),
       ),
   };
+}
+
+function chainLinks(log: readonly Recorded[]): readonly ChainLink[] {
+  const chains = Map.groupBy(
+    log.filter((event) => event.streamId.startsWith('chain-')),
+    (event) => event.streamId,
+  );
+  return [...chains.values()].flatMap((events) => {
+    const state = (events as readonly Recorded<ChainEvent>[]).reduce(evolveChain, initialChain);
+    if (state.status !== 'there') return [];
+    const { sourceScriptId, settings } = state;
+    const { targetScriptId, enabled } = settings;
+    const chainId = events[0]?.streamId.slice('chain-'.length) ?? '';
+    return [{ chainId, sourceScriptId, targetScriptId, enabled }];
+  });
+}
+
+function chainFacts(
+  log: readonly Recorded[],
+  id: string,
+  sourceRunId: string,
+): ChainFacts | undefined {
+  const link = chainLinks(log).find((one) => one.chainId === id);
+  const answered = log.some(({ type, data }) => {
+    if (type === 'ChainSkipped') return data.chainId === id && data.sourceRunId === sourceRunId;
+    if (type !== 'RunQueued' || !isChained(data.trigger)) return false;
+    return data.trigger.chainId === id && data.trigger.runId === sourceRunId;
+  });
+  return link && { enabled: link.enabled, answered };
 }
 
 function scheduleFacts(log: readonly Recorded[], id: string): ScheduleFacts | undefined {

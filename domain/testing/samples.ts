@@ -1,5 +1,6 @@
 /** One plain example of each command, fact and event, to be varied where a test cares. */
 import type { ScriptFacts } from '#domain/kernel/aggregate.ts';
+import type { CreateChain } from '#domain/chain/commands.ts';
 import type { CreateGroup } from '#domain/group/commands.ts';
 import type { PostNotice } from '#domain/notice/commands.ts';
 import type { RecordRefusal } from '#domain/refusal/commands.ts';
@@ -15,6 +16,7 @@ import type { SetSecret } from '#domain/secret/commands.ts';
 import type { IssueToken } from '#domain/token/commands.ts';
 import type { CreateUser } from '#domain/user/commands.ts';
 import {
+  chainId,
   commandId,
   groupId,
   noticeId,
@@ -219,6 +221,21 @@ export function createWebhook(changes: Partial<CreateWebhook> = {}): CreateWebho
     whenBusy: 'refuse',
     rateLimitPerMinute: 60,
     tokenHash: 'a'.repeat(64),
+    ...changes,
+  };
+}
+
+/** Whenever the first script has succeeded, the second one runs. */
+export function createChain(changes: Partial<CreateChain> = {}): CreateChain {
+  return {
+    type: 'CreateChain',
+    chainId: chainId(),
+    sourceScriptId: scriptId(),
+    targetScriptId: scriptId(2),
+    on: 'success',
+    enabled: true,
+    whenBusy: 'queue',
+    paramsSha256: null,
     ...changes,
   };
 }

@@ -1,9 +1,9 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
-import type { ChangeWebhook, WebhookCommand } from './commands.ts';
+import { differing } from '#domain/kernel/differing.ts';
+import type { WebhookCommand } from './commands.ts';
 import type { WebhookEvent } from './events.ts';
 import { evolveWebhook, initialWebhook, type WebhookState } from './state.ts';
-import type { WebhookSettings } from './webhook.ts';
 
 /** Asked where a webhook is made. */
 export interface WebhookFacts {
@@ -26,7 +26,7 @@ export function decideWebhook(
   const { webhookId } = command;
   switch (command.type) {
     case 'ChangeWebhook': {
-      const changes = differing(state.settings, command);
+      const changes = differing(state.settings, command.changes);
       if (Object.keys(changes).length === 0) return accept();
       return accept({ type: 'WebhookChanged', data: { webhookId, ...changes } });
     }
@@ -38,16 +38,6 @@ export function decideWebhook(
     case 'DeleteWebhook':
       return accept({ type: 'WebhookDeleted', data: { webhookId } });
   }
-}
-
-function differing(
-  settings: WebhookSettings,
-  { changes }: ChangeWebhook,
-): Partial<WebhookSettings> {
-  const names = Object.keys(changes) as (keyof WebhookSettings)[];
-  return Object.fromEntries(
-    names.filter((name) => changes[name] !== settings[name]).map((name) => [name, changes[name]]),
-  );
 }
 
 export const webhookAggregate: Aggregate<

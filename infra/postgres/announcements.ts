@@ -66,6 +66,10 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'WebhookChanged':
       case 'WebhookRotated':
       case 'WebhookDeleted':
+      case 'ChainCreated':
+      case 'ChainChanged':
+      case 'ChainDeleted':
+      case 'ChainSkipped':
       case 'GroupCreated':
       case 'TriggersPaused':
       case 'TriggersResumed':

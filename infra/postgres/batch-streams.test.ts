@@ -23,6 +23,8 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
       return Promise.resolve(scriptFacts({ activeRuns: 1, waitingRuns: 1 }));
     },
     groupExists: () => Promise.resolve(true),
+    chainLinks: () => Promise.resolve([]),
+    chain: () => Promise.resolve(undefined),
     schedule: () => Promise.resolve(undefined),
     dataKeyExists: () => Promise.resolve(true),
     emailTaken: () => Promise.resolve(false),

@@ -63,7 +63,7 @@ export class CommandPipeline implements Commands {
   }
 
   /** Takes what can be decided together. A command waits for the next batch when a stream that guards
-   *  it is written in this one, or when its own twin is in it. */
+   *  it is written in this one, when it is not its turn, or when its own twin is in it. */
   #takeBatch(): readonly Waiting[] {
     const batch: Waiting[] = [];
     const left: Waiting[] = [];
@@ -71,7 +71,7 @@ export class CommandPipeline implements Commands {
     const guarding = new Set<string>();
     const ids = new Set<string>();
     for (const one of this.#waiting) {
-      const { streamId, guards } = handlingOf(one.command);
+      const { streamId, guards, takesTurns } = handlingOf(one.command);
       const fits =
         batch.length < maxBatch &&
         !guarding.has(streamId) &&
@@ -80,6 +80,7 @@ export class CommandPipeline implements Commands {
       if (fits) {
         batch.push(one);
         written.add(streamId);
+        for (const guard of takesTurns) written.add(guard);
         for (const guard of guards) guarding.add(guard);
         ids.add(one.context.commandId);
       } else {

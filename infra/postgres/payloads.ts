@@ -1,9 +1,18 @@
-/** Bodies that events name by hash: parameters of runs and of schedules, and what webhooks were called
- *  with. */
+/** Bodies that events name by hash: parameters of runs, of schedules and of chains, what webhooks were called
+ *  with, and what runs handed over to others. */
 import { createHash } from 'node:crypto';
 import type { Queryable } from './database.ts';
 
-// Runs alone name payloads: what else is to keep one has to be asked in `sweep`, `purge` and `left` too.
+// What is to keep a payload has to be asked here and in `sweep`.
+const ofAnotherScript = `(
+  EXISTS (SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)
+  OR EXISTS (SELECT FROM runs r
+    WHERE r.trigger ->> 'payloadSha256' = payloads.sha256 AND r.script_id <> $2)
+  OR EXISTS (SELECT FROM schedules c
+    WHERE c.params_sha256 = payloads.sha256 AND NOT c.deleted AND c.script_id <> $2)
+  OR EXISTS (SELECT FROM chains c
+    WHERE c.params_sha256 = payloads.sha256 AND NOT c.deleted AND c.target_script_id <> $2))`;
+
 const statements = {
   // What was wanted within a minute is not written again: nothing is removed that soon.
   put: `INSERT INTO payloads (sha256, content) SELECT $1, $2
@@ -19,24 +28,17 @@ const statements = {
         AND (r.finished_at IS NULL OR r.finished_at >= $1))
       AND NOT EXISTS (SELECT FROM schedules c JOIN scripts s USING (script_id)
         WHERE c.params_sha256 = p.sha256 AND NOT c.deleted AND s.purge IS NULL)
+      AND NOT EXISTS (SELECT FROM chains c JOIN scripts s ON s.script_id = c.target_script_id
+        WHERE c.params_sha256 = p.sha256 AND NOT c.deleted AND s.purge IS NULL)
       AND NOT EXISTS (
       SELECT FROM runs r WHERE r.trigger ->> 'payloadSha256' = p.sha256
         AND (r.finished_at IS NULL OR r.finished_at >= $1))
     ORDER BY wanted_at LIMIT $2)`,
   // Somebody may be about to start a run with it.
   purge: `DELETE FROM payloads WHERE sha256 = ANY($1)
-    AND wanted_at < now() - interval '5 minutes' AND NOT EXISTS (
-      SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)
-    AND NOT EXISTS (SELECT FROM runs r
-      WHERE r.trigger ->> 'payloadSha256' = payloads.sha256 AND r.script_id <> $2)
-    AND NOT EXISTS (SELECT FROM schedules c
-      WHERE c.params_sha256 = payloads.sha256 AND NOT c.deleted AND c.script_id <> $2)`,
-  left: `SELECT EXISTS (SELECT FROM payloads WHERE sha256 = ANY($1) AND NOT EXISTS (
-      SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)
-    AND NOT EXISTS (SELECT FROM runs r
-      WHERE r.trigger ->> 'payloadSha256' = payloads.sha256 AND r.script_id <> $2)
-    AND NOT EXISTS (SELECT FROM schedules c
-      WHERE c.params_sha256 = payloads.sha256 AND NOT c.deleted AND c.script_id <> $2)) AS some`,
+    AND wanted_at < now() - interval '5 minutes' AND NOT ${ofAnotherScript}`,
+  left: `SELECT EXISTS (SELECT FROM payloads
+    WHERE sha256 = ANY($1) AND NOT ${ofAnotherScript}) AS some`,
 };
 
 /** Keeps `content`; the same content again is kept once. @returns its SHA-256 in lower-case hex */
@@ -58,7 +60,7 @@ export async function keepPayload(db: Queryable, sha256: string): Promise<boolea
   return (await db.query(statements.keep, [sha256])).rowCount === 1;
 }
 
-/** Removes what no schedule refers to, no run needs that is active or ended at `before` or later, and what nobody wanted since;
+/** Removes what no schedule and no chain refers to, no run needs that is active or ended at `before` or later, and what nobody wanted since;
  *  at most `limit`.
  *  @param before at least a day ago
  *  @returns how many */
@@ -66,7 +68,7 @@ export async function sweepPayloads(db: Queryable, before: Date, limit: number):
   return (await db.query(statements.sweep, [before, limit])).rowCount ?? 0;
 }
 
-/** Removes those payloads that no other script's runs or schedules were given, and that nobody wanted just now.
+/** Removes those payloads that no other script's runs, schedules or chains were given, and that nobody wanted just now.
  *  @returns whether all of them are gone */
 export async function purgePayloads(
   db: Queryable,

@@ -9,6 +9,10 @@ const statements = {
   runs: `SELECT run_id, finished_at,
       array_remove(ARRAY[params_sha256, trigger ->> 'payloadSha256'], NULL) AS payloads FROM runs
     WHERE script_id = $1 AND run_id > $2 AND finished_at IS NOT NULL ORDER BY run_id LIMIT $3`,
+  triggers: `SELECT params_sha256 AS sha256 FROM schedules
+    WHERE script_id = $1 AND params_sha256 IS NOT NULL
+    UNION SELECT params_sha256 FROM chains
+    WHERE target_script_id = $1 AND params_sha256 IS NOT NULL`,
   among: `SELECT script_id FROM scripts s WHERE purge IS NOT NULL AND script_id = ANY($1::uuid[])
     AND NOT EXISTS (SELECT FROM run_queue q WHERE q.script_id = s.script_id)`,
 };
@@ -41,6 +45,15 @@ export async function* runsOfScript(
     yield rows;
     after = last.run_id;
   }
+}
+
+/** Hashes of the parameters that a script's schedules and chains give to its runs. */
+export async function paramsOfTriggers(
+  db: Queryable,
+  scriptId: string,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ sha256: string }>(statements.triggers, [scriptId]);
+  return rows.map((row) => row.sha256);
 }
 
 /** Those of the scripts that have been purged, or are being, and have no active run. */

@@ -9,6 +9,7 @@ import { eventsVisible, openTestPlatform, type TestPlatform } from '#infra/testi
 import { reactionReads } from '#projections/reaction-reads.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listCheckpoints } from './checkpoints.ts';
+import { handOver } from './handed-over.ts';
 import { Reactor, type ReactorParts } from './reactor.ts';
 
 const { signal } = new AbortController();
@@ -34,7 +35,7 @@ function reactor(parts: Partial<ReactorParts> = {}): Reactor {
     pool,
     commands,
     ids: systemIds,
-    reads: reactionReads(platform.reads),
+    reads: reactionReads(platform.reads, (id) => handOver(pool, id)),
     reactions,
     ...parts,
   });

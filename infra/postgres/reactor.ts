@@ -1,5 +1,5 @@
 /** Carries out what events call for: each reaction reads the store behind its own checkpoint. */
-import type { Recorded } from '#domain/aggregates.ts';
+import type { Command, Recorded } from '#domain/aggregates.ts';
 import { startOfStore } from '#domain/kernel/event.ts';
 import { inOrderOfTime, known, parseCommandId, parseRunId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
@@ -58,21 +58,23 @@ export class Reactor {
 
   async #reactTo(reaction: Reaction, event: Recorded): Promise<void> {
     const { commands, ids, reads } = this.#parts;
-    const runId = inOrderOfTime(
-      ids.derived(event.eventId, `${reaction.name} run`),
-      event.recordedAt,
-    );
-    const called = await reaction.react(event, reads, known(parseRunId, runId));
-    for (const [place, command] of called.entries()) {
-      const name = `${reaction.name} ${place}`;
-      // A refusal is an answer too: the world has moved on and there is nothing to do.
-      await commands.execute(command, {
-        commandId: known(parseCommandId, ids.derived(event.eventId, name)),
+    const newRunId = (which = '') => {
+      const id = ids.derived(event.eventId, `${reaction.name} run${which}`);
+      return known(parseRunId, inOrderOfTime(id, event.recordedAt));
+    };
+    const execute = (command: Command, place: string) =>
+      commands.execute(command, {
+        commandId: known(parseCommandId, ids.derived(event.eventId, `${reaction.name} ${place}`)),
         actor: { kind: 'system', name: 'reaction' },
         ip: null,
         correlationId: event.metadata.correlationId,
         causationId: event.eventId,
       });
+    for (const [place, command] of (await reaction.react(event, reads, newRunId)).entries()) {
+      const outcome = await execute(command, String(place));
+      if (outcome.kind !== 'refused') continue;
+      const next = reaction.onRefusal?.(command, outcome.refusal.code);
+      if (next !== undefined) await execute(next, `${place} refused`);
     }
   }
 }

@@ -20,6 +20,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction, openDatabase, type Database } from './database.ts';
 import { outdatedRows, refuseOutdatedRows } from './projection-versions.ts';
+import { handOver } from './handed-over.ts';
 import { Reactor } from './reactor.ts';
 import { Projector } from './projector.ts';
 import { rebuildProjection, type RebuildOptions, type RebuildReport } from './rebuild.ts';
@@ -209,7 +210,7 @@ test('no reaction carries anything out because of a rebuild', async () => {
     pool: platform.pool,
     commands: platform.commands,
     ids: systemIds,
-    reads: reactionReads(platform.reads),
+    reads: reactionReads(platform.reads, (id) => handOver(platform.pool, id)),
     reactions: [
       {
         name: 'listening',

@@ -41,6 +41,10 @@ const handled = {
   WebhookChanged: true,
   WebhookRotated: true,
   WebhookDeleted: true,
+  ChainCreated: true,
+  ChainChanged: true,
+  ChainDeleted: true,
+  ChainSkipped: true,
   GroupCreated: true,
   TriggersPaused: true,
   TriggersResumed: true,
@@ -88,10 +92,11 @@ const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const idIn = (prefix: string) =>
   sql`substring(resource FROM ${sql.lit(`^${prefix}-(${uuid})$`)})::uuid`;
 
-/** The script that an entry is about: named by the event, by what was asked for, or by how that began. */
-const scriptOf = sql`coalesce((data ->> 'scriptId')::uuid, ${idIn('script')},
+/** The script that an entry is about: named by the event, by what was asked for, or by how that began. A
+ *  chain is its source's. */
+const scriptOf = sql`coalesce((data ->> 'scriptId')::uuid, (data ->> 'sourceScriptId')::uuid, ${idIn('script')},
   CASE WHEN resource !~ '^(script|group|user|session|token|system|refusal|disclosure)-' THEN
-    (SELECT (first.data ->> 'scriptId')::uuid FROM events first
+    (SELECT coalesce(first.data ->> 'scriptId', first.data ->> 'sourceScriptId')::uuid FROM events first
       WHERE first.stream_id = resource AND first.version = 1) END)`;
 
 /** Chains entries of the events on. They belong to the group in which their script is at that moment. */

@@ -22,18 +22,19 @@ const words = (text: RawBuilder<unknown>) =>
 
 /** Names of the settings that an event changed, in words. */
 const changed = sql`(SELECT string_agg(${words(sql`name`)}, ', ' ORDER BY name) FROM jsonb_object_keys(
-  (data || coalesce(data -> 'settings', '{}')) - '{scriptId,webhookId,version,settings}'::text[]) AS fields (name))`;
+  (data || coalesce(data -> 'settings', '{}')) - '{scriptId,webhookId,chainId,version,settings}'::text[]) AS fields (name))`;
 
 const detail = sql`CASE
   WHEN type = 'RequestRefused' THEN data ->> 'code' || CASE WHEN (data ->> 'count')::bigint = 1 THEN ''
     ELSE ' (' || (data ->> 'count') || ' times)' END
   WHEN type IN ('FileSaved', 'FileDeleted', 'FileMoved') THEN data ->> 'path'
-  WHEN type IN ('ScriptChanged', 'WebhookChanged') THEN ${changed}
+  WHEN type IN ('ScriptChanged', 'WebhookChanged', 'ChainChanged') THEN ${changed}
   WHEN type IN ('SecretSet', 'SecretDeleted', 'ScriptCreated', 'GroupCreated', 'TokenIssued', 'WebhookCreated')
     THEN data ->> 'name'
   WHEN type = 'UserCreated' THEN data ->> 'email'
   WHEN type = 'SessionClosed' THEN data ->> 'reason'
   WHEN type = 'RunFinished' THEN data ->> 'outcome'
+  WHEN type = 'ChainSkipped' THEN data ->> 'reason'
   WHEN type = 'DataDisclosed' THEN data ->> 'detail'
   WHEN type = 'SecretsRead' THEN (SELECT string_agg(read ->> 'name', ', ' ORDER BY place)
     FROM jsonb_array_elements(data -> 'secrets') WITH ORDINALITY AS reads (read, place)) END`;
@@ -79,7 +80,7 @@ export function entriesOf(source: RawBuilder<unknown>, end: ChainEnd): RawBuilde
             WHEN type = 'DataDisclosed' THEN data ->> 'action' ELSE ${words(sql`type`)} END AS action,
           CASE WHEN type IN ('RequestRefused', 'DataDisclosed') THEN coalesce(data ->> 'resource', stream_id)
             WHEN type = 'SecretsRead' THEN 'secret-' || (data ->> 'scriptId') ELSE stream_id END AS resource,
-          CASE WHEN type = 'RequestRefused' THEN 'refused'
+          CASE WHEN type IN ('RequestRefused', 'ChainSkipped') THEN 'refused'
             WHEN type = 'RunFinished' AND data ->> 'outcome' NOT IN ('success', 'stopped') THEN 'failed'
             ELSE 'accepted' END AS outcome,
           ${detail} AS detail, metadata ->> 'ip' AS ip,

@@ -8,6 +8,7 @@ import { formsOf } from './http/operation.ts';
 import { operations } from './operations.ts';
 import {
   apiToken,
+  chain,
   webhook,
   deeds,
   groups,
@@ -24,6 +25,7 @@ let scriptId: string;
 let runId: string;
 let tokenId: string;
 let scheduleId: string;
+let chainId: string;
 let hook: { readonly id: string; readonly token: string };
 beforeAll(async () => {
   platform = await startTestBackend();
@@ -32,6 +34,8 @@ beforeAll(async () => {
   scheduleId = await schedule(platform.admin, scriptId);
   ({ id: tokenId } = await apiToken(platform.admin, ['*']));
   hook = await webhook(platform.admin, scriptId);
+  const { id: sourceId } = await script(platform.admin, { group_id: groups.bots });
+  chainId = await chain(platform.admin, sourceId, scriptId);
 });
 afterAll(() => platform.close());
 
@@ -46,6 +50,7 @@ const address = (path: string, id = '') =>
     .replace('{token_id}', id || tokenId)
     .replace('{schedule_id}', id || scheduleId)
     .replace('{webhook_id}', id || hook.id)
+    .replace('{chain_id}', id || chainId)
     .replace('{token}', id || hook.token)
     .replace('{id}', id || scriptId)
     .replace('{name}', 'TOKEN')

@@ -7,6 +7,7 @@ import { artifactOperations } from './routes/artifacts.ts';
 import { auditOperations } from './routes/audit.ts';
 import { auditVerifyOperations } from './routes/audit-verify.ts';
 import { authOperations } from './routes/auth.ts';
+import { chainOperations } from './routes/chains.ts';
 import { dashboardOperations } from './routes/dashboard.ts';
 import { fileOperations } from './routes/files.ts';
 import { groupOperations } from './routes/groups.ts';
@@ -78,6 +79,7 @@ export const operations: readonly Operation[] = [
   ...retentionOperations,
   ...webhookOperations,
   ...hookOperations,
+  ...chainOperations,
   openapi,
 ];
 

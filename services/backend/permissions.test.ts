@@ -7,6 +7,7 @@ import { formsOf, type Operation } from './http/operation.ts';
 import { operations } from './operations.ts';
 import {
   apiToken,
+  chain,
   groups,
   nowhere,
   run,
@@ -47,6 +48,10 @@ const bodies: Readonly<Record<string, (client: TestClient, ids: Things) => unkno
     return { email, password: 'a good password', role: 'viewer' };
   },
   createWebhook: (_client, { scriptId }) => ({ script_id: scriptId }),
+  createChain: (_client, { scriptId, otherScriptId }) => ({
+    source_script_id: otherScriptId,
+    target_script_id: scriptId,
+  }),
   // Nobody gives a scope that they lack.
   createToken: (client) => ({
     name: 'Made',
@@ -60,6 +65,9 @@ interface Things {
   readonly tokenId: string;
   readonly scheduleId: string;
   readonly webhookId: string;
+  readonly chainId: string;
+  /** Of the same group. */
+  readonly otherScriptId: string;
 }
 
 const nothing: Things = {
@@ -68,6 +76,8 @@ const nothing: Things = {
   tokenId: nowhere,
   scheduleId: nowhere,
   webhookId: nowhere,
+  chainId: nowhere,
+  otherScriptId: nowhere,
 };
 
 async function call(
@@ -80,6 +90,7 @@ async function call(
     .replace('{token_id}', ids.tokenId)
     .replace('{schedule_id}', ids.scheduleId)
     .replace('{webhook_id}', ids.webhookId)
+    .replace('{chain_id}', ids.chainId)
     .replace('{id}', ids.scriptId)
     .replace('{name}', 'TOKEN')
     .replace('{path}', 'main.py');
@@ -120,7 +131,10 @@ async function given(groupId: string, owner: TestClient): Promise<Things> {
   const { id: tokenId } = await apiToken(owner, ['*']);
   const scheduleId = await schedule(platform.admin, scriptId);
   const { id: webhookId } = await webhook(platform.admin, scriptId);
-  return { scriptId, runId, tokenId, scheduleId, webhookId };
+  const { id: otherScriptId } = await script(platform.admin, { group_id: groupId });
+  const { id: sourceId } = await script(platform.admin, { group_id: groupId });
+  const chainId = await chain(platform.admin, sourceId, scriptId);
+  return { scriptId, runId, tokenId, scheduleId, webhookId, chainId, otherScriptId };
 }
 
 describe.each(guarded)('$method $path', (form) => {

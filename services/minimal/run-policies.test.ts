@@ -59,6 +59,29 @@ describe('the runs of a script', { timeout: 120_000 }, () => {
     }
   });
 
+  test('when one ends, then a chained one starts, and reads what was handed over', async () => {
+    const source = await product.script('Source', {
+      'main.py': 'from orchestrator import *\nPlatform().output({"found": 3})\n',
+    });
+    const target = await product.script('Target', {
+      'main.py': `import json, os
+from orchestrator import *
+with open(os.environ["ORCH_PAYLOAD_FILE"]) as file:
+    handed = json.load(file)
+Platform().output([handed["source"]["status"], handed["source"]["output"], Platform().params])
+`,
+    });
+    const ends = { source_script_id: source, target_script_id: target };
+    await product.call('POST', '/chains', { ...ends, params: { limit: 2 } });
+    await product.run(source);
+    const run = await until('the chained run has ended', async () => {
+      const [last] = await runsOf(target);
+      return last?.status === 'success' ? last : undefined;
+    });
+    const { output } = await product.call<{ output: unknown }>('GET', `/runs/${run.run_id}`);
+    expect(output).toEqual(['success', { found: 3 }, { limit: 2 }]);
+  });
+
   test('when one fails, then it is tried again with the variables of its version', async () => {
     const id = await product.script('Flaky', {
       'main.py':

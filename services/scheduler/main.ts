@@ -5,6 +5,7 @@ import { HeadSigner } from '#infra/audit/head-signer.ts';
 import { openObjectStore } from '#infra/objects/open.ts';
 import { forgetAnswers } from '#infra/postgres/command-answers.ts';
 import { Feeder, feederName, forgetFeeder } from '#infra/postgres/feeder.ts';
+import { handOver } from '#infra/postgres/handed-over.ts';
 import { Projector } from '#infra/postgres/projector.ts';
 import { Reactor } from '#infra/postgres/reactor.ts';
 import { destroyUnusedDataKeys } from '#infra/secrets/data-keys.ts';
@@ -79,7 +80,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     commands,
     ids,
     reactions,
-    reads: reactionReads(reads),
+    reads: reactionReads(reads, (runId) => handOver(pool, runId)),
   });
   const duty = (name: string, everyMs: number, runOnce: LoopOptions['runOnce']) =>
     startLoop({ name, everyMs, gatherMs, logger, runOnce });

@@ -2,7 +2,9 @@
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 import type { RunEvent } from '#domain/run/events.ts';
+import type { Trigger } from '#domain/run/run.ts';
 import { actorName } from '#projections/actors.ts';
+import { answersToRun } from '#projections/chains/queries.ts';
 import { readStream } from '#infra/postgres/event-store.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { notFound } from '../http/problem.ts';
@@ -10,7 +12,8 @@ import { json } from '../http/reply.ts';
 import { pathParameters } from '../schemas/common.ts';
 import { RunEvents, RunReasons } from '../schemas/run-history.ts';
 import { causingEvents, runsThatRepeat } from '../stores/run-causes.ts';
-import { visibleRun } from './visible.ts';
+import { occurrenceJson } from './chains.ts';
+import { visibleGroups, visibleRun } from './visible.ts';
 
 const tag = 'Runs';
 const parameters = { run_id: pathParameters.runId };
@@ -47,10 +50,12 @@ const why = operation({
       `run-${run_id}`,
       1,
     )) as readonly Recorded<RunEvent>[];
-    const [causes, followedBy] = await Promise.all([
+    const [causes, followedBy, answers] = await Promise.all([
       causingEvents(database, recorded),
       runsThatRepeat(database, run_id),
+      answersToRun(readModels, run_id, visibleGroups(principal)),
     ]);
+    const chained = answers.map((one) => ({ chain_id: one.chain_id, ...occurrenceJson(one) }));
     const items = recorded.map((event) => {
       const cause = causes.get(event.metadata.causationId ?? '');
       return {
@@ -60,7 +65,7 @@ const why = operation({
         cause: cause === undefined ? null : eventJson(cause),
       };
     });
-    return json(200, { run_id, items, followed_by: followedBy });
+    return json(200, { run_id, items, followed_by: followedBy, chained });
   },
 });
 
@@ -123,15 +128,24 @@ function queuedBy({ data: { trigger, attempt, scriptVersion } }: Queued, actor: 
     case 'schedule':
       return `Schedule ${trigger.scheduleId} was due at ${trigger.dueAt} (${trigger.outcome}).`;
     case 'event':
-      return trigger.cause === 'script'
-        ? `Run ${trigger.runId} asked for it, at version ${scriptVersion}.`
-        : 'The script is to be kept alive and had no run.';
+      return causedBy(trigger, scriptVersion);
     case 'manual':
     case 'api':
     case 'webhook':
     case 'mcp':
     case 'queue':
       return `${actor} asked for it (trigger ${trigger.type}), at version ${scriptVersion}.`;
+  }
+}
+
+function causedBy(trigger: Extract<Trigger, { type: 'event' }>, scriptVersion: number): string {
+  switch (trigger.cause) {
+    case 'keep_alive':
+      return 'The script is to be kept alive and had no run.';
+    case 'script':
+      return `Run ${trigger.runId} asked for it, at version ${scriptVersion}.`;
+    case 'chain':
+      return `Run ${trigger.runId} had ended, and chain ${trigger.chainId} leads here (depth ${trigger.depth}).`;
   }
 }
 

@@ -13,7 +13,7 @@ import type { Services } from '../services.ts';
 import { badField } from './new-script.ts';
 import { accepted, type Accepted } from './outcome.ts';
 import { definitionOf } from './schedule-definition.ts';
-import { scheduleParams, type ScheduleParams } from './schedule-params.ts';
+import { triggerParams, type TriggerParams } from './trigger-params.ts';
 import { isIn, seesScript } from './visible.ts';
 
 interface Asking {
@@ -42,7 +42,7 @@ export async function createSchedule(
     return badField('script_id', 'there is no such script');
   const definition = definitionOf(changes, undefined);
   if (isProblem(definition)) return definition;
-  const params = await scheduleParams(scriptId, given ?? null, services);
+  const params = await triggerParams(scriptId, given ?? null, services);
   if (isProblem(params)) return params;
   const scheduleId = known(parseScheduleId, services.ids.next());
   const defined = { ...definition, paramsSha256: params.sha256 };
@@ -74,7 +74,7 @@ export async function changeSchedule(
   const params =
     given === undefined
       ? { sha256: present.params_sha256, content: undefined }
-      : await scheduleParams(scriptId, given, services);
+      : await triggerParams(scriptId, given, services);
   if (isProblem(params)) return params;
   const command: ScheduleCommand = {
     type: 'ChangeSchedule',
@@ -92,7 +92,7 @@ export async function changeSchedule(
 
 async function execute(
   command: ScheduleCommand,
-  { content }: ScheduleParams,
+  { content }: TriggerParams,
   { context }: Asking,
   { commands, database }: Services,
 ): Promise<Accepted | Problem> {

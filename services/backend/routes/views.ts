@@ -1,4 +1,5 @@
 /** Rows as they are shown: contract §3. */
+import { isChained } from '#domain/run/run.ts';
 import { defaultLimits } from '#domain/script/settings.ts';
 import type { RemovableKind } from '#domain/system/retention.ts';
 import type { RunReport } from '#infra/postgres/run-reports.ts';
@@ -101,6 +102,11 @@ function triggerJson(trigger: ListedRun['trigger']) {
     return { type, webhook_id: webhookId, payload_sha256: payloadSha256 };
   }
   if (!('runId' in trigger)) return trigger;
+  if (isChained(trigger)) {
+    const { type, cause, chainId, runId, depth, payloadSha256 } = trigger;
+    const chain = { chain_id: chainId, source_run_id: runId, depth };
+    return { type, cause, ...chain, payload_sha256: payloadSha256 };
+  }
   if (trigger.type !== 'event') {
     const { type, runId, payloadSha256 } = trigger;
     return { type, run_id: runId, ...(payloadSha256 && { payload_sha256: payloadSha256 }) };

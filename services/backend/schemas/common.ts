@@ -1,10 +1,12 @@
 /** Pieces that the schemas of all resources share. `title` names a component of the description. */
 import {
+  parseChainId,
   parseRunId,
   parseScheduleId,
   parseScriptId,
   parseTokenId,
   parseWebhookId,
+  type ChainId,
   type RunId,
   type ScheduleId,
   type ScriptId,
@@ -23,6 +25,8 @@ export const examples = {
   runId: '019aa3f4-01aa-7c11-8d22-5e6f70819203',
   tokenId: '019aa3f1-9911-7e0a-b5c4-2d3e4f506172',
   webhookId: '019aa3f3-0c22-7b1d-8a10-3e4f50617283',
+  chainId: '019aa3f5-7a10-7e44-9c31-6f7081920314',
+  otherScriptId: '019aa3f6-2b4c-7f15-a0d2-708192031425',
   webhookToken: 'whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6',
   groupId: '01900000-0000-7000-8000-000000000004',
   userId: '019aa3f0-7788-7abc-8def-0123456789ab',
@@ -79,6 +83,7 @@ export const pathParameters = {
   runId: id<RunId>('run', examples.runId, parseRunId),
   tokenId: id<TokenId>('token', examples.tokenId, parseTokenId),
   webhookId: id<WebhookId>('webhook', examples.webhookId, parseWebhookId),
+  chainId: id<ChainId>('chain', examples.chainId, parseChainId),
   secretName: {
     description: 'Name of the secret: letters, digits and `_`, not beginning with a digit.',
     schema: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }),

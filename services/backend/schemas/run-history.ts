@@ -1,5 +1,6 @@
 /** The history of a run on the wire. */
 import Type from 'typebox';
+import { ChainOccurrence } from './chain.ts';
 import { Nullable, Time, Uuid } from './common.ts';
 
 const Event = Type.Object(
@@ -38,6 +39,13 @@ export const RunReasons = Type.Object(
       ),
     ),
     followed_by: Type.Array(Uuid(), { description: 'Runs that are a further attempt of it.' }),
+    chained: Type.Array(
+      Type.Object(
+        { chain_id: Uuid(), ...ChainOccurrence.properties },
+        { title: 'ChainedRun', additionalProperties: false },
+      ),
+      { description: 'What chains started when it had ended, or why they did not.' },
+    ),
   },
   { title: 'RunReasons', additionalProperties: false },
 );

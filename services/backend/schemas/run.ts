@@ -63,14 +63,19 @@ export const Run = Type.Object(
         ),
         schedule_id: Type.Optional(Uuid('The schedule that it was due by.')),
         webhook_id: Type.Optional(Uuid('The webhook that was called.')),
+        chain_id: Type.Optional(Uuid('The chain that started it.')),
+        source_run_id: Type.Optional(Uuid('The run whose end the chain answered to.')),
+        depth: Type.Optional(
+          Type.Integer({ minimum: 1, description: 'How many runs caused one another up to it.' }),
+        ),
         payload_sha256: Type.Optional(
-          Type.String({ description: 'Names what it was called with.' }),
+          Type.String({ description: 'Names what it was called with, or what was handed over.' }),
         ),
         token_id: Type.Optional(Uuid('The API token that asked for it.')),
         cause: Type.Optional(
           Type.String({
             description:
-              '`keep_alive`: the script is a bot that had no run. `script`: another run asked for it.',
+              '`keep_alive`: the script is a bot that had no run. `script`: another run asked for it. `chain`: another run had ended.',
           }),
         ),
       },

@@ -59,6 +59,18 @@ export async function webhook(
   return made.json as { id: string; token: string };
 }
 
+/** Makes a chain from one script to another. @returns its id */
+export async function chain(
+  owner: TestClient,
+  sourceScriptId: string,
+  targetScriptId: string,
+): Promise<string> {
+  const body = { source_script_id: sourceScriptId, target_script_id: targetScriptId };
+  const made = await owner.post('/api/v1/chains', body);
+  expect(made.status, made.text).toBe(201);
+  return (made.json as { id: string }).id;
+}
+
 export interface MadeScript {
   readonly id: string;
   readonly version: number;

@@ -8,7 +8,7 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { removeLocks } from '#infra/postgres/environment-locks.ts';
 import { purgePayloads } from '#infra/postgres/payloads.ts';
-import { runsOfScript, scriptsToPurge } from '#infra/postgres/purges.ts';
+import { paramsOfTriggers, runsOfScript, scriptsToPurge } from '#infra/postgres/purges.ts';
 import { removeLogs, removeReports, removeSamples } from '#infra/postgres/removals.ts';
 import { removeAllState } from '#infra/postgres/script-state.ts';
 import { destroyDataKey } from '#infra/secrets/data-keys.ts';
@@ -47,7 +47,8 @@ async function removeRemains(
   await removeLocks(database, scriptId);
   await removeAllState(database, scriptId);
   await removeObjects(objects, objectPrefix.script(scriptId), signal);
-  let isDone = true;
+  const given = await paramsOfTriggers(database, scriptId);
+  let isDone = await purgePayloads(database, scriptId, given);
   for await (const runs of runsOfScript(database, scriptId, runsAtOnce)) {
     await removeLogs(database, runs, 'purge', signal);
     await removeSamples(database, runs, signal);

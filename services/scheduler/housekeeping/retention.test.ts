@@ -5,8 +5,9 @@ import type { RunId } from '#domain/kernel/ids.ts';
 import { objectKey, objectPrefix } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { Retention } from '#domain/system/retention.ts';
-import { runId, webhookId } from '#domain/testing/ids.ts';
+import { chainId, runId, scriptId, webhookId } from '#domain/testing/ids.ts';
 import {
+  createChain,
   createGroup,
   createSchedule,
   createScript,
@@ -187,7 +188,7 @@ describe('given a run that goes on', () => {
   });
 });
 
-test('given a schedule with the same parameters, then they stay until it is deleted', async () => {
+test('given a chain or a schedule with the same parameters, then they stay until it is deleted', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep(oneDay);
@@ -196,9 +197,14 @@ test('given a schedule with the same parameters, then they stay until it is dele
   const schedule = createSchedule({ definition: { ...hourly, paramsSha256 } });
   await platform.accepted(schedule);
   await removeOutdated(partsAfter(1000), going);
+  await platform.accepted(createScript({ scriptId: scriptId(2) }));
+  await platform.accepted(createChain({ paramsSha256 }));
   expect((await remains(id)).params).toBe(true);
-  const { scheduleId, scriptId } = schedule;
-  await platform.accepted({ type: 'DeleteSchedule', scheduleId, scriptId });
+  const { scheduleId } = schedule;
+  await platform.accepted({ type: 'DeleteSchedule', scheduleId, scriptId: scriptId() });
+  await removeOutdated(partsAfter(1000), going);
+  expect((await remains(id)).params).toBe(true);
+  await platform.accepted({ type: 'DeleteChain', chainId: chainId() });
   await removeOutdated(partsAfter(1001), going);
   expect((await remains(id)).params).toBe(false);
 });

@@ -1,7 +1,8 @@
+import { maxChainDepth } from '#domain/chain/chain.ts';
 import { known, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
 import { busyChoices } from '#domain/run/run.ts';
 import type { ReadModels } from '#projections/projection.ts';
-import { callDepth } from '#projections/runs/call-depth.ts';
+import { causeDepth } from '#projections/runs/cause-depth.ts';
 import { findRunnableScripts, findScriptGroup } from '#projections/scripts/queries.ts';
 import type { Objection } from '#services/shared/faults.ts';
 import { requestRun, type RunRequestParts } from '#services/shared/run-requests.ts';
@@ -9,9 +10,6 @@ import Type from 'typebox';
 import { answered, refused, sdkCall, type SdkAnswer, type SdkCalls } from '../call.ts';
 import { contextOf } from './context.ts';
 import { textOf } from './json.ts';
-
-/** Runs that ask for runs that ask for runs. */
-const maxDepth = 16;
 
 export interface RunCallsParts extends RunRequestParts {
   readonly reads: ReadModels;
@@ -39,8 +37,8 @@ export function runCalls(parts: RunCallsParts): SdkCalls {
         ]);
         const script = found.get(scriptId);
         if (script === undefined || own?.group_id !== script.group_id) return noScript;
-        if ((await callDepth(reads, run.runId, maxDepth)) >= maxDepth) {
-          return refused('refused', `Runs that ask for runs end after ${maxDepth}.`);
+        if ((await causeDepth(reads, run.runId, maxChainDepth)) >= maxChainDepth) {
+          return refused('refused', `Runs that ask for runs end after ${maxChainDepth}.`);
         }
         const params = given.params ?? undefined;
         const text = params === undefined ? undefined : textOf(params);

@@ -1478,6 +1478,82 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List chains, newest first
+         * @description Needs the right `chains.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         */
+        get: operations["listChains"];
+        put?: never;
+        /**
+         * Have a script run when runs of another one end
+         * @description Its runs get what the run that has ended gave back, as the file that `ORCH_PAYLOAD_FILE` names. A chain that would lead back to its own source is refused with 422.
+         *
+         *     Needs the right `chains.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         */
+        post: operations["createChain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chains/{chain_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a chain
+         * @description Needs the right `chains.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         */
+        get: operations["getChain"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a chain
+         * @description Needs the right `chains.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         */
+        delete: operations["deleteChain"];
+        options?: never;
+        head?: never;
+        /**
+         * Change settings of a chain, or where it leads
+         * @description Switched on, it answers to what ends from then on.
+         *
+         *     Needs the right `chains.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         */
+        patch: operations["changeChain"];
+        trace?: never;
+    };
+    "/api/v1/chains/{chain_id}/occurrences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what followed from runs of the source, those of the newest runs first
+         * @description Needs the right `chains.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         */
+        get: operations["listChainOccurrences"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -2501,14 +2577,26 @@ export interface components {
                  * @description The webhook that was called.
                  */
                 webhook_id?: string;
-                /** @description Names what it was called with. */
+                /**
+                 * Format: uuid
+                 * @description The chain that started it.
+                 */
+                chain_id?: string;
+                /**
+                 * Format: uuid
+                 * @description The run whose end the chain answered to.
+                 */
+                source_run_id?: string;
+                /** @description How many runs caused one another up to it. */
+                depth?: number;
+                /** @description Names what it was called with, or what was handed over. */
                 payload_sha256?: string;
                 /**
                  * Format: uuid
                  * @description The API token that asked for it.
                  */
                 token_id?: string;
-                /** @description `keep_alive`: the script is a bot that had no run. `script`: another run asked for it. */
+                /** @description `keep_alive`: the script is a bot that had no run. `script`: another run asked for it. `chain`: another run had ended. */
                 cause?: string;
             } & {
                 [key: string]: unknown;
@@ -2595,6 +2683,22 @@ export interface components {
             event: components["schemas"]["Event"];
             cause: components["schemas"]["Event"] | null;
         };
+        /** ChainedRun */
+        ChainedRun: {
+            /** Format: uuid */
+            chain_id: string;
+            /**
+             * Format: uuid
+             * @description The run that had ended.
+             */
+            source_run_id: string;
+            /** Format: date-time */
+            time: string;
+            /** @enum {unknown} */
+            outcome: "fired" | "skipped";
+            reason: string | null;
+            run_id: string | null;
+        };
         /** RunReasons */
         RunReasons: {
             /** Format: uuid */
@@ -2602,6 +2706,8 @@ export interface components {
             items: components["schemas"]["RunReason"][];
             /** @description Runs that are a further attempt of it. */
             followed_by: string[];
+            /** @description What chains started when it had ended, or why they did not. */
+            chained: components["schemas"]["ChainedRun"][];
         };
         /**
          * Artifact
@@ -3186,6 +3292,129 @@ export interface components {
             exit_code?: number | null;
             /** @description What the script gave back. */
             output?: unknown;
+        };
+        /**
+         * Chain
+         * @example {
+         *       "id": "019aa3f5-7a10-7e44-9c31-6f7081920314",
+         *       "source_script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "target_script_id": "019aa3f6-2b4c-7f15-a0d2-708192031425",
+         *       "on": "success",
+         *       "enabled": true,
+         *       "when_busy": "queue",
+         *       "params": {
+         *         "limit": 10
+         *       },
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "created_by": "ada@example.com",
+         *       "updated_at": "2026-11-21T02:31:00.000Z",
+         *       "updated_by": "ada@example.com"
+         *     }
+         */
+        Chain: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Ends of its runs start runs of the target.
+             */
+            source_script_id: string;
+            /** Format: uuid */
+            target_script_id: string;
+            /**
+             * @description Which ends of a run count; `any` is all of them, that of a stopped run too. A failed attempt that is tried again is no end.
+             * @enum {unknown}
+             */
+            on: "success" | "failed" | "any";
+            enabled: boolean;
+            /**
+             * @description What a run does that meets the limit of concurrent runs of the target.
+             * @enum {unknown}
+             */
+            when_busy: "refuse" | "queue";
+            params: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            updated_at: string;
+            updated_by: string;
+        };
+        /** ChainPage */
+        ChainPage: {
+            items: components["schemas"]["Chain"][];
+            next_cursor: string | null;
+        };
+        /** NewChain */
+        NewChain: {
+            /** Format: uuid */
+            source_script_id: string;
+            /** Format: uuid */
+            target_script_id: string;
+            /**
+             * @default success
+             * @enum {unknown}
+             */
+            on: "success" | "failed" | "any";
+            /** @default true */
+            enabled: boolean;
+            /**
+             * @default queue
+             * @enum {unknown}
+             */
+            when_busy: "refuse" | "queue";
+            params?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** ChainChange */
+        ChainChange: {
+            /** Format: uuid */
+            target_script_id?: string;
+            /**
+             * @description Which ends of a run count; `any` is all of them, that of a stopped run too. A failed attempt that is tried again is no end.
+             * @enum {unknown}
+             */
+            on?: "success" | "failed" | "any";
+            enabled?: boolean;
+            /**
+             * @description What a run does that meets the limit of concurrent runs of the target.
+             * @enum {unknown}
+             */
+            when_busy?: "refuse" | "queue";
+            params?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * ChainOccurrence
+         * @example {
+         *       "source_run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+         *       "time": "2026-11-21T02:31:00.000Z",
+         *       "outcome": "skipped",
+         *       "reason": "script_disabled",
+         *       "run_id": null
+         *     }
+         */
+        ChainOccurrence: {
+            /**
+             * Format: uuid
+             * @description The run that had ended.
+             */
+            source_run_id: string;
+            /** Format: date-time */
+            time: string;
+            /** @enum {unknown} */
+            outcome: "fired" | "skipped";
+            reason: string | null;
+            run_id: string | null;
+        };
+        /** ChainOccurrencePage */
+        ChainOccurrencePage: {
+            items: components["schemas"]["ChainOccurrence"][];
+            next_cursor: string | null;
         };
         /**
          * FeedFrame
@@ -12320,6 +12549,601 @@ export interface operations {
             };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listChains: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                source_script_id?: string;
+                target_script_id?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f5-7a10-7e44-9c31-6f7081920314",
+                     *           "source_script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "target_script_id": "019aa3f6-2b4c-7f15-a0d2-708192031425",
+                     *           "on": "success",
+                     *           "enabled": true,
+                     *           "when_busy": "queue",
+                     *           "params": {
+                     *             "limit": 10
+                     *           },
+                     *           "created_at": "2026-11-21T02:31:00.000Z",
+                     *           "created_by": "ada@example.com",
+                     *           "updated_at": "2026-11-21T02:31:00.000Z",
+                     *           "updated_by": "ada@example.com"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChainPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createChain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h give the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "source_script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                 *       "target_script_id": "019aa3f6-2b4c-7f15-a0d2-708192031425",
+                 *       "on": "success"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewChain"];
+            };
+        };
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    /** @description Where it is. */
+                    Location?: string;
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-7a10-7e44-9c31-6f7081920314",
+                     *       "source_script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "target_script_id": "019aa3f6-2b4c-7f15-a0d2-708192031425",
+                     *       "on": "success",
+                     *       "enabled": true,
+                     *       "when_busy": "queue",
+                     *       "params": {
+                     *         "limit": 10
+                     *       },
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "created_by": "ada@example.com",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_by": "ada@example.com"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Chain"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed`, `idempotency_key_reused` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getChain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the chain.
+                 * @example 019aa3f5-7a10-7e44-9c31-6f7081920314
+                 */
+                chain_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The chain. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-7a10-7e44-9c31-6f7081920314",
+                     *       "source_script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "target_script_id": "019aa3f6-2b4c-7f15-a0d2-708192031425",
+                     *       "on": "success",
+                     *       "enabled": true,
+                     *       "when_busy": "queue",
+                     *       "params": {
+                     *         "limit": 10
+                     *       },
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "created_by": "ada@example.com",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_by": "ada@example.com"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Chain"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteChain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the chain.
+                 * @example 019aa3f5-7a10-7e44-9c31-6f7081920314
+                 */
+                chain_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeChain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the chain.
+                 * @example 019aa3f5-7a10-7e44-9c31-6f7081920314
+                 */
+                chain_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChainChange"];
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["ChainChange"];
+            };
+        };
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-7a10-7e44-9c31-6f7081920314",
+                     *       "source_script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "target_script_id": "019aa3f6-2b4c-7f15-a0d2-708192031425",
+                     *       "on": "success",
+                     *       "enabled": true,
+                     *       "when_busy": "queue",
+                     *       "params": {
+                     *         "limit": 10
+                     *       },
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "created_by": "ada@example.com",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_by": "ada@example.com"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Chain"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listChainOccurrences: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the chain.
+                 * @example 019aa3f5-7a10-7e44-9c31-6f7081920314
+                 */
+                chain_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "source_run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *           "time": "2026-11-21T02:31:00.000Z",
+                     *           "outcome": "skipped",
+                     *           "reason": "script_disabled",
+                     *           "run_id": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChainOccurrencePage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

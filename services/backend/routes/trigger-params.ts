@@ -1,4 +1,4 @@
-/** What a schedule gives to its runs: JSON by hash, as the parameters of runs are. */
+/** What a schedule or a chain gives to its runs: JSON by hash, as the parameters of runs are. */
 import { createHash } from 'node:crypto';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import { paramsObjection, paramsTooLarge } from '#services/shared/run-requests.ts';
@@ -6,7 +6,7 @@ import { maxParamsBytes } from '#domain/run/run.ts';
 import { isProblem, notFound, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 
-export interface ScheduleParams {
+export interface TriggerParams {
   readonly sha256: string | null;
   /** To be kept before anything refers to it. */
   readonly content: Uint8Array | undefined;
@@ -14,11 +14,11 @@ export interface ScheduleParams {
 
 /** @param params `null` for none
  *  @returns a problem where they do not match what the script takes */
-export async function scheduleParams(
+export async function triggerParams(
   scriptId: ScriptId,
   params: object | null,
   services: Services,
-): Promise<ScheduleParams | Problem> {
+): Promise<TriggerParams | Problem> {
   const script = await services.findRunnable(scriptId);
   if (script === undefined) return notFound;
   const content = params === null ? undefined : Buffer.from(JSON.stringify(params));

@@ -1,0 +1,115 @@
+import type { Aggregate, ChainLink, World } from '#domain/kernel/aggregate.ts';
+import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import { differing } from '#domain/kernel/differing.ts';
+import type { StreamId } from '#domain/kernel/event.ts';
+import { makesRing } from './chain.ts';
+import type { ChainCommand, ChangeChain, CreateChain } from './commands.ts';
+import type { ChainEvent } from './events.ts';
+import { evolveChain, initialChain, type ChainState } from './state.ts';
+
+export interface ChainDecisionFacts {
+  /** Whether the scripts that are named are there and not deleted. */
+  readonly scriptsExist: boolean;
+  /** Where all chains lead. */
+  readonly links: readonly ChainLink[];
+  /** Whether the chain has answered to the end of the run already. */
+  readonly answered: boolean;
+}
+
+export function decideChain(
+  state: ChainState,
+  command: ChainCommand,
+  facts: ChainDecisionFacts,
+): Decision<ChainEvent> {
+  if (command.type === 'CreateChain') return create(state, command, facts);
+  if (command.type === 'DeleteChain' && state.status === 'deleted') return accept();
+  if (state.status !== 'there') return refuse('not_found', 'There is no such chain.');
+  switch (command.type) {
+    case 'ChangeChain':
+      return change(state, command, facts);
+    case 'DeleteChain':
+      return accept({ type: 'ChainDeleted', data: { chainId: command.chainId } });
+    case 'SkipChain': {
+      const { type: _, ...data } = command;
+      return facts.answered ? accept() : accept({ type: 'ChainSkipped', data });
+    }
+  }
+}
+
+function create(
+  state: ChainState,
+  command: CreateChain,
+  { scriptsExist, links }: ChainDecisionFacts,
+): Decision<ChainEvent> {
+  if (state.status !== 'absent') return accept();
+  if (!scriptsExist) return noScript;
+  const { type: _, ...data } = command;
+  if (data.enabled && makesRing(links, data.sourceScriptId, data.targetScriptId)) return ring;
+  return accept({ type: 'ChainCreated', data });
+}
+
+function change(
+  { sourceScriptId, settings }: Extract<ChainState, { status: 'there' }>,
+  { chainId, changes: wanted }: ChangeChain,
+  { scriptsExist, links }: ChainDecisionFacts,
+): Decision<ChainEvent> {
+  if (!scriptsExist) return noScript;
+  const changes = differing(settings, wanted);
+  if (Object.keys(changes).length === 0) return accept();
+  const { enabled, targetScriptId } = { ...settings, ...changes };
+  const others = links.filter((link) => link.chainId !== chainId);
+  if (enabled && makesRing(others, sourceScriptId, targetScriptId)) return ring;
+  return accept({ type: 'ChainChanged', data: { chainId, ...changes } });
+}
+
+const noScript = refuse('not_found', 'There is no such script.');
+const ring = refuse(
+  'validation_failed',
+  'The chain would lead back to the script that it begins with.',
+);
+
+/** Held by whoever decides where a chain leads: two at once could make a ring together. */
+const graph: StreamId = 'chains-graph';
+
+export const chainAggregate: Aggregate<ChainState, ChainCommand, ChainEvent, ChainDecisionFacts> = {
+  streamType: 'chain',
+  initial: initialChain,
+  evolve: evolveChain,
+  stateVersion: 1,
+  decide: decideChain,
+  streamOf: (command) => `chain-${command.chainId}`,
+  guards: (command) => [
+    ...(isAboutGraph(command) ? [graph] : []),
+    ...scriptsOf(command).map((scriptId): StreamId => `script-${scriptId}`),
+  ],
+  takesTurns: (command) => (isAboutGraph(command) ? [graph] : []),
+  gather: async (command, world) => ({
+    scriptsExist: await allThere(scriptsOf(command), world),
+    links: isAboutGraph(command) ? await world.chainLinks() : [],
+    answered:
+      command.type === 'SkipChain' &&
+      (await world.chain(command.chainId, command.sourceRunId))?.answered === true,
+  }),
+};
+
+function isAboutGraph({ type }: ChainCommand): boolean {
+  return type === 'CreateChain' || type === 'ChangeChain';
+}
+
+/** Scripts that the command names. */
+function scriptsOf(command: ChainCommand): readonly string[] {
+  switch (command.type) {
+    case 'CreateChain':
+      return [...new Set([command.sourceScriptId, command.targetScriptId])];
+    case 'ChangeChain':
+      return command.changes.targetScriptId === undefined ? [] : [command.changes.targetScriptId];
+    case 'DeleteChain':
+    case 'SkipChain':
+      return [];
+  }
+}
+
+async function allThere(scriptIds: readonly string[], world: World): Promise<boolean> {
+  const scripts = await Promise.all(scriptIds.map((id) => world.script(id)));
+  return scripts.every((script) => script !== undefined && !script.deleted);
+}

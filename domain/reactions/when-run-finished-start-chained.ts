@@ -1,0 +1,60 @@
+import type { Command } from '#domain/aggregates.ts';
+import { answersTo, maxChainDepth } from '#domain/chain/chain.ts';
+import type { SkipChain } from '#domain/chain/commands.ts';
+import { isChained } from '#domain/run/run.ts';
+import type { ChainAfter, Reaction } from './reaction.ts';
+import { retryAfter } from './when-run-failed-retry.ts';
+
+/** The end of a run starts what is chained to its script (contract §3, "Chain"). An attempt that another
+ *  one is to follow is no end. Each chain answers once to each run: by a run, or by a note of why there is
+ *  none; which it is, is decided under the lock of the chain. */
+export const whenRunFinishedStartChained: Reaction = {
+  name: 'when-run-finished-start-chained',
+  handles: ['RunFinished'],
+  react: async (event, reads, newRunId) => {
+    if (event.type !== 'RunFinished') return [];
+    const { runId, scriptId, outcome } = event.data;
+    const chains = (await reads.chainsAfter(scriptId)).filter(
+      (chain) => answersTo(chain.on, outcome) && chain.activeSince <= event.recordedAt,
+    );
+    if (chains.length === 0 || (await retryAfter(event.data, reads)) !== undefined) return [];
+    const depth = (await reads.depthOf(runId, maxChainDepth)) + 1;
+    if (depth > maxChainDepth) {
+      return chains.map(({ chainId }) => skip(chainId, runId, 'chain_too_long'));
+    }
+    const payloadSha256 = await reads.handOver(runId);
+    // Held: it is released when triggers are resumed.
+    const held = (await reads.triggersPaused()) && { notBefore: event.recordedAt.toISOString() };
+    return chains.map((chain): Command => ({
+      type: 'RunScript',
+      runId: newRunId(chain.chainId),
+      scriptId: chain.targetScriptId,
+      trigger: {
+        type: 'event',
+        cause: 'chain',
+        chainId: chain.chainId,
+        runId,
+        depth,
+        payloadSha256,
+      },
+      paramsSha256: chain.paramsSha256,
+      timeoutSeconds: null,
+      whenBusy: chain.whenBusy,
+      ...held,
+    }));
+  },
+  onRefusal: (command, reason) => {
+    if (command.type !== 'RunScript' || !isChained(command.trigger)) return undefined;
+    // It has answered already, or was switched off meanwhile.
+    if (reason === 'already_exists') return undefined;
+    return skip(command.trigger.chainId, command.trigger.runId, reason);
+  },
+};
+
+function skip(
+  chainId: ChainAfter['chainId'],
+  sourceRunId: SkipChain['sourceRunId'],
+  reason: string,
+): SkipChain {
+  return { type: 'SkipChain', chainId, sourceRunId, reason };
+}

@@ -1,0 +1,90 @@
+import type { Recorded } from '#domain/aggregates.ts';
+import type { ChainEvent } from '#domain/chain/events.ts';
+import { isChained } from '#domain/run/run.ts';
+import { sql } from 'kysely';
+import { actorName } from '../actors.ts';
+import type { Projection } from '../projection.ts';
+import { rowProjection, unnested } from '../rows.ts';
+import { chainColumns, type ChainAnswersTable, type ChainsTable } from './table.ts';
+
+type Defining = Recorded<Exclude<ChainEvent, { type: 'ChainSkipped' }>>;
+
+/** Chains: where each begins, and where it leads. */
+export const chainsProjection: Projection = rowProjection<ChainsTable, Defining>({
+  name: 'chains',
+  version: 1,
+  table: 'chains',
+  key: 'chain_id',
+  columns: chainColumns,
+  handles: ['ChainCreated', 'ChainChanged', 'ChainDeleted'],
+  keyOf: (event) => event.data.chainId,
+  step: (row, event) => {
+    const by = actorName(event.metadata.actor);
+    const touched = { updated_at: event.recordedAt, updated_by: by };
+    if (event.type === 'ChainCreated') {
+      const { data } = event;
+      return {
+        chain_id: data.chainId,
+        source_script_id: data.sourceScriptId,
+        target_script_id: data.targetScriptId,
+        condition: data.on,
+        enabled: data.enabled,
+        when_busy: data.whenBusy,
+        params_sha256: data.paramsSha256,
+        active_since: event.recordedAt,
+        created_at: event.recordedAt,
+        created_by: by,
+        ...touched,
+        deleted: false,
+      };
+    }
+    if (row === undefined) return undefined;
+    if (event.type === 'ChainDeleted') return { ...row, ...touched, deleted: true };
+    const { data } = event;
+    return {
+      ...row,
+      ...touched,
+      target_script_id: data.targetScriptId ?? row.target_script_id,
+      condition: data.on ?? row.condition,
+      enabled: data.enabled ?? row.enabled,
+      when_busy: data.whenBusy ?? row.when_busy,
+      params_sha256: data.paramsSha256 === undefined ? row.params_sha256 : data.paramsSha256,
+      active_since: data.enabled === true ? event.recordedAt : row.active_since,
+    };
+  },
+});
+
+/** How chains answered to the ends of runs. */
+export const chainAnswersProjection: Projection = {
+  name: 'chain_answers',
+  version: 1,
+  handles: ['RunQueued', 'ChainSkipped'],
+  tables: ['chain_answers'],
+  apply: async (db, events) => {
+    const answers = events.flatMap(answerOf);
+    // Most runs were asked for otherwise.
+    if (answers.length === 0) return;
+    const column = (type: string, name: keyof ChainAnswersTable) =>
+      unnested(
+        type,
+        answers.map((one) => one[name]),
+      );
+    await sql`
+      INSERT INTO chain_answers (chain_id, source_run_id, time, run_id, reason)
+      SELECT * FROM unnest(${column('uuid', 'chain_id')}, ${column('uuid', 'source_run_id')},
+        ${column('timestamptz', 'time')}, ${column('uuid', 'run_id')}, ${column('text', 'reason')})
+      ON CONFLICT (chain_id, source_run_id) DO NOTHING`.execute(db);
+  },
+};
+
+function answerOf(event: Recorded): readonly ChainAnswersTable[] {
+  const time = event.recordedAt;
+  if (event.type === 'ChainSkipped') {
+    const { chainId, sourceRunId, reason } = event.data;
+    return [{ chain_id: chainId, source_run_id: sourceRunId, time, run_id: null, reason }];
+  }
+  if (event.type !== 'RunQueued' || !isChained(event.data.trigger)) return [];
+  const { chainId, runId: sourceRunId } = event.data.trigger;
+  const { runId } = event.data;
+  return [{ chain_id: chainId, source_run_id: sourceRunId, time, run_id: runId, reason: null }];
+}

@@ -1,0 +1,47 @@
+import type { ChainCondition } from '#domain/chain/chain.ts';
+import type { WhenBusy } from '#domain/run/run.ts';
+import type { Columns } from '../columns.ts';
+
+export interface ChainsTable {
+  readonly chain_id: string;
+  readonly stream_version: number;
+  readonly source_script_id: string;
+  readonly target_script_id: string;
+  readonly condition: ChainCondition;
+  readonly enabled: boolean;
+  readonly when_busy: WhenBusy;
+  readonly params_sha256: string | null;
+  /** When it was made, or switched on the last time. */
+  readonly active_since: Date;
+  readonly created_at: Date;
+  readonly created_by: string;
+  readonly updated_at: Date;
+  readonly updated_by: string;
+  readonly deleted: boolean;
+}
+
+export const chainColumns: Columns<ChainsTable> = {
+  chain_id: 'uuid',
+  stream_version: 'bigint',
+  source_script_id: 'uuid',
+  target_script_id: 'uuid',
+  condition: 'text',
+  enabled: 'boolean',
+  when_busy: 'text',
+  params_sha256: 'text',
+  active_since: 'timestamptz',
+  created_at: 'timestamptz',
+  created_by: 'text',
+  updated_at: 'timestamptz',
+  updated_by: 'text',
+  deleted: 'boolean',
+};
+
+/** How a chain answered to the end of a run: by a run, or with the reason why there is none. */
+export interface ChainAnswersTable {
+  readonly chain_id: string;
+  readonly source_run_id: string;
+  readonly time: Date;
+  readonly run_id: string | null;
+  readonly reason: string | null;
+}

@@ -1,0 +1,19 @@
+import { sql } from 'kysely';
+import type { ReadModels } from '../projection.ts';
+
+/** How many runs caused each other one after the other, up to this one: by asking for it, or by the end
+ *  that a chain answers to. A further attempt stands where the first stood.
+ *  @param most that is counted to */
+export async function causeDepth(db: ReadModels, runId: string, most: number): Promise<number> {
+  const { rows } = await sql<{ depth: number }>`
+    WITH RECURSIVE causes (trigger, depth) AS (
+      SELECT trigger, 0 FROM runs WHERE run_id = ${runId}
+      UNION ALL
+      SELECT r.trigger, depth + CASE WHEN c.trigger ->> 'type' = 'retry' THEN 0 ELSE 1 END
+      FROM causes c JOIN runs r ON r.run_id = (c.trigger ->> 'runId')::uuid
+        AND (c.trigger ->> 'cause' IN ('script', 'chain') OR c.trigger ->> 'type' = 'retry')
+      WHERE depth < ${most}
+    )
+    SELECT max(depth) AS depth FROM causes`.execute(db);
+  return rows[0]?.depth ?? 0;
+}
