@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chainAggregate } from './chain/decide.ts';
+import { disclosureAggregate } from './disclosure/decide.ts';
 import { groupAggregate } from './group/decide.ts';
 import type { Aggregate } from './kernel/aggregate.ts';
 import type { Decision } from './kernel/decision.ts';
@@ -18,6 +19,7 @@ import { sessionAggregate } from './session/decide.ts';
 import {
   anyScriptFacts,
   chainCommand,
+  disclosureCommand,
   groupCommand,
   noticeCommand,
   refusalCommand,
@@ -83,6 +85,7 @@ every(
 );
 every('notice', noticeAggregate, noticeCommand, fc.constant({ groupId: groupId() }));
 every('refusal', refusalAggregate, refusalCommand, noFacts);
+every('disclosure', disclosureAggregate, disclosureCommand, noFacts);
 
 function every<State, Command extends { readonly type: string }, Event extends DomainEvent, Facts>(
   name: string,

@@ -6,6 +6,9 @@ import { formatOf, snapshotsAlong, stateAfter, type History, type Snapshot } fro
 import type { ChainCommand } from './chain/commands.ts';
 import { chainAggregate } from './chain/decide.ts';
 import type { ChainEvent } from './chain/events.ts';
+import type { DisclosureCommand } from './disclosure/commands.ts';
+import { disclosureAggregate } from './disclosure/decide.ts';
+import type { DisclosureEvent } from './disclosure/events.ts';
 import type { GroupCommand } from './group/commands.ts';
 import { groupAggregate } from './group/decide.ts';
 import type { GroupEvent } from './group/events.ts';
@@ -60,7 +63,8 @@ export type Command =
   | ChainCommand
   | GroupCommand
   | SystemCommand
-  | RefusalCommand;
+  | RefusalCommand
+  | DisclosureCommand;
 
 export type PlatformEvent =
   | ScriptEvent
@@ -76,7 +80,8 @@ export type PlatformEvent =
   | ChainEvent
   | GroupEvent
   | SystemEvent
-  | RefusalEvent;
+  | RefusalEvent
+  | DisclosureEvent;
 
 export type EventType = PlatformEvent['type'];
 
@@ -161,6 +166,8 @@ export function handlingOf(command: Command): Handling {
       return bind(systemAggregate, command);
     case 'RecordRefusal':
       return bind(refusalAggregate, command);
+    case 'RecordDisclosure':
+      return bind(disclosureAggregate, command);
   }
 }
 

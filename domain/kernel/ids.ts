@@ -12,6 +12,7 @@ export type TokenId = Brand<string, 'TokenId'>;
 export type WebhookId = Brand<string, 'WebhookId'>;
 export type ChainId = Brand<string, 'ChainId'>;
 export type RefusalId = Brand<string, 'RefusalId'>;
+export type DisclosureId = Brand<string, 'DisclosureId'>;
 /** A client's or a reaction's name for one command: the same id is carried out once. */
 export type CommandId = Brand<string, 'CommandId'>;
 export type EventId = Brand<string, 'EventId'>;
@@ -35,6 +36,7 @@ export const parseTokenId = (text: string) => parseId<TokenId>(text);
 export const parseWebhookId = (text: string) => parseId<WebhookId>(text);
 export const parseChainId = (text: string) => parseId<ChainId>(text);
 export const parseRefusalId = (text: string) => parseId<RefusalId>(text);
+export const parseDisclosureId = (text: string) => parseId<DisclosureId>(text);
 export const parseCommandId = (text: string) => parseId<CommandId>(text);
 export const parseEventId = (text: string) => parseId<EventId>(text);
 

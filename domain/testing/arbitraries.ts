@@ -8,6 +8,7 @@ import { chainConditions } from '#domain/chain/chain.ts';
 import type { ChainCommand } from '#domain/chain/commands.ts';
 import type { GroupCommand } from '#domain/group/commands.ts';
 import type { NoticeCommand } from '#domain/notice/commands.ts';
+import type { DisclosureCommand } from '#domain/disclosure/commands.ts';
 import type { RefusalCommand } from '#domain/refusal/commands.ts';
 import type { RunCommand } from '#domain/run/commands.ts';
 import { failures, noTotals, type RunTotals, type Trigger } from '#domain/run/run.ts';
@@ -38,6 +39,7 @@ import {
   file,
   hourly,
   postNotice,
+  recordDisclosure,
   recordRefusal,
   runScript,
   scriptFacts,
@@ -445,6 +447,14 @@ export const refusalCommand: fc.Arbitrary<RefusalCommand> = fc
   })
   .map((changes) => recordRefusal(changes));
 
+export const disclosureCommand: fc.Arbitrary<DisclosureCommand> = fc
+  .record({
+    disclosureId: one(ids.disclosureId),
+    resource: fc.option(text),
+    detail: fc.option(text),
+  })
+  .map((changes) => recordDisclosure(changes));
+
 const days = fc.constantFrom(null, 0, 1, 30);
 export const systemCommand: fc.Arbitrary<SystemCommand> = fc.oneof(
   fc.record({ type: fc.constantFrom('PauseTriggers', 'ResumeTriggers') }),
@@ -469,6 +479,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 2, arbitrary: chainCommand },
   tokenCommand,
   refusalCommand,
+  disclosureCommand,
 );
 
 export const anyScriptFacts: fc.Arbitrary<ScriptFacts | undefined> = fc.option(

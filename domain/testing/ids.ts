@@ -3,6 +3,7 @@ import {
   known,
   parseChainId,
   parseCommandId,
+  parseDisclosureId,
   parseEventId,
   parseGroupId,
   parseNoticeId,
@@ -32,5 +33,6 @@ export const tokenId = numbered('a', parseTokenId);
 export const scheduleId = numbered('b', parseScheduleId);
 export const webhookId = numbered('c', parseWebhookId);
 export const chainId = numbered('d', parseChainId);
+export const disclosureId = numbered('e', parseDisclosureId);
 export const commandId = numbered('7', parseCommandId);
 export const eventId = numbered('8', parseEventId);

@@ -1,4 +1,5 @@
 /** One plain example of each command, fact and event, to be varied where a test cares. */
+import type { RecordDisclosure } from '#domain/disclosure/commands.ts';
 import type { ScriptFacts } from '#domain/kernel/aggregate.ts';
 import type { CreateChain } from '#domain/chain/commands.ts';
 import type { CreateGroup } from '#domain/group/commands.ts';
@@ -20,6 +21,7 @@ import {
   commandId,
   groupId,
   noticeId,
+  disclosureId,
   refusalId,
   runId,
   scheduleId,
@@ -261,6 +263,17 @@ export function recordRefusal(changes: Partial<RecordRefusal> = {}): RecordRefus
     code: 'forbidden',
     status: 403,
     count: 1,
+    ...changes,
+  };
+}
+
+export function recordDisclosure(changes: Partial<RecordDisclosure> = {}): RecordDisclosure {
+  return {
+    type: 'RecordDisclosure',
+    disclosureId: disclosureId(),
+    action: 'script_exported',
+    resource: `script-${scriptId()}`,
+    detail: null,
     ...changes,
   };
 }

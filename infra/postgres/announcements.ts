@@ -75,6 +75,7 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'TriggersResumed':
       case 'RetentionChanged':
       case 'RequestRefused':
+      case 'DataDisclosed':
         break;
     }
   }

@@ -50,6 +50,7 @@ const handled = {
   TriggersResumed: true,
   RetentionChanged: true,
   RequestRefused: true,
+  DataDisclosed: true,
 } as const satisfies Record<EventType, true>;
 
 /** Who did what or tried to: one entry for every event, whatever its type, numbered and chained without a

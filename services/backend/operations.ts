@@ -5,6 +5,7 @@ import { operation, type Operation } from './http/operation.ts';
 import { text } from './http/reply.ts';
 import { artifactOperations } from './routes/artifacts.ts';
 import { auditOperations } from './routes/audit.ts';
+import { auditExportOperations } from './routes/audit-export.ts';
 import { auditVerifyOperations } from './routes/audit-verify.ts';
 import { authOperations } from './routes/auth.ts';
 import { chainOperations } from './routes/chains.ts';
@@ -73,6 +74,7 @@ export const operations: readonly Operation[] = [
   ...userOperations,
   ...auditOperations,
   ...auditVerifyOperations,
+  ...auditExportOperations,
   ...systemOperations,
   ...dashboardOperations,
   ...triggerOperations,

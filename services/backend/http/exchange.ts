@@ -161,7 +161,8 @@ export function refusalOf(exchange: Exchange, answer: Sendable): Refused | undef
   };
 }
 
-function resourceOf({ operation, parameters }: Exchange): string | null {
+/** Stream id of what the request is about, where its path names that. */
+export function resourceOf({ operation, parameters }: Exchange): string | null {
   for (const [name, { stream }] of Object.entries(operation.parameters ?? {})) {
     const id = parameters?.[name];
     if (stream !== undefined && typeof id === 'string') return `${stream}-${id}`;

@@ -14,6 +14,15 @@ export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly body: ReplyBody;
+  readonly disclosure?: Disclosure;
+}
+
+/** What an answer gives away that is to be seen in the audit trail. */
+export interface Disclosure {
+  /** In the trail's words, such as `script_exported`. */
+  readonly action: string;
+  /** What of the resource, such as a path. */
+  readonly detail?: string;
 }
 
 export type Answer = Reply | Problem;
@@ -34,6 +43,11 @@ export function stream(
   headers: Headers = {},
 ): Reply {
   return { kind: 'reply', status, headers, body: { kind: 'stream', type, chunks } };
+}
+
+/** The same reply, which is recorded before it is sent. */
+export function disclosing(reply: Reply, disclosure: Disclosure): Reply {
+  return { ...reply, disclosure };
 }
 
 export function nothing(status: number, headers: Headers = {}): Reply {

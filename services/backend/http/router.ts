@@ -10,8 +10,10 @@ import {
   readParameters,
   readQuery,
   refusalOf,
+  resourceOf,
   type Exchange,
 } from './exchange.ts';
+import { recordDisclosure } from './disclosures.ts';
 import { faultOf } from './faults.ts';
 import type { Idempotency, KeyedRequest } from './idempotency.ts';
 import { awaitMinPosition } from './min-position.ts';
@@ -92,8 +94,11 @@ async function work(exchange: Exchange, parts: RouterParts): Promise<Sendable> {
   const call = callOf(exchange, query, body, parts.services);
   const behind = await awaitMinPosition({ ...call, operation }, parts.services);
   if (behind !== undefined) return behind;
-  const handle = (context: CommandContext, raw = call.raw): Promise<Answer> =>
-    operation.handle({ ...call, context, raw }, parts.services);
+  const handle = async (context: CommandContext, raw = call.raw): Promise<Answer> => {
+    const answer = await operation.handle({ ...call, context, raw }, parts.services);
+    await recordDisclosure(answer, resourceOf(exchange), context, parts.services);
+    return answer;
+  };
   const keyed = keyedRequest(exchange);
   if (keyed === undefined) return await handle(call.context);
   const content = body?.kind === 'raw' ? await spool(body.chunks) : undefined;

@@ -8,7 +8,7 @@ import { etag, isUnchanged } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound } from '../http/problem.ts';
-import { nothing, stream } from '../http/reply.ts';
+import { disclosing, nothing, stream } from '../http/reply.ts';
 import { isArtifactPath, pageQuery, pathParameters } from '../schemas/common.ts';
 import { ArtifactPage } from '../schemas/run.ts';
 import type { Services } from '../services.ts';
@@ -98,11 +98,12 @@ const get = operation({
     const chunks = await objects.getStream(key);
     if (chunks === undefined) return notFound;
     // No Content-Length: the run may have written it anew since its size was looked at.
-    return stream(200, 'application/octet-stream', chunks, {
+    const download = stream(200, 'application/octet-stream', chunks, {
       ...headers,
       'Content-Disposition': attachment(path.slice(path.lastIndexOf('/') + 1)),
       'Cache-Control': 'private, no-cache',
     });
+    return disclosing(download, { action: 'artifact_downloaded', detail: path });
   },
 });
 

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
-import { stream } from '../http/reply.ts';
+import { disclosing, stream } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
 import { LogPage, LogStream } from '../schemas/run.ts';
 import { visibleRun } from './visible.ts';
@@ -59,9 +59,11 @@ const readLogs = operation({
     if (isProblem(after)) return after;
     const wanted = wantedOf(asked, after.key ?? from_seq ?? 1);
     if (format === 'text') {
-      return stream(200, 'text/plain; charset=utf-8', asText(run.run_id, wanted, runLogs), {
+      const lines = asText(run.run_id, wanted, runLogs);
+      const download = stream(200, 'text/plain; charset=utf-8', lines, {
         'Content-Disposition': `attachment; filename="run-${run.run_id}.log"`,
       });
+      return disclosing(download, { action: 'log_downloaded' });
     }
     const page = await runLogs.read(run.run_id, wanted);
     const next = page.more && tail === undefined ? String(page.nextSeq) : null;

@@ -8,7 +8,7 @@ import { attachment } from '../http/attachment.ts';
 import { etag, isUnchanged } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { isProblem, notFound } from '../http/problem.ts';
-import { nothing, stream } from '../http/reply.ts';
+import { disclosing, nothing, stream } from '../http/reply.ts';
 import { pathParameters } from '../schemas/common.ts';
 import { archiveQuery, ScriptArchive } from '../schemas/script.ts';
 import { importScript, maxArchiveBytes } from './import-script.ts';
@@ -57,11 +57,12 @@ const exportOne = operation({
         },
       })),
     );
-    return stream(200, 'application/zip', chunks, {
+    const archive = stream(200, 'application/zip', chunks, {
       ...headers,
       'Content-Disposition': attachment(`${fileNameOf(script.name)}.zip`),
       'Cache-Control': 'private, no-cache',
     });
+    return disclosing(archive, { action: 'script_exported', detail: `version ${version}` });
   },
 });
 

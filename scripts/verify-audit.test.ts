@@ -1,0 +1,187 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { writeTrail } from '#services/backend/testing/audit-trail.ts';
+import { groups, script, someone } from '#services/backend/testing/people.ts';
+import { startTestBackend, type TestBackend } from '#services/backend/testing/test-backend.ts';
+import type { TestClient } from '#services/backend/testing/test-client.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const program = fileURLToPath(new URL('verify-audit.ts', import.meta.url));
+/** Names that are awkward in a line, in CSV or in a spreadsheet. */
+const names = ['=HYPERLINK("http://evil")', '+1', '@SUM', '-2', "'quoted", 'a, "b"', 'two\nlines'];
+
+let platform: TestBackend;
+let folder: string;
+let head: { audit_seq: number; hash: string };
+let exported: { readonly ndjson: string; readonly csv: string };
+let files: { readonly key: string; readonly heads: string };
+
+beforeAll(async () => {
+  platform = await startTestBackend();
+  folder = await mkdtemp(join(tmpdir(), 'orch-audit-'));
+  const { admin } = platform;
+  for (const name of names) await script(admin, { name });
+  const { id } = await script(admin, { name: 'Watched', group_id: groups.bots });
+  expect((await admin.get(`/api/v1/scripts/${id}/export`)).status).toBe(200);
+  await writeTrail(platform);
+  ({ head } = (await admin.get('/api/v1/audit/verify')).json);
+  exported = {
+    ndjson: await download(admin, 'format=ndjson'),
+    csv: await download(admin, 'format=csv'),
+  };
+  files = {
+    key: await file('key.pem', (await admin.get('/api/v1/audit/key')).text),
+    heads: await file('heads.json', (await admin.get('/api/v1/audit/heads')).text),
+  };
+});
+afterAll(async () => {
+  await platform.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function download(client: TestClient, query: string): Promise<string> {
+  const answer = await client.get(`/api/v1/audit/export?${query}`);
+  expect(answer.status, answer.text).toBe(200);
+  expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="audit-/);
+  return answer.text;
+}
+
+async function file(name: string, content: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return path;
+}
+
+/** Runs the program as a user does. */
+async function verified(content: string, ...args: readonly string[]) {
+  const path = await file('export', content);
+  return await new Promise<{ code: number; said: string }>((resolve) => {
+    const child = execFile(process.execPath, [program, path, ...args], (_error, stdout) =>
+      resolve({ code: child.exitCode ?? -1, said: stdout.trim() }),
+    );
+  });
+}
+
+const lines = (content: string) => content.trimEnd().split('\n');
+/** The export with another text in the place of some of it. */
+const altered = (from: string | RegExp, to: string) => {
+  const other = exported.ndjson.replace(from, to);
+  expect(other).not.toBe(exported.ndjson);
+  return other;
+};
+
+describe('given an export, a key and heads that were saved', () => {
+  test.each(['ndjson', 'csv'] as const)('when it is %s, then it is valid', async (format) => {
+    const said = await verified(exported[format], '--key', files.key, '--head', files.heads);
+    expect(said).toEqual({ code: 0, said: `valid: ${head.audit_seq} entries` });
+  });
+
+  test('when it is CSV, then no cell begins like a formula', () => {
+    for (const name of names.slice(0, 4)) {
+      expect(exported.csv).toContain(`'${name.replaceAll('"', '""')}`);
+    }
+    expect(exported.csv).not.toMatch(/(^|,)"?[=+@-]/m);
+  });
+
+  test('when there is no key, then it says what was not checked', async () => {
+    const { code, said } = await verified(exported.ndjson);
+    expect([code, said]).toEqual([0, expect.stringMatching(/^note: .*not checked: no key\nvalid/)]);
+  });
+
+  test('when it goes on from an earlier one, then the head between them connects the two', async () => {
+    const [entry] = lines(exported.ndjson).map((line) => JSON.parse(line) as typeof head);
+    const rest = await download(platform.admin, 'from_seq=2');
+    const saved = `${entry?.audit_seq}:${entry?.hash}`;
+    const { said } = await verified(rest, '--head', saved, '--key', files.key);
+    expect(said).toMatch(/valid: \d+ entries$/);
+    expect(said).not.toContain('what came before');
+    expect((await verified(rest)).said).toContain('begins at entry 2');
+    const other = await verified(rest, '--head', `1:${'0'.repeat(64)}`);
+    expect(other).toEqual({
+      code: 1,
+      said: 'BROKEN: entry 2 does not follow the saved head of entry 1',
+    });
+  });
+
+  test('when somebody may see a part of it, then the rest is there as links', async () => {
+    const auditor = await someone(platform, {
+      role: 'viewer',
+      groupIds: [groups.bots],
+      canAudit: true,
+    });
+    await writeTrail(platform);
+    for (const format of ['ndjson', 'csv']) {
+      const part = await download(auditor, `format=${format}`);
+      expect(part).toContain('Watched');
+      expect(part).not.toContain('HYPERLINK');
+      const { code, said } = await verified(part, '--key', files.key, '--head', files.heads);
+      expect([code, said]).toEqual([
+        0,
+        expect.stringMatching(/^valid: \d+ entries, \d+ withheld$/),
+      ]);
+    }
+  });
+});
+
+describe('given an export that somebody has touched', () => {
+  test.each([
+    [
+      'an entry was changed',
+      () => altered('"detail":"Watched"', '"detail":"Unwatched"'),
+      /^BROKEN: entry \d+ is not what was hashed$/,
+    ],
+    [
+      'an entry was taken out',
+      () => altered(/\{"audit_seq":3,.*\n/, ''),
+      /^BROKEN: entry 3 is missing$/,
+    ],
+    [
+      'a link was changed',
+      () => altered(/("audit_seq":3,.*?"prev_hash":")[0-9a-f]{64}/, `$1${'f'.repeat(64)}`),
+      /^BROKEN: entry 3 does not follow the one before it$/,
+    ],
+    [
+      'the end was cut off',
+      () => lines(exported.ndjson).slice(0, -1).join('\n'),
+      /the export was cut$/,
+    ],
+    [
+      'the head is of another entry',
+      () => altered(/\{"head":\{"audit_seq":\d+/, '{"head":{"audit_seq":1'),
+      /^BROKEN: the head names entry 1/,
+    ],
+    [
+      'the head is signed otherwise',
+      () => altered(/"signature":"..../, '"signature":"AAAA'),
+      /^BROKEN: the head of entry \d+ is not signed by/,
+    ],
+  ])('when %s, then that is said', async (_how, tampered, expected) => {
+    const { code, said } = await verified(tampered(), '--key', files.key);
+    expect([code, said]).toEqual([1, expect.stringMatching(expected)]);
+  });
+
+  test('when a saved head is of a later entry, or of another chain, then that is said', async () => {
+    const later = await verified(exported.ndjson, '--head', `${head.audit_seq + 5}:${head.hash}`);
+    expect([later.code, later.said]).toEqual([1, expect.stringMatching(/the end was cut off$/)]);
+    const other = await verified(exported.ndjson, '--head', `2:${head.hash}`);
+    expect(other).toEqual({ code: 1, said: 'BROKEN: the saved head of entry 2 differs' });
+  });
+});
+
+test('given what is no export, then it says that it cannot check that', async () => {
+  expect((await verified('hello')).code).toBe(2);
+  expect((await verified(exported.ndjson, '--head', 'x')).code).toBe(2);
+  expect((await verified(exported.ndjson, '--key', 'x.pem')).code).toBe(2);
+  expect((await verified(exported.ndjson, '--colour')).code).toBe(2);
+});
+
+test('given exports and downloads, then they are in the trail', async () => {
+  await writeTrail(platform);
+  const { items } = (await platform.admin.get('/api/v1/audit?action=audit_exported')).json;
+  expect(items.at(-1)).toMatchObject({ detail: `ndjson, entries 1 to ${head.audit_seq}` });
+  const scripts = (await platform.admin.get('/api/v1/audit?action=script_exported')).json.items;
+  expect(scripts).toMatchObject([{ outcome: 'accepted', detail: 'version 1' }]);
+});

@@ -1,0 +1,22 @@
+/** Records what an answer gives away before it is sent, so that nothing leaves unseen. */
+import { known, parseCommandId, parseDisclosureId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { Services } from '../services.ts';
+import type { Answer } from './reply.ts';
+
+/** @param resource stream id of what the request is about
+ *  @throws when it cannot be recorded: the answer is not to be sent then */
+export async function recordDisclosure(
+  answer: Answer,
+  resource: string | null,
+  context: CommandContext,
+  { commands, ids }: Pick<Services, 'commands' | 'ids'>,
+): Promise<void> {
+  if (answer.kind !== 'reply' || answer.disclosure === undefined) return;
+  const { action, detail } = answer.disclosure;
+  const disclosureId = known(parseDisclosureId, ids.next());
+  await commands.execute(
+    { type: 'RecordDisclosure', disclosureId, action, resource, detail: detail ?? null },
+    { ...context, commandId: known(parseCommandId, ids.next()) },
+  );
+}

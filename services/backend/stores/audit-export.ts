@@ -1,0 +1,110 @@
+/** The audit trail as a file, written as it is read: any length takes the same memory. */
+import type { SignedHead } from '#infra/audit/head-signer.ts';
+import { listAudit } from '#projections/audit/queries.ts';
+import type { AuditTable } from '#projections/audit/table.ts';
+import type { ReadModels } from '#projections/projection.ts';
+
+export type ExportFormat = 'ndjson' | 'csv';
+
+/** Entries to be written. */
+export interface ExportRange {
+  readonly fromSeq: number;
+  /** The last entry is its; without it there are none. */
+  readonly head: SignedHead | undefined;
+  /** Groups whose entries may be shown; `null` for all. The others are there as links alone. */
+  readonly groupIds: readonly string[] | null;
+}
+
+const entriesAtOnce = 500;
+
+/** What of an entry is hashed, its hash, and where its event is; in this order in CSV. */
+const columns = [
+  'audit_seq',
+  'time',
+  'actor',
+  'action',
+  'resource',
+  'outcome',
+  'detail',
+  'ip',
+  'correlation_id',
+  'causation_id',
+  'event_id',
+  'event_position',
+  'event_hash',
+  'prev_hash',
+  'hash',
+] as const satisfies readonly (keyof AuditTable)[];
+
+const linkColumns: readonly string[] = ['audit_seq', 'prev_hash', 'hash'];
+
+type Exported = Readonly<Record<string, unknown>>;
+
+const writers: Readonly<
+  Record<
+    ExportFormat,
+    {
+      readonly begin: string;
+      readonly entry: (entry: Exported) => string;
+      readonly end: (head: SignedHead | undefined) => string;
+    }
+  >
+> = {
+  ndjson: {
+    begin: '',
+    entry: (entry) => `${JSON.stringify(entry)}\n`,
+    end: (head) => `${JSON.stringify({ head: head ?? null })}\n`,
+  },
+  csv: {
+    begin: `${columns.join(',')}\r\n`,
+    entry: (entry) => `${columns.map((name) => cell(entry[name])).join(',')}\r\n`,
+    // As a comment that a spreadsheet shows as text.
+    end: (head) => `${cell(`# ${JSON.stringify({ head: head ?? null })}`)}\r\n`,
+  },
+};
+
+/** Oldest first; the head comes last, so that a file without it was cut. */
+export async function* exportTrail(
+  db: ReadModels,
+  format: ExportFormat,
+  range: ExportRange,
+): AsyncGenerator<Uint8Array, void> {
+  const { begin, entry, end } = writers[format];
+  yield Buffer.from(begin);
+  for await (const rows of entriesOf(db, range)) {
+    yield Buffer.from(rows.map((row) => entry(shownOf(row, range.groupIds))).join(''));
+  }
+  yield Buffer.from(end(range.head));
+}
+
+async function* entriesOf(
+  db: ReadModels,
+  { fromSeq, head }: ExportRange,
+): AsyncGenerator<readonly AuditTable[], void> {
+  const last = head?.audit_seq ?? 0;
+  for (let after = fromSeq - 1; after < last;) {
+    const limit = Math.min(entriesAtOnce, last - after);
+    const rows = await listAudit(db, { groupIds: null }, { order: 'asc', after, limit });
+    const end = rows.at(-1);
+    if (end === undefined) throw new Error(`the audit trail ends before its entry ${last}`);
+    yield rows;
+    after = end.audit_seq;
+  }
+}
+
+function shownOf(row: AuditTable, groupIds: ExportRange['groupIds']): Exported {
+  const isShown = groupIds === null || (row.group_id !== null && groupIds.includes(row.group_id));
+  const names = isShown ? columns : columns.filter((name) => linkColumns.includes(name));
+  const shown = Object.fromEntries(names.map((name) => [name, row[name]]));
+  return isShown ? shown : { ...shown, withheld: true };
+}
+
+/** A value as CSV (RFC 4180). Spreadsheets take text that begins like a formula for one: a `'` before it
+ *  prevents that, also before text that begins with `'`, so that one can be taken away again. Nothing is
+ *  null; empty text is a `'` alone. */
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  const plain = value instanceof Date ? value.toISOString() : String(value as string | number);
+  const text = plain === '' || /^[=+\-@\t\r\n']/.test(plain) ? `'${plain}` : plain;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
