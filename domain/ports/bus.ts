@@ -6,7 +6,8 @@ import type { RunStatus } from '#domain/run/run.ts';
 import type { SamplePoint } from './run-samples.ts';
 
 export type BusMessage =
-  | { readonly topic: 'events' }
+  /** Something was recorded: events of these types, or without them of any. */
+  | { readonly topic: 'events'; readonly types?: readonly string[] }
   | { readonly topic: 'queue' }
   | { readonly topic: 'stop'; readonly runId: string }
   | { readonly topic: 'status'; readonly runId: string }

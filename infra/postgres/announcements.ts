@@ -4,7 +4,8 @@ import { statusOf } from '#domain/run/run.ts';
 
 /** What other processes are told about events that were recorded. */
 export function announcements(events: readonly Recorded[]): readonly BusMessage[] {
-  const messages: BusMessage[] = [{ topic: 'events' }];
+  const types = [...new Set(events.map(({ type }) => type))];
+  const messages: BusMessage[] = [{ topic: 'events', types }];
   for (const event of events) {
     switch (event.type) {
       case 'RunQueued':

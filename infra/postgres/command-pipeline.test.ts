@@ -238,13 +238,17 @@ describe('what other processes are told', () => {
     const limits = { maxConcurrentRuns: 2 };
     await platform.accepted({ type: 'ChangeScript', scriptId: script(), settings: limits });
     const told = async (command: Command) => announcements(await platform.accepted(command));
+    const recorded = (type: string) => ({ topic: 'events', types: [type] });
     const status = { topic: 'status', runId: run().runId };
-    expect(await told(run())).toEqual([{ topic: 'events' }, { topic: 'queue' }, status]);
-    expect(await told(start('a'))).toEqual([{ topic: 'events' }, status]);
+    expect(await told(run())).toEqual([recorded('RunQueued'), { topic: 'queue' }, status]);
+    expect(await told(start('a'))).toEqual([recorded('RunStarted'), status]);
     expect(await told({ type: 'StopRun', runId: run().runId })).toEqual([
-      { topic: 'events' },
+      recorded('RunStopRequested'),
       { topic: 'stop', runId: run().runId },
     ]);
-    expect(await told(name('New'))).toEqual([{ topic: 'events' }]);
+    expect(await told(name('New'))).toMatchObject([
+      recorded('ScriptChanged'),
+      { topic: 'script-updated', version: 3 },
+    ]);
   });
 });

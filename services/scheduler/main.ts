@@ -1,4 +1,5 @@
 /** The scheduler: whatever has to happen without anybody asking for it at that moment. */
+import type { EventType } from '#domain/aggregates.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { reactions } from '#domain/reactions/registry.ts';
 import { HeadSigner } from '#infra/audit/head-signer.ts';
@@ -16,7 +17,7 @@ import { objectStoreSettings, platformSettings, readConfig } from '#services/sha
 import { startHealthServer } from '#services/shared/health-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
-import { startLoop, type LoopOptions } from '#services/shared/loop.ts';
+import { startLoop, type Loop, type LoopOptions } from '#services/shared/loop.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { purgeScripts } from './housekeeping/purges.ts';
 import { removeOutdated } from './housekeeping/retention.ts';
@@ -37,6 +38,16 @@ const dataKeysAtOnce = 1_000;
 const purgeMs = 60_000;
 const headsMs = 5 * 60_000;
 const answersKeptMs = 24 * 60 * 60_000;
+
+/** After which what was held may run; a look once a second finds what time alone brings. */
+const mayRun: readonly EventType[] = ['ScriptEnabled', 'ScriptRestored', 'TriggersResumed'];
+const saves: readonly EventType[] = [
+  'ScriptCreated',
+  'ScriptChanged',
+  'FileSaved',
+  'FileDeleted',
+  'FileMoved',
+];
 
 await runProcess('scheduler', async (_signal, logger) => {
   const config = readConfig([
@@ -98,13 +109,17 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     const isMore = await serveDueSchedules({ reads, commands, ids }, now);
     return isMore || { inMs: await msUntilDue({ reads, clock }, now) };
   });
-  bus.subscribe('events', () => {
-    projecting.wake();
-    reacting.wake();
-    releasing.wake();
-    keeping.wake();
-    scheduling.wake();
-  });
+  const wakeOn = (types: readonly EventType[], loop: Loop) =>
+    bus.subscribe('events', (recorded) => {
+      if (recorded.types === undefined || types.some((type) => recorded.types?.includes(type))) {
+        loop.wake();
+      }
+    });
+  wakeOn(handledBy(asyncProjections), projecting);
+  wakeOn(handledBy(reactions), reacting);
+  wakeOn([...mayRun, 'RunFinished', 'ScriptChanged'], releasing);
+  wakeOn([...mayRun, ...saves, 'RunFinished'], keeping);
+  wakeOn([...mayRun, 'ScheduleCreated', 'ScheduleChanged'], scheduling);
   bus.subscribe('reload', () => scheduling.wake());
   return [
     projecting,
@@ -126,6 +141,10 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
       await forgetAnswers(pool, new Date(clock.now().getTime() - answersKeptMs));
     }),
   ];
+}
+
+function handledBy(readers: readonly { readonly handles: readonly EventType[] }[]) {
+  return [...new Set(readers.flatMap(({ handles }) => handles))];
 }
 
 /** Events for other programs, where there is a feed. */
