@@ -26,10 +26,12 @@ import { createMetrics } from './metrics.ts';
 import { operations } from './operations.ts';
 import { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
 import { bcryptPasswords } from './passwords.ts';
+import { wheelOf, type Wheel } from './sdk/wheel.ts';
 import type { Parts, Services } from './services.ts';
 import { purgeStoredAnswers } from './stores/idempotency-answers.ts';
 import { purgeFailures } from './stores/login-failures.ts';
 import { purgeTickets } from './stores/ws-tickets.ts';
+import { version } from './version.ts';
 import { TokenUses } from '#services/shared/token-uses.ts';
 import { WebSockets } from './ws/web-sockets.ts';
 
@@ -109,6 +111,7 @@ function servicesOf(parts: Parts): Services {
       return new Map(tokens.map((token) => [token.token_hash, token]));
     }, nextTurn),
     tokenUses: new TokenUses(parts),
+    sdkWheel: packedOnce(parts.sdkDir),
     findRunnable: gathered(
       (ids: readonly ScriptId[]) => findRunnableScripts(parts.readModels, ids),
       nextTurn,
@@ -118,6 +121,16 @@ function servicesOf(parts: Parts): Services {
     throttle: new LoginThrottle(parts.database, parts.clock),
     metrics: createMetrics(),
     startedAt: parts.clock.now(),
+  };
+}
+
+/** A failure is not remembered. */
+function packedOnce(folder: string): () => Promise<Wheel> {
+  let packed: Promise<Wheel> | undefined;
+  return () => {
+    packed ??= wheelOf(folder, version);
+    packed.catch(() => (packed = undefined));
+    return packed;
   };
 }
 

@@ -21,6 +21,7 @@ const connections = 16;
 const passwordCost = 12;
 const positionPatienceMs = 5_000;
 const dashboardDir = fileURLToPath(new URL('../../web/build', import.meta.url));
+const sdkDir = fileURLToPath(new URL('../runtime/python/sdk', import.meta.url));
 
 await runProcess('backend', async (_signal, logger) => {
   const config = readConfig([
@@ -61,6 +62,7 @@ await runProcess('backend', async (_signal, logger) => {
     passwordCost,
     positionPatienceMs,
     dashboardDir,
+    sdkDir,
   });
   const { adminEmail: email, adminPassword: password } = config;
   await seed(backend.services, password === undefined ? undefined : { email, password });

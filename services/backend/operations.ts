@@ -27,6 +27,7 @@ import { scriptHistoryOperations } from './routes/script-history.ts';
 import { scriptPurgeOperations } from './routes/script-purge.ts';
 import { scriptOperations } from './routes/scripts.ts';
 import { secretOperations } from './routes/secrets.ts';
+import { sdkOperations } from './routes/sdk.ts';
 import { systemOperations } from './routes/system.ts';
 import { templateOperations } from './routes/templates.ts';
 import { tokenOperations } from './routes/tokens.ts';
@@ -82,6 +83,7 @@ export const operations: readonly Operation[] = [
   ...webhookOperations,
   ...hookOperations,
   ...chainOperations,
+  ...sdkOperations,
   openapi,
 ];
 

@@ -187,6 +187,9 @@ test('when an operation is public, then it is one of the few that are meant to b
     '/readyz',
     '/metrics',
     '/api/v1/hooks/{token}',
+    '/sdk/simple/',
+    '/sdk/simple/orchestrator/',
+    '/sdk/{file}',
     '/openapi.json',
   ]);
 });

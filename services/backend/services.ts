@@ -22,6 +22,7 @@ import type { Metrics } from './metrics.ts';
 import type { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
 import type { TokenUses } from '#services/shared/token-uses.ts';
 import type { Passwords } from './passwords.ts';
+import type { Wheel } from './sdk/wheel.ts';
 
 /** What the process is given from outside. */
 export interface Parts {
@@ -47,6 +48,8 @@ export interface Parts {
   readonly passwordCost: number;
   /** Folder of the dashboard's build. */
   readonly dashboardDir: string;
+  /** Folder that holds the Python package `orchestrator`. */
+  readonly sdkDir: string;
 }
 
 export interface Services extends Parts {
@@ -56,6 +59,8 @@ export interface Services extends Parts {
   /** An API token that counts, by its hash, with its owner as of now. */
   readonly findToken: (hash: string) => Promise<LiveToken | undefined>;
   readonly tokenUses: TokenUses;
+  /** The package of `sdkDir`, packed once. */
+  readonly sdkWheel: () => Promise<Wheel>;
   /** What a request for a run asks of a script that is there. */
   readonly findRunnable: (id: ScriptId) => Promise<RunnableScript | undefined>;
   readonly parameterSchemas: ParameterSchemas;

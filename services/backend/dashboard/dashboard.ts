@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import express, { type Express, type Request } from 'express';
 
-const reserved = /^\/(api|ws|docs|hooks|mcp|metrics|health|livez|readyz|openapi\.json)(\/|$)/;
+const reserved = /^\/(api|ws|docs|hooks|mcp|metrics|sdk|health|livez|readyz|openapi\.json)(\/|$)/;
 
 const notBuilt = `<!doctype html>
 <html lang="en">

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { HeadSigner } from '#infra/audit/head-signer.ts';
 import { MemoryBus } from '#infra/bus/memory.ts';
 import { announcements } from '#infra/postgres/announcements.ts';
@@ -86,6 +87,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     passwordCost: 4,
     positionPatienceMs: 5_000,
     dashboardDir: join(folder, 'dashboard'),
+    sdkDir: fileURLToPath(new URL('../../runtime/python/sdk', import.meta.url)),
     ...changes,
   });
   await seed(backend.services, administrator);
