@@ -3,6 +3,7 @@ import { auditProjection } from './audit/apply.ts';
 import { chainAnswersProjection, chainsProjection } from './chains/apply.ts';
 import { runFiguresProjection } from './figures/apply.ts';
 import { groupsProjection } from './groups/apply.ts';
+import { noticesProjection } from './notices/apply.ts';
 import type { Projection } from './projection.ts';
 import { retentionProjection } from './retention/apply.ts';
 import { runQueueProjection } from './run-queue/apply.ts';
@@ -34,6 +35,7 @@ export const inlineProjections: readonly Projection[] = [
   webhooksProjection,
   chainsProjection,
   chainAnswersProjection,
+  noticesProjection,
 ];
 
 /** Written behind the append by the projector. */

@@ -3,6 +3,7 @@ import type { AuditScriptsTable, AuditSpansTable, AuditTable } from './audit/tab
 import type { ChainAnswersTable, ChainsTable } from './chains/table.ts';
 import type { FigurePlaceTable, FigureRunsTable, RunFiguresTable } from './figures/table.ts';
 import type { GroupsTable } from './groups/table.ts';
+import type { NoticesTable } from './notices/table.ts';
 import type { RetentionTable } from './retention/table.ts';
 import type { RunQueueTable } from './run-queue/table.ts';
 import type { RunsTable } from './runs/table.ts';
@@ -26,6 +27,7 @@ export interface Tables {
   readonly figure_place: FigurePlaceTable;
   readonly figure_runs: FigureRunsTable;
   readonly groups: GroupsTable;
+  readonly notices: NoticesTable;
   readonly retention: RetentionTable;
   readonly run_figures: RunFiguresTable;
   readonly run_queue: RunQueueTable;

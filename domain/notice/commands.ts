@@ -1,6 +1,11 @@
+import type { GroupId } from '#domain/kernel/ids.ts';
 import type { NoticePosted } from './events.ts';
 
-/** Asked by the runtime for a script. */
-export type PostNotice = Omit<NoticePosted['data'], 'groupId'> & { readonly type: 'PostNotice' };
+/** Asked by the runtime for a script, and by the platform of its runs. */
+export type PostNotice = Omit<NoticePosted['data'], 'groupId'> & {
+  readonly type: 'PostNotice';
+  /** Absent: the script's. */
+  readonly groupId?: GroupId;
+};
 
 export type NoticeCommand = PostNotice;

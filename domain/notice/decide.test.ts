@@ -14,6 +14,13 @@ describe('given nothing', () => {
     given(noticeAggregate).when(postNotice(), facts).thenRecords(posted);
   });
 
+  test('when it is for another group, then it goes there', () => {
+    const others = { groupId: groupId(2) };
+    given(noticeAggregate)
+      .when(postNotice(others), facts)
+      .thenRecords({ type: 'NoticePosted', data: { ...data, ...others } });
+  });
+
   test('when there is no such script, then it is refused', () => {
     given(noticeAggregate).when(postNotice(), { groupId: undefined }).thenRefuses('not_found');
   });

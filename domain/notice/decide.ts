@@ -22,7 +22,7 @@ export function decideNotice(
       const { type: _, ...data } = command;
       return accept({
         type: 'NoticePosted',
-        data: { ...data, groupId: known(parseGroupId, groupId) },
+        data: { ...data, groupId: command.groupId ?? known(parseGroupId, groupId) },
       });
     }
   }

@@ -1,7 +1,8 @@
-/** What scripts have to say to people, each in a stream `notice-<id>` of its own. Stored for good: a type
+/** What people are told by scripts and of their runs, each in a stream `notice-<id>` of its own. Stored for good: a type
  *  is never renamed and a field never changes its meaning. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, NoticeId, RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { Happening } from '#domain/notification/notification.ts';
 
 export const noticeLevels = ['info', 'warning', 'error'] as const;
 export type NoticeLevel = (typeof noticeLevels)[number];
@@ -10,10 +11,13 @@ export type NoticePosted = DomainEvent<
   'NoticePosted',
   {
     readonly noticeId: NoticeId;
-    readonly runId: RunId;
+    /** `null` where it is about no run. */
+    readonly runId: RunId | null;
     readonly scriptId: ScriptId;
-    /** The script's at that moment: it is for the people of this group. */
+    /** It is for the people of this group. */
     readonly groupId: GroupId;
+    /** What it tells of. Absent: the script itself has said it. */
+    readonly on?: Exclude<Happening, 'message'>;
     readonly level: NoticeLevel;
     /** With secrets masked. */
     readonly message: string;

@@ -16,15 +16,15 @@ export interface Reaction {
   readonly react: (
     event: Recorded,
     reads: ReactionReads,
-    newRunId: NewRunId,
+    newId: NewId,
   ) => Promise<readonly Command[]>;
   /** What a refusal of one of these commands calls for. Default: nothing; the world has moved on. */
   readonly onRefusal?: (command: Command, code: RefusalCode) => Command | undefined;
 }
 
-/** The id of a run that the event calls for: the same at every look.
- *  @param which tells it from others of the same event, where there are others */
-export type NewRunId = (which?: string) => RunId;
+/** The id of something that the event calls for: the same at every look, and at the event's place in the
+ *  order of time. @param name tells it from others of the same event and reaction; permanent */
+export type NewId = (name: string) => string;
 
 /** What reactions may look up. */
 export interface ReactionReads {

@@ -1,5 +1,6 @@
 import type { Reaction } from './reaction.ts';
 import { whenRunFinishedStartChained } from './when-run-finished-start-chained.ts';
+import { whenRunFailedPostNotice } from './when-run-failed-post-notice.ts';
 import { whenRunFailedRetry } from './when-run-failed-retry.ts';
 import { whenScriptWithdrawnStopRuns } from './when-script-withdrawn-stop-runs.ts';
 
@@ -8,4 +9,5 @@ export const reactions: readonly Reaction[] = [
   whenScriptWithdrawnStopRuns,
   whenRunFailedRetry,
   whenRunFinishedStartChained,
+  whenRunFailedPostNotice,
 ];

@@ -1,3 +1,4 @@
+import { known, parseRunId } from '#domain/kernel/ids.ts';
 import type { RunFinished } from '#domain/run/events.ts';
 import type { RetryPolicy } from '#domain/script/settings.ts';
 import type { PastRun, Reaction, ReactionReads } from './reaction.ts';
@@ -9,7 +10,7 @@ import type { PastRun, Reaction, ReactionReads } from './reaction.ts';
 export const whenRunFailedRetry: Reaction = {
   name: 'when-run-failed-retry',
   handles: ['RunFinished'],
-  react: async (event, reads, newRunId) => {
+  react: async (event, reads, newId) => {
     if (event.type !== 'RunFinished') return [];
     const due = await retryAfter(event.data, reads);
     if (due === undefined) return [];
@@ -20,7 +21,7 @@ export const whenRunFailedRetry: Reaction = {
     return [
       {
         type: 'RunScript',
-        runId: newRunId(),
+        runId: known(parseRunId, newId('run')),
         scriptId,
         trigger: {
           type: 'retry',

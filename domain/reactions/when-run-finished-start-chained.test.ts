@@ -40,7 +40,7 @@ async function reactTo(
   return await whenRunFinishedStartChained.react(
     events.at(-1)!,
     reads,
-    (which = '') => ids.get(which) ?? runId(9),
+    (name) => ids.get(name.slice('run'.length)) ?? runId(9),
   );
 }
 

@@ -1,3 +1,4 @@
+import { known, parseRunId } from '#domain/kernel/ids.ts';
 import type { Command } from '#domain/aggregates.ts';
 import { answersTo, maxChainDepth } from '#domain/chain/chain.ts';
 import type { SkipChain } from '#domain/chain/commands.ts';
@@ -11,7 +12,7 @@ import { retryAfter } from './when-run-failed-retry.ts';
 export const whenRunFinishedStartChained: Reaction = {
   name: 'when-run-finished-start-chained',
   handles: ['RunFinished'],
-  react: async (event, reads, newRunId) => {
+  react: async (event, reads, newId) => {
     if (event.type !== 'RunFinished') return [];
     const { runId, scriptId, outcome } = event.data;
     const chains = (await reads.chainsAfter(scriptId)).filter(
@@ -27,7 +28,7 @@ export const whenRunFinishedStartChained: Reaction = {
     const held = (await reads.triggersPaused()) && { notBefore: event.recordedAt.toISOString() };
     return chains.map((chain): Command => ({
       type: 'RunScript',
-      runId: newRunId(chain.chainId),
+      runId: known(parseRunId, newId(`run${chain.chainId}`)),
       scriptId: chain.targetScriptId,
       trigger: {
         type: 'event',

@@ -1,7 +1,7 @@
 /** Carries out what events call for: each reaction reads the store behind its own checkpoint. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
 import { startOfStore } from '#domain/kernel/event.ts';
-import { inOrderOfTime, known, parseCommandId, parseRunId } from '#domain/kernel/ids.ts';
+import { inOrderOfTime, known, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Reaction, ReactionReads } from '#domain/reactions/reaction.ts';
@@ -58,10 +58,8 @@ export class Reactor {
 
   async #reactTo(reaction: Reaction, event: Recorded): Promise<void> {
     const { commands, ids, reads } = this.#parts;
-    const newRunId = (which = '') => {
-      const id = ids.derived(event.eventId, `${reaction.name} run${which}`);
-      return known(parseRunId, inOrderOfTime(id, event.recordedAt));
-    };
+    const newId = (name: string) =>
+      inOrderOfTime(ids.derived(event.eventId, `${reaction.name} ${name}`), event.recordedAt);
     const execute = (command: Command, place: string) =>
       commands.execute(command, {
         commandId: known(parseCommandId, ids.derived(event.eventId, `${reaction.name} ${place}`)),
@@ -70,7 +68,7 @@ export class Reactor {
         correlationId: event.metadata.correlationId,
         causationId: event.eventId,
       });
-    for (const [place, command] of (await reaction.react(event, reads, newRunId)).entries()) {
+    for (const [place, command] of (await reaction.react(event, reads, newId)).entries()) {
       const outcome = await execute(command, String(place));
       if (outcome.kind !== 'refused') continue;
       const next = reaction.onRefusal?.(command, outcome.refusal.code);

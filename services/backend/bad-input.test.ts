@@ -9,6 +9,7 @@ import { operations } from './operations.ts';
 import {
   apiToken,
   chain,
+  notice,
   webhook,
   deeds,
   groups,
@@ -26,6 +27,7 @@ let runId: string;
 let tokenId: string;
 let scheduleId: string;
 let chainId: string;
+let notificationId: string;
 let hook: { readonly id: string; readonly token: string };
 beforeAll(async () => {
   platform = await startTestBackend();
@@ -33,6 +35,7 @@ beforeAll(async () => {
   runId = await run(platform.admin, scriptId);
   scheduleId = await schedule(platform.admin, scriptId);
   ({ id: tokenId } = await apiToken(platform.admin, ['*']));
+  notificationId = await notice(platform, scriptId);
   hook = await webhook(platform.admin, scriptId);
   const { id: sourceId } = await script(platform.admin, { group_id: groups.bots });
   chainId = await chain(platform.admin, sourceId, scriptId);
@@ -51,6 +54,7 @@ const address = (path: string, id = '') =>
     .replace('{schedule_id}', id || scheduleId)
     .replace('{webhook_id}', id || hook.id)
     .replace('{chain_id}', id || chainId)
+    .replace('{notification_id}', id || notificationId)
     .replace('{token}', id || hook.token)
     .replace('{id}', id || scriptId)
     .replace('{name}', 'TOKEN')

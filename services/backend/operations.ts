@@ -14,6 +14,7 @@ import { fileOperations } from './routes/files.ts';
 import { groupOperations } from './routes/groups.ts';
 import { hookOperations } from './routes/call-webhook.ts';
 import { logOperations } from './routes/logs.ts';
+import { notificationOperations } from './routes/notifications.ts';
 import { retentionOperations } from './routes/retention.ts';
 import { runHistoryOperations } from './routes/run-history.ts';
 import { runOperations } from './routes/runs.ts';
@@ -72,6 +73,7 @@ export const operations: readonly Operation[] = [
   ...logOperations,
   ...sampleOperations,
   ...groupOperations,
+  ...notificationOperations,
   ...userOperations,
   ...auditOperations,
   ...auditVerifyOperations,

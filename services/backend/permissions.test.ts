@@ -14,6 +14,7 @@ import {
   schedule,
   script,
   someone,
+  notice,
   webhook,
 } from './testing/people.ts';
 import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
@@ -68,6 +69,7 @@ interface Things {
   readonly chainId: string;
   /** Of the same group. */
   readonly otherScriptId: string;
+  readonly notificationId: string;
 }
 
 const nothing: Things = {
@@ -78,6 +80,7 @@ const nothing: Things = {
   webhookId: nowhere,
   chainId: nowhere,
   otherScriptId: nowhere,
+  notificationId: nowhere,
 };
 
 async function call(
@@ -91,6 +94,7 @@ async function call(
     .replace('{schedule_id}', ids.scheduleId)
     .replace('{webhook_id}', ids.webhookId)
     .replace('{chain_id}', ids.chainId)
+    .replace('{notification_id}', ids.notificationId)
     .replace('{id}', ids.scriptId)
     .replace('{name}', 'TOKEN')
     .replace('{path}', 'main.py');
@@ -134,7 +138,9 @@ async function given(groupId: string, owner: TestClient): Promise<Things> {
   const { id: otherScriptId } = await script(platform.admin, { group_id: groupId });
   const { id: sourceId } = await script(platform.admin, { group_id: groupId });
   const chainId = await chain(platform.admin, sourceId, scriptId);
-  return { scriptId, runId, tokenId, scheduleId, webhookId, chainId, otherScriptId };
+  const notificationId = await notice(platform, scriptId);
+  const made = { scriptId, runId, tokenId, scheduleId, webhookId, chainId, otherScriptId };
+  return { ...made, notificationId };
 }
 
 describe.each(guarded)('$method $path', (form) => {

@@ -8,7 +8,7 @@ import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formsOf, type Operation } from './http/operation.ts';
 import { operations } from './operations.ts';
-import { finishRun, groups, run, someone, startRun, writeLines } from './testing/people.ts';
+import { finishRun, groups, notice, run, someone, startRun, writeLines } from './testing/people.ts';
 import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import type { TestClient } from './testing/test-client.ts';
 
@@ -124,6 +124,9 @@ async function settle(): Promise<void> {
 test('given all read models dropped, when they are made anew, then every answer is the same', async () => {
   const scripts = await liveWithScripts();
   const runs = await liveWithRuns(scripts[0] ?? '');
+  await notice(platform, scripts[0] ?? '');
+  await done('POST', '/notifications/read-all');
+  await notice(platform, scripts[0] ?? '', { on: 'failed', level: 'error' });
   const asked = questions({
     script: scripts,
     run: runs,

@@ -10,6 +10,7 @@ import { handOver } from '#infra/postgres/handed-over.ts';
 import { Projector } from '#infra/postgres/projector.ts';
 import { Reactor } from '#infra/postgres/reactor.ts';
 import { destroyUnusedDataKeys } from '#infra/secrets/data-keys.ts';
+import { removeOldNotices } from '#infra/postgres/notice-removals.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
 import { reactionReads } from '#projections/reaction-reads.ts';
 import { asyncProjections } from '#projections/registry.ts';
@@ -38,6 +39,8 @@ const dataKeysAtOnce = 1_000;
 const purgeMs = 60_000;
 const headsMs = 5 * 60_000;
 const answersKeptMs = 24 * 60 * 60_000;
+const noticesKeptMs = 90 * 24 * 60 * 60_000;
+const noticesAtOnce = 1_000;
 
 /** After which what was held may run; a look once a second finds what time alone brings. */
 const mayRun: readonly EventType[] = ['ScriptEnabled', 'ScriptRestored', 'TriggersResumed'];
@@ -137,6 +140,9 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
       removeOutdated({ database: pool, reads, objects, clock }, signal),
     ),
     duty('audit heads', headsMs, () => signNewestEntry(pool, signer, clock.now())),
+    duty('old notices', housekeepingMs, () =>
+      removeOldNotices(pool, new Date(clock.now().getTime() - noticesKeptMs), noticesAtOnce),
+    ),
     duty('housekeeping', housekeepingMs, async () => {
       await forgetAnswers(pool, new Date(clock.now().getTime() - answersKeptMs));
     }),

@@ -34,18 +34,20 @@ export function keyOf<Key>(
   return key === undefined ? badCursor : { key };
 }
 
-/** The rows of one page, and whether there is a next. Ask the database for `limit + 1`. */
+/** The rows of one page, and whether there is a next. Ask the database for `limit + 1`.
+ *  @param beside what the answer says of the whole list */
 export function pageReply<Row>(
   request: ListRequest,
   rows: readonly Row[],
   keyOfRow: (row: Row) => string,
   render: (row: Row) => unknown,
+  beside: object = {},
 ): Reply {
   const limit = request.limit ?? defaultLimit;
   const items = rows.slice(0, limit);
   const last = items.at(-1);
   const next = rows.length > limit && last !== undefined ? keyOfRow(last) : null;
-  return pageOf(request, items.map(render), next);
+  return pageOf(request, items.map(render), next, beside);
 }
 
 /** A page whose next begins behind `nextKey`; `null` ends the list. */
@@ -53,11 +55,16 @@ export function pageOf(
   request: ListRequest,
   items: readonly unknown[],
   nextKey: string | null,
+  beside: object = {},
 ): Reply {
-  if (nextKey === null) return json(200, { items, next_cursor: null });
+  if (nextKey === null) return json(200, { items, next_cursor: null, ...beside });
   const tag = tagOf(request.list, request.filter);
   const cursor = Buffer.from(`${tag} ${nextKey}`).toString('base64url');
-  return json(200, { items, next_cursor: cursor }, { Link: linkTo(request.url, cursor) });
+  return json(
+    200,
+    { items, next_cursor: cursor, ...beside },
+    { Link: linkTo(request.url, cursor) },
+  );
 }
 
 function linkTo(url: string, cursor: string): string {

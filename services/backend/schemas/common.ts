@@ -1,12 +1,14 @@
 /** Pieces that the schemas of all resources share. `title` names a component of the description. */
 import {
   parseChainId,
+  parseNoticeId,
   parseRunId,
   parseScheduleId,
   parseScriptId,
   parseTokenId,
   parseWebhookId,
   type ChainId,
+  type NoticeId,
   type RunId,
   type ScheduleId,
   type ScriptId,
@@ -28,6 +30,7 @@ export const examples = {
   chainId: '019aa3f5-7a10-7e44-9c31-6f7081920314',
   otherScriptId: '019aa3f6-2b4c-7f15-a0d2-708192031425',
   webhookToken: 'whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6',
+  notificationId: '019aa3f5-2d44-7e3f-9b21-5f6071829304',
   groupId: '01900000-0000-7000-8000-000000000004',
   userId: '019aa3f0-7788-7abc-8def-0123456789ab',
   time: '2026-11-21T02:31:00.000Z',
@@ -82,6 +85,7 @@ export const pathParameters = {
   scheduleId: id<ScheduleId>('schedule', examples.scriptId, parseScheduleId),
   runId: id<RunId>('run', examples.runId, parseRunId),
   tokenId: id<TokenId>('token', examples.tokenId, parseTokenId),
+  notificationId: id<NoticeId>('notice', examples.notificationId, parseNoticeId),
   webhookId: id<WebhookId>('webhook', examples.webhookId, parseWebhookId),
   chainId: id<ChainId>('chain', examples.chainId, parseChainId),
   secretName: {

@@ -1,7 +1,14 @@
 /** People of every role, and things for them to work with. */
 import type { Role } from '#domain/kernel/actor.ts';
-import { known, parseCommandId, parseRunId } from '#domain/kernel/ids.ts';
+import {
+  known,
+  parseCommandId,
+  parseNoticeId,
+  parseRunId,
+  parseScriptId,
+} from '#domain/kernel/ids.ts';
 import type { Command, Recorded } from '#domain/aggregates.ts';
+import type { PostNotice } from '#domain/notice/commands.ts';
 import { noTotals } from '#domain/run/run.ts';
 import { expect } from 'vitest';
 import type { TestBackend } from './test-backend.ts';
@@ -120,6 +127,25 @@ export async function asRuntime(
   });
   if (outcome.kind !== 'accepted') throw new Error(JSON.stringify(outcome));
   return outcome.events;
+}
+
+/** Has a script say something to its people. @returns the notification's id */
+export async function notice(
+  platform: TestBackend,
+  scriptId: string,
+  said: Partial<PostNotice> = {},
+): Promise<string> {
+  const noticeId = known(parseNoticeId, platform.services.ids.next());
+  await asRuntime(platform, {
+    type: 'PostNotice',
+    noticeId,
+    runId: null,
+    scriptId: known(parseScriptId, scriptId),
+    level: 'info',
+    message: 'Done.',
+    ...said,
+  });
+  return noticeId;
 }
 
 /** Starts a queued run. @returns the fence */

@@ -3,6 +3,7 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseRunId, parseScriptId, type RunId, type ScriptId } from '#domain/kernel/ids.ts';
 import { mayAnywhere, type Right } from '#domain/kernel/rights.ts';
+import { findNoticeOwners } from '#projections/notices/queries.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import { findScheduleOwners } from '#projections/schedules/queries.ts';
 import { findScriptGroups, findScripts, type OwnedByScript } from '#projections/scripts/queries.ts';
@@ -23,6 +24,7 @@ const named = {
   'schedule-': { resource: 'schedule', right: 'schedules.read' },
   'webhook-': { resource: 'webhook', right: 'webhooks.manage' },
   'secret-': { resource: 'secrets', right: 'secrets.manage' },
+  'notice-': { resource: 'notification', right: 'notifications.read' },
   'user-': { resource: 'user', right: 'users.manage' },
   'system-': { resource: 'system', right: 'system.read' },
 } as const satisfies Record<string, { readonly resource: string; readonly right: Right }>;
@@ -55,6 +57,7 @@ export async function framesOf(
     ),
     ownedFrames('schedule-', idsOf('schedule-'), (ids) => findScheduleOwners(readModels, ids)),
     ownedFrames('webhook-', idsOf('webhook-'), (ids) => findWebhookOwners(readModels, ids)),
+    ownedFrames('notice-', idsOf('notice-'), (ids) => findNoticeOwners(readModels, ids)),
     ownedFrames('secret-', idsOf('secret-'), (ids) => ownersOfSecrets(ids, services)),
   ]);
   const ofAll = (['user-', 'system-'] as const).flatMap((prefix) =>

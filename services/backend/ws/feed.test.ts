@@ -11,6 +11,7 @@ import {
   asRuntime,
   finishRun,
   groups,
+  notice,
   refusals,
   run,
   schedule,
@@ -100,20 +101,24 @@ describe('given somebody who follows everything', () => {
   test('when what belongs to a script changes, then its name comes, to whoever may read it', async () => {
     const viewer = await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
     const { id } = await script(developer);
+    const { id: foreign } = await script(platform.admin, { group_id: groups.bots });
     const [author, reader] = await Promise.all([follow(), follow(viewer)]);
     const scheduleId = await schedule(developer, id);
     const { id: webhookId } = await webhook(developer, id);
     await developer.put(`/api/v1/scripts/${id}/secrets/TOKEN`, { value: 'a value' });
     await developer.delete(`/api/v1/webhooks/${webhookId}`);
+    const noticeId = await notice(platform, id);
+    await notice(platform, foreign);
     await untilLater(author);
     await untilLater(reader);
     const named = ({ frames }: FrameLog) =>
       new Set(frames.filter((one) => one.type === 'changed').map((one) => JSON.stringify(one)));
     const frame = (resource: string, of: string) =>
       JSON.stringify({ type: 'changed', resource, id: of, script_id: id });
-    expect(named(reader)).toEqual(new Set([frame('schedule', scheduleId)]));
+    const forAll = [frame('schedule', scheduleId), frame('notification', noticeId)];
+    expect(named(reader)).toEqual(new Set(forAll));
     expect(named(author)).toEqual(
-      new Set([frame('schedule', scheduleId), frame('webhook', webhookId), frame('secrets', id)]),
+      new Set([...forAll, frame('webhook', webhookId), frame('secrets', id)]),
     );
   });
 

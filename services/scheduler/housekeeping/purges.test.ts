@@ -6,8 +6,14 @@ import type { ScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
-import { runId, scriptId } from '#domain/testing/ids.ts';
-import { createGroup, createScript, finishRun, runScript } from '#domain/testing/samples.ts';
+import { noticeId, runId, scriptId } from '#domain/testing/ids.ts';
+import {
+  createGroup,
+  createScript,
+  finishRun,
+  postNotice,
+  runScript,
+} from '#domain/testing/samples.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/environment-locks.ts';
 import { putPayload } from '#infra/postgres/payloads.ts';
@@ -54,6 +60,7 @@ async function givenScript(id: ScriptId, runs: readonly number[]): Promise<void>
   await setState(platform.pool, id, 'last', '1');
   const locks = new PostgresEnvironmentLocks(platform.pool);
   await locks.record({ scriptId: id, scriptVersion: 1, target: 'here' }, 'greeter==1.0\n');
+  await platform.accepted(postNotice({ noticeId: noticeId(runs[0]), scriptId: id }));
   for (const number of runs) {
     await givenRun(id, number, `{"of":"${id}"}`);
     await givenRun(id, number + 100, '{"common":true}');
@@ -98,6 +105,7 @@ const counted = `SELECT
   (SELECT count(*) FROM run_reports JOIN runs USING (run_id) WHERE script_id = $1) AS reports,
   (SELECT count(*) FROM script_state WHERE script_id = $1) AS state,
   (SELECT count(*) FROM environment_locks WHERE script_id = $1) AS locks,
+  (SELECT count(*) FROM notices WHERE script_id = $1) AS notices,
   (SELECT count(*) FROM data_keys WHERE script_id = $1) AS keys`;
 
 /** How much there is of a script. */
@@ -134,6 +142,7 @@ const nothing = {
   reports: 0,
   state: 0,
   locks: 0,
+  notices: 0,
   lines: 0,
   samples: 0,
   params: 0,
@@ -145,6 +154,7 @@ const ofTheOther = {
   reports: 2,
   state: 1,
   locks: 1,
+  notices: 1,
   lines: 2,
   samples: 2,
   params: 1,

@@ -7,6 +7,7 @@ import { objectPrefix } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { removeLocks } from '#infra/postgres/environment-locks.ts';
+import { removeNoticesOfScript } from '#infra/postgres/notice-removals.ts';
 import { purgePayloads } from '#infra/postgres/payloads.ts';
 import { paramsOfTriggers, runsOfScript, scriptsToPurge } from '#infra/postgres/purges.ts';
 import { removeLogs, removeReports, removeSamples } from '#infra/postgres/removals.ts';
@@ -46,6 +47,7 @@ async function removeRemains(
   await destroyDataKey(database, scriptId);
   await removeLocks(database, scriptId);
   await removeAllState(database, scriptId);
+  await removeNoticesOfScript(database, scriptId);
   await removeObjects(objects, objectPrefix.script(scriptId), signal);
   const given = await paramsOfTriggers(database, scriptId);
   let isDone = await purgePayloads(database, scriptId, given);

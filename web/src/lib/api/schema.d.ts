@@ -1036,6 +1036,68 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read your inbox, newest first
+         * @description What the people of your groups are told: every run that fails, what scripts say by `platform.notify`, and what rules bring here. Each reader has their own marks of what is read.
+         *
+         *     Needs the right `notifications.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
+         */
+        get: operations["listNotifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/{notification_id}/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark a notification as read by you
+         * @description Needs the right `notifications.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
+         */
+        post: operations["readNotification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/read-all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark everything in your inbox as read by you
+         * @description Needs the right `notifications.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
+         */
+        post: operations["readAllNotifications"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/users": {
         parameters: {
             query?: never;
@@ -2895,6 +2957,53 @@ export interface components {
             next_cursor: string | null;
         };
         /**
+         * Notification
+         * @example {
+         *       "id": "019aa3f5-2d44-7e3f-9b21-5f6071829304",
+         *       "time": "2026-11-21T02:31:00.000Z",
+         *       "on": "failed",
+         *       "level": "error",
+         *       "message": "The run failed with exit code 1.",
+         *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "script_name": "Nightly report",
+         *       "group_id": "01900000-0000-7000-8000-000000000004",
+         *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+         *       "read": false
+         *     }
+         */
+        Notification: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            time: string;
+            /**
+             * @description What it tells of; `message`: what the script itself said.
+             * @enum {unknown}
+             */
+            on: "failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message";
+            /** @enum {unknown} */
+            level: "info" | "warning" | "error";
+            message: string;
+            /** Format: uuid */
+            script_id: string;
+            script_name: string;
+            /**
+             * Format: uuid
+             * @description It is for the people of this group.
+             */
+            group_id: string;
+            run_id: string | null;
+            /** @description By you. */
+            read: boolean;
+        };
+        /** NotificationPage */
+        NotificationPage: {
+            items: components["schemas"]["Notification"][];
+            next_cursor: string | null;
+            /** @description How many of all that you may see you have not read; counted up to 1000. */
+            unread: number;
+        };
+        /**
          * User
          * @example {
          *       "id": "019aa3f0-7788-7abc-8def-0123456789ab",
@@ -3527,7 +3636,7 @@ export interface components {
             /** @constant */
             type: "changed";
             /** @enum {unknown} */
-            resource: "schedule" | "webhook" | "secrets" | "user" | "system";
+            resource: "schedule" | "webhook" | "secrets" | "notification" | "user" | "system";
             /** @description Of the secrets of a script, its id. */
             id: string;
             script_id: string | null;
@@ -10553,6 +10662,216 @@ export interface operations {
                 };
             };
             /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listNotifications: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description Those alone that you have not read. */
+                unread?: boolean;
+                script_id?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f5-2d44-7e3f-9b21-5f6071829304",
+                     *           "time": "2026-11-21T02:31:00.000Z",
+                     *           "on": "failed",
+                     *           "level": "error",
+                     *           "message": "The run failed with exit code 1.",
+                     *           "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "script_name": "Nightly report",
+                     *           "group_id": "01900000-0000-7000-8000-000000000004",
+                     *           "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *           "read": false
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NotificationPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readNotification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the notice.
+                 * @example 019aa3f5-2d44-7e3f-9b21-5f6071829304
+                 */
+                notification_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Marked, or it was before. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readAllNotifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All that was there is marked. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_parameter` */
             400: {
                 headers: {
                     [name: string]: unknown;

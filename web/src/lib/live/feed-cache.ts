@@ -19,6 +19,7 @@ const namedKeys: Record<ChangedFrame['resource'], (frame: ChangedFrame) => Query
     ['deliveries', id],
   ],
   secrets: ({ script_id }) => [['secrets', script_id]],
+  notification: () => [['notifications']],
   user: () => [['users']],
   system: () => [['system'], ['retention']],
 };
@@ -33,6 +34,7 @@ const shownKeys: QueryKey[] = [
   'webhooks',
   'deliveries',
   'secrets',
+  'notifications',
   'users',
   'groups',
   'system',

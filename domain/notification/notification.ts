@@ -1,0 +1,42 @@
+/** The vocabulary of notifications (contract §3, "Notification"). */
+import type { RunFinished } from '#domain/run/events.ts';
+
+/** What people can be told of. */
+export const happenings = [
+  'failed',
+  'failed_n_times',
+  'recovered',
+  'success',
+  'stopped',
+  'missed',
+  'message',
+] as const;
+export type Happening = (typeof happenings)[number];
+
+/** How a run ended, as a sentence. */
+export function endingOf({ outcome, exitCode, signal }: RunFinished['data']): string {
+  switch (outcome) {
+    case 'success':
+      return 'The run has succeeded.';
+    case 'stopped':
+      return 'The run was stopped.';
+    case 'exit_code':
+      return signal === null
+        ? `The run failed with exit code ${exitCode}.`
+        : `The run was ended by ${signal}.`;
+    case 'timeout':
+      return 'The run failed: it took longer than it may.';
+    case 'cpu_limit':
+      return 'The run failed: it used more CPU time than it may.';
+    case 'memory_limit':
+      return 'The run failed: it used more memory than it may.';
+    case 'environment_error':
+      return 'The run failed: its environment could not be built.';
+    case 'sandbox_error':
+      return 'The run failed: its sandbox could not be made.';
+    case 'runtime_lost':
+      return 'The run failed: its runtime is gone.';
+    case 'expired':
+      return 'The run failed: it waited too long in the queue.';
+  }
+}

@@ -1,0 +1,47 @@
+import { failures } from '#domain/run/run.ts';
+import type { RunFinished } from '#domain/run/events.ts';
+import { noticeId, runId, scriptId } from '#domain/testing/ids.ts';
+import { beginning, recordAll } from '#domain/testing/recorded.ts';
+import { reactionReads } from '#domain/testing/reads.ts';
+import { finishRun, runScript } from '#domain/testing/samples.ts';
+import { expect, test } from 'vitest';
+import { whenRunFailedPostNotice } from './when-run-failed-post-notice.ts';
+
+async function reactTo(changes: Partial<RunFinished['data']>) {
+  const start = { type: 'StartRun', runId: runId(), runtimeId: 'a', layers: [] } as const;
+  const events = await recordAll([...beginning, runScript(), start, finishRun(changes)]);
+  const newId = (name: string) => (name === 'notice' ? noticeId(7) : '');
+  return await whenRunFailedPostNotice.react(events.at(-1)!, reactionReads(), newId);
+}
+
+test('when a run fails, then its group is told how', async () => {
+  expect(await reactTo({ outcome: 'exit_code', exitCode: 3 })).toEqual([
+    {
+      type: 'PostNotice',
+      noticeId: noticeId(7),
+      runId: runId(),
+      scriptId: scriptId(),
+      on: 'failed',
+      level: 'error',
+      message: 'The run failed with exit code 3.',
+    },
+  ]);
+  expect(await reactTo({ outcome: 'exit_code', exitCode: null, signal: 'SIGSEGV' })).toMatchObject([
+    { message: 'The run was ended by SIGSEGV.' },
+  ]);
+});
+
+test.each(failures)(
+  'when one ends as %s, then that is told in a sentence of its own',
+  async (outcome) => {
+    const [told] = await reactTo({ outcome, exitCode: 1 });
+    expect(told).toMatchObject({ message: expect.stringMatching(/^The run failed.*\.$/) });
+  },
+);
+
+test.each(['success', 'stopped'] as const)(
+  'when one ends as %s, then nobody is told',
+  async (outcome) => {
+    expect(await reactTo({ outcome })).toEqual([]);
+  },
+);

@@ -1,0 +1,28 @@
+import { known, parseNoticeId } from '#domain/kernel/ids.ts';
+import { endingOf } from '#domain/notification/notification.ts';
+import { statusOf } from '#domain/run/run.ts';
+import type { Reaction } from './reaction.ts';
+
+/** A run that failed reaches the people of its script's group, with nothing to set up (contract §3,
+ *  "Notification"). */
+export const whenRunFailedPostNotice: Reaction = {
+  name: 'when-run-failed-post-notice',
+  handles: ['RunFinished'],
+  react: (event, _reads, newId) => {
+    if (event.type !== 'RunFinished' || statusOf(event.data.outcome) !== 'failed') {
+      return Promise.resolve([]);
+    }
+    const { runId, scriptId } = event.data;
+    return Promise.resolve([
+      {
+        type: 'PostNotice',
+        noticeId: known(parseNoticeId, newId('notice')),
+        runId,
+        scriptId,
+        on: 'failed',
+        level: 'error',
+        message: endingOf(event.data),
+      },
+    ]);
+  },
+};

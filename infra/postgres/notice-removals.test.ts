@@ -1,0 +1,45 @@
+import { at } from '#domain/testing/recorded.ts';
+import { noticeId, scriptId } from '#domain/testing/ids.ts';
+import { inOrderOfTime } from '#domain/kernel/ids.ts';
+import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { removeNoticesOfScript, removeOldNotices } from './notice-removals.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await openTestPlatform();
+});
+afterAll(() => platform.close());
+
+const notices = [1, 2, 3].map((number) => inOrderOfTime(noticeId(number), at(number)));
+beforeEach(async () => {
+  await platform.pool.query('TRUNCATE notices');
+  await platform.pool.query('DELETE FROM notice_reads');
+  for (const [index, id] of notices.entries()) {
+    await platform.pool.query(
+      `INSERT INTO notices VALUES ($1, 1, now(), 'failed', 'error', 'It failed.', $2, $2)`,
+      [id, scriptId(index === 2 ? 2 : 1)],
+    );
+    await platform.pool.query('INSERT INTO notice_reads VALUES ($1, $1)', [id]);
+  }
+});
+
+async function left() {
+  const { rows } = await platform.pool.query<{ notice_id: string; read: boolean }>(
+    `SELECT notice_id, r.user_id IS NOT NULL AS read FROM notices n
+      FULL JOIN notice_reads r USING (notice_id) ORDER BY notice_id`,
+  );
+  return rows.map((row) => row.notice_id);
+}
+
+test('what is too old goes, so many at a time, with its marks', async () => {
+  expect(await removeOldNotices(platform.pool, at(3), 1)).toBe(true);
+  expect(await left()).toEqual(notices.slice(1));
+  expect(await removeOldNotices(platform.pool, at(3), 2)).toBe(false);
+  expect(await left()).toEqual(notices.slice(2));
+});
+
+test('what was told of one script goes, with its marks', async () => {
+  await removeNoticesOfScript(platform.pool, scriptId(1));
+  expect(await left()).toEqual(notices.slice(2));
+});

@@ -1,0 +1,67 @@
+import type { GroupId, NoticeId, ScriptId, UserId } from '#domain/kernel/ids.ts';
+import type { ReadModels } from '../projection.ts';
+import type { OwnedByScript } from '../scripts/queries.ts';
+import { statement } from '../statement.ts';
+import type { NoticesTable } from './table.ts';
+
+/** A notice as one of its readers sees it. */
+export type ReadNotice = NoticesTable & { readonly script_name: string; readonly read: boolean };
+
+export interface Inbox {
+  readonly reader: UserId;
+  /** `null`: all groups. */
+  readonly groupIds: readonly GroupId[] | null;
+}
+
+export interface InboxFilter {
+  readonly unread: boolean;
+  /** `null`: all of them. */
+  readonly scriptId: ScriptId | null;
+}
+
+// Of a purged script nothing is told any more.
+const those = `FROM notices n JOIN scripts s ON s.script_id = n.script_id AND s.purge IS NULL`;
+const isRead = `EXISTS (SELECT FROM notice_reads r
+  WHERE r.user_id = $1 AND r.notice_id = n.notice_id)`;
+const isIn = `($2::uuid[] IS NULL OR n.group_id = ANY($2))`;
+
+/** Newest first, from behind `after`; at most `limit`. */
+export async function listNotices(
+  db: ReadModels,
+  { reader, groupIds }: Inbox,
+  { unread, scriptId }: InboxFilter,
+  after: NoticeId | undefined,
+  limit: number,
+): Promise<readonly ReadNotice[]> {
+  return await manyNotices(db, reader, groupIds, unread, scriptId, after ?? null, limit);
+}
+
+const manyNotices = statement<ReadNotice>(`
+  SELECT n.*, s.name AS script_name, ${isRead} AS read
+  ${those} WHERE ${isIn} AND (NOT $3 OR NOT ${isRead}) AND ($4::uuid IS NULL OR n.script_id = $4)
+    AND ($5::uuid IS NULL OR n.notice_id < $5)
+  ORDER BY n.notice_id DESC LIMIT $6`);
+
+/** How many of an inbox its reader has not read, as far as `most`. */
+export async function countUnread(
+  db: ReadModels,
+  { reader, groupIds }: Inbox,
+  most: number,
+): Promise<number> {
+  const [row] = await unreadNotices(db, reader, groupIds, most);
+  return row?.count ?? 0;
+}
+
+const unreadNotices = statement<{ readonly count: number }>(`
+  SELECT count(*) FROM (SELECT ${those} WHERE ${isIn} AND NOT ${isRead} LIMIT $3) unread`);
+
+/** Whose notices these are, of those that are there. */
+export async function findNoticeOwners(
+  db: ReadModels,
+  noticeIds: readonly string[],
+): Promise<readonly OwnedByScript[]> {
+  return await ownersOfNotices(db, noticeIds);
+}
+
+const ownersOfNotices = statement<OwnedByScript>(`
+  SELECT n.notice_id AS id, n.script_id, n.group_id ${those} WHERE n.notice_id = ANY($1::uuid[])`);

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { groups, notice, nowhere, script, someone } from '../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+import type { TestClient } from '../testing/test-client.ts';
+
+let platform: TestBackend;
+let viewer: TestClient;
+let ours: string;
+let theirs: string;
+beforeAll(async () => {
+  platform = await startTestBackend();
+  viewer = await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
+  ({ id: ours } = await script(platform.admin, { name: 'Ours' }));
+  ({ id: theirs } = await script(platform.admin, { group_id: groups.bots }));
+});
+afterAll(() => platform.close());
+
+interface Listed {
+  readonly items: readonly { readonly id: string; readonly read: boolean }[];
+  readonly next_cursor: string | null;
+  readonly unread: number;
+}
+
+async function inbox(client: TestClient, query = ''): Promise<Listed> {
+  const answer = await client.get(`/api/v1/notifications${query}`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json as Listed;
+}
+
+const ids = ({ items }: Listed) => items.map((one) => one.id);
+
+describe('given notices of two groups', () => {
+  let [first, second, foreign] = ['', '', ''];
+  beforeAll(async () => {
+    first = await notice(platform, ours, { message: 'Copied 7 files.' });
+    foreign = await notice(platform, theirs);
+    second = await notice(platform, ours, { on: 'failed', level: 'error', message: 'It failed.' });
+  });
+
+  test('then each reader sees those of their groups, newest first, page by page', async () => {
+    const all = await inbox(viewer);
+    expect(ids(all)).toEqual([second, first]);
+    expect(all.items[1]).toEqual({
+      id: first,
+      time: expect.any(String),
+      on: 'message',
+      level: 'info',
+      message: 'Copied 7 files.',
+      script_id: ours,
+      script_name: 'Ours',
+      group_id: groups.custom,
+      run_id: null,
+      read: false,
+    });
+    const page = await inbox(viewer, '?limit=1');
+    expect(ids(page)).toEqual([second]);
+    expect(ids(await inbox(viewer, `?limit=1&cursor=${page.next_cursor}`))).toEqual([first]);
+    expect(ids(await inbox(platform.admin))).toEqual([second, foreign, first]);
+    expect(ids(await inbox(platform.admin, `?script_id=${theirs}`))).toEqual([foreign]);
+  });
+
+  test('when one reads them, then that is theirs alone', async () => {
+    expect((await inbox(viewer)).unread).toBe(2);
+    for (const _ of ['once', 'again']) {
+      expect((await viewer.post(`/api/v1/notifications/${first}/read`, undefined)).status).toBe(
+        204,
+      );
+    }
+    const after = await inbox(viewer);
+    expect([after.unread, after.items.map((one) => one.read)]).toEqual([1, [false, true]]);
+    expect(ids(await inbox(viewer, '?unread=true'))).toEqual([second]);
+    expect((await inbox(platform.admin)).unread).toBe(3);
+  });
+
+  test('when somebody reads all, then that is all they may see, and no more', async () => {
+    expect((await viewer.post('/api/v1/notifications/read-all', undefined)).status).toBe(204);
+    expect((await inbox(viewer)).unread).toBe(0);
+    const { rows } = await platform.pool.query('SELECT FROM notice_reads WHERE notice_id = $1', [
+      foreign,
+    ]);
+    expect(rows).toEqual([]);
+    await notice(platform, ours);
+    expect((await inbox(viewer)).unread).toBe(1);
+  });
+
+  test('when it is of another group or of nobody, then there is nothing to read', async () => {
+    for (const id of [foreign, nowhere]) {
+      expect((await viewer.post(`/api/v1/notifications/${id}/read`, undefined)).status).toBe(404);
+    }
+  });
+
+  test('when its script is purged, then it is told no more', async () => {
+    const { id } = await script(platform.admin);
+    const gone = await notice(platform, id);
+    await platform.admin.sendJson('DELETE', `/api/v1/scripts/${id}`, undefined);
+    expect(ids(await inbox(viewer))).toContain(gone);
+    await platform.admin.post(`/api/v1/scripts/${id}/purge`, undefined);
+    expect(ids(await inbox(viewer))).not.toContain(gone);
+  });
+});
