@@ -22,6 +22,8 @@ export interface Projection {
   /** Columns of its tables that others write: a rebuild takes them over. */
   readonly kept?: readonly string[];
   readonly fill?: Fill;
+  /** The row that these events of one stream leave, where rows are made of nothing else. */
+  readonly rowAfter?: (events: readonly Recorded[]) => object | undefined;
 }
 
 /** What `apply` does, said in SQL and much quicker. It reads events as they are stored. */

@@ -39,7 +39,21 @@ export function rowProjection<Row extends StreamRow, Event extends Recorded>(
     tables: [fold.table],
     ...(fold.kept && { kept: fold.kept }),
     apply: (db, events) => applyFold(db, fold, statements, events as readonly Event[]),
+    rowAfter: (events) => rowAfter(fold, events as readonly Event[]),
   };
+}
+
+function rowAfter<Row extends StreamRow, Event extends Recorded>(
+  { handles, step }: RowFold<Row, Event>,
+  events: readonly Event[],
+): Row | undefined {
+  let row: Row | undefined;
+  for (const event of events) {
+    if (!handles.includes(event.type)) continue;
+    const next = step(row, event);
+    row = next && ({ ...next, stream_version: event.version } as Row);
+  }
+  return row;
 }
 
 type Statements<Row extends StreamRow> = ReturnType<typeof statementsOf<Row, Recorded>>;

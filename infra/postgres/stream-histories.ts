@@ -4,22 +4,29 @@ import { noHistory, type History, type Snapshot } from '#domain/snapshots.ts';
 import type { Queryable } from './database.ts';
 import { recorded, type EventRow } from './event-store.ts';
 
-const statements = {
-  // The event of the snapshot comes with it. One statement, so that nothing comes between the two; the
-  // order within keeps the planner on the keys, however many events it thinks there are.
-  read: `SELECT e.*, wanted.format, CASE WHEN e.version = s.version THEN s.state END AS state,
+// The event of the snapshot comes with it. One statement, so that nothing comes between the two; the order
+// within keeps the planner on the keys, however many events it thinks there are.
+const read = (wanted: string, until: string) => `
+    SELECT e.*, wanted.format, CASE WHEN e.version = s.version THEN s.state END AS state,
       CASE WHEN e.version = s.version THEN s.size END AS size
-    FROM unnest($1::text[], $2::text[]) AS wanted (stream_id, format)
+    FROM ${wanted}
     LEFT JOIN LATERAL (
       SELECT kept.version, kept.state, kept.size
       FROM snapshots kept JOIN events last USING (stream_id, version, event_id)
-      WHERE kept.stream_id = wanted.stream_id AND kept.format = wanted.format AND kept.version <= $3
+      WHERE kept.stream_id = wanted.stream_id AND kept.format = wanted.format AND kept.version <= ${until}
       ORDER BY kept.version DESC LIMIT 1) s ON true
     CROSS JOIN LATERAL (
       SELECT * FROM events WHERE events.stream_id = wanted.stream_id
-        AND events.version >= coalesce(s.version, 1) AND events.version <= $3
+        AND events.version >= coalesce(s.version, 1) AND events.version <= ${until}
       ORDER BY events.version) e
-    ORDER BY e.stream_id, e.version`,
+    ORDER BY e.stream_id, e.version`;
+
+const statements = {
+  read: read('unnest($1::text[], $2::text[]) AS wanted (stream_id, format)', '$3'),
+  readThen: read(
+    'unnest($1::text[], $2::text[], $3::bigint[]) AS wanted (stream_id, format, until)',
+    'wanted.until',
+  ),
   store: `WITH made AS (
       SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::text[]::jsonb[],
         $6::integer[]) AS m (stream_id, format, version, event_id, state, size)
@@ -56,6 +63,20 @@ export async function readHistories(
     wanted.map(({ streamId }) => streamId),
     wanted.map(({ format }) => format),
     until,
+  ]);
+  const streams = Map.groupBy(rows, (row) => row.stream_id);
+  return new Map([...streams].map(([streamId, found]) => [streamId, historyOf(found)]));
+}
+
+/** Several streams as far as they had come: each up to the version that is named with it. */
+export async function readHistoriesThen(
+  db: Queryable,
+  wanted: readonly (Wanted & { readonly until: number })[],
+): Promise<ReadonlyMap<string, History>> {
+  const { rows } = await db.query<Row>(statements.readThen, [
+    wanted.map(({ streamId }) => streamId),
+    wanted.map(({ format }) => format),
+    wanted.map(({ until }) => until),
   ]);
   const streams = Map.groupBy(rows, (row) => row.stream_id);
   return new Map([...streams].map(([streamId, found]) => [streamId, historyOf(found)]));

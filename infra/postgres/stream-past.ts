@@ -18,6 +18,27 @@ const statements = {
             AND e.recorded_at <= coalesce($3::timestamptz, e.recorded_at)) THEN step ELSE 0 END
       FROM search WHERE step > 0)
     SELECT version FROM search WHERE step = 0`,
+  settleAll: `SELECT pg_advisory_xact_lock_shared(hashtextextended(stream_id, 0))
+    FROM (SELECT unnest($1::text[]) AS stream_id ORDER BY 1) streams`,
+  versionsAt: `SELECT streams.stream_id, (WITH RECURSIVE search (step, version) AS (
+      SELECT 1073741824::bigint, 0::bigint
+      UNION ALL
+      SELECT step / 2, version + CASE WHEN EXISTS (
+          SELECT FROM events e
+          WHERE e.stream_id = streams.stream_id AND e.version = search.version + step
+            AND e.global_position <= coalesce($2::bigint, e.global_position)
+            AND e.recorded_at <= coalesce($3::timestamptz, e.recorded_at)) THEN step ELSE 0 END
+      FROM search WHERE step > 0)
+    SELECT version FROM search WHERE step = 0) AS version
+    FROM unnest($1::text[]) AS streams (stream_id)`,
+  // The ids of one type differ in their digits alone, so that any collation keeps them together.
+  streamsAt: `SELECT s.stream_id FROM streams s
+    WHERE s.stream_id > $1 AND s.stream_id <= $2 AND s.stream_type = $3 AND EXISTS (
+      SELECT FROM events e WHERE e.stream_id = s.stream_id AND e.version = 1
+        AND e.global_position <= coalesce($4::bigint, e.global_position)
+        AND e.recorded_at <= coalesce($5::timestamptz, e.recorded_at))
+    ORDER BY s.stream_id LIMIT $6`,
+  firsts: `SELECT * FROM events WHERE stream_id = ANY($1::text[]) AND version = 1`,
   versions: `SELECT * FROM events WHERE stream_id = $1 AND version = ANY($2::bigint[])`,
   backwards: `SELECT * FROM events WHERE stream_id = $1 AND version < $2
     ORDER BY version DESC LIMIT $3`,
@@ -38,10 +59,61 @@ export async function versionAt(
   await db.query(statements.settle, [streamId]);
   const { rows } = await db.query<{ version: number }>(statements.versionAt, [
     streamId,
-    moment.kind === 'position' ? moment.position : null,
-    moment.kind === 'time' ? moment.time : null,
+    ...boundsOf(moment),
   ]);
   return rows[0]?.version ?? 0;
+}
+
+/** `versionAt` of several streams. */
+export async function versionsAt(
+  db: Queryable,
+  streamIds: readonly StreamId[],
+  moment: Moment,
+): Promise<ReadonlyMap<string, number>> {
+  if (streamIds.length === 0) return new Map();
+  await db.query(statements.settleAll, [streamIds]);
+  const { rows } = await db.query<{ stream_id: string; version: number }>(statements.versionsAt, [
+    streamIds,
+    ...boundsOf(moment),
+  ]);
+  return new Map(rows.map((row) => [row.stream_id, row.version]));
+}
+
+const [firstId, lastId] = [
+  '00000000-0000-0000-0000-00000000000',
+  'ffffffff-ffff-ffff-ffff-ffffffffffff',
+];
+
+/** Streams of one type that had begun at a moment, in the order of their ids, from behind the id `after`; at
+ *  most `limit`. */
+export async function streamsAt(
+  db: Queryable,
+  type: string,
+  moment: Moment,
+  { after = firstId, limit }: { readonly after?: string | undefined; readonly limit: number },
+): Promise<readonly StreamId[]> {
+  const { rows } = await db.query<{ stream_id: StreamId }>(statements.streamsAt, [
+    `${type}-${after}`,
+    `${type}-${lastId}`,
+    type,
+    ...boundsOf(moment),
+    limit,
+  ]);
+  return rows.map((row) => row.stream_id);
+}
+
+/** The event that each of these streams began with. */
+export async function firstEvents(
+  db: Queryable,
+  streamIds: readonly StreamId[],
+): Promise<ReadonlyMap<string, RecordedEvent>> {
+  const { rows } = await db.query<EventRow>(statements.firsts, [streamIds]);
+  return new Map(rows.map((row) => [row.stream_id, recorded(row)]));
+}
+
+/** The position and the time up to which events count; one of them is null. */
+export function boundsOf(moment: Moment): readonly [number | null, Date | null] {
+  return moment.kind === 'position' ? [moment.position, null] : [null, moment.time];
 }
 
 /** Single events of a stream by their versions; those that it has. */

@@ -15,6 +15,7 @@ import { groupOperations } from './routes/groups.ts';
 import { hookOperations } from './routes/call-webhook.ts';
 import { logOperations } from './routes/logs.ts';
 import { notificationOperations } from './routes/notifications.ts';
+import { replayOperations } from './routes/replay.ts';
 import { retentionOperations } from './routes/retention.ts';
 import { runHistoryOperations } from './routes/run-history.ts';
 import { runOperations } from './routes/runs.ts';
@@ -78,6 +79,7 @@ export const operations: readonly Operation[] = [
   ...auditOperations,
   ...auditVerifyOperations,
   ...auditExportOperations,
+  ...replayOperations,
   ...systemOperations,
   ...dashboardOperations,
   ...triggerOperations,

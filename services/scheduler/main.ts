@@ -3,6 +3,7 @@ import type { EventType } from '#domain/aggregates.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { reactions } from '#domain/reactions/registry.ts';
 import { HeadSigner } from '#infra/audit/head-signer.ts';
+import { makeMarks, type Horizon } from '#infra/postgres/active-runs.ts';
 import { openObjectStore } from '#infra/objects/open.ts';
 import { forgetAnswers } from '#infra/postgres/command-answers.ts';
 import { Feeder, feederName, forgetFeeder } from '#infra/postgres/feeder.ts';
@@ -38,6 +39,7 @@ const housekeepingMs = 10 * 60_000;
 const dataKeysAtOnce = 1_000;
 const purgeMs = 60_000;
 const headsMs = 5 * 60_000;
+const marksMs = 10_000;
 const answersKeptMs = 24 * 60 * 60_000;
 const noticesKeptMs = 90 * 24 * 60 * 60_000;
 const noticesAtOnce = 1_000;
@@ -87,6 +89,7 @@ await runProcess('scheduler', async (_signal, logger) => {
 function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigner, logger: Logger) {
   const { database, reads, bus, commands, ids, clock } = platform;
   const { pool } = database;
+  let horizon: Horizon | undefined;
   const queue = new PostgresRunQueue(pool);
   const projector = new Projector(pool, asyncProjections);
   const reactor = new Reactor({
@@ -139,6 +142,9 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     duty('retention', housekeepingMs, (signal) =>
       removeOutdated({ database: pool, reads, objects, clock }, signal),
     ),
+    duty('replay marks', marksMs, async (signal) => {
+      horizon = await makeMarks(pool, horizon, signal);
+    }),
     duty('audit heads', headsMs, () => signNewestEntry(pool, signer, clock.now())),
     duty('old notices', housekeepingMs, () =>
       removeOldNotices(pool, new Date(clock.now().getTime() - noticesKeptMs), noticesAtOnce),

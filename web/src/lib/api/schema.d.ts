@@ -1232,6 +1232,204 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look back: what existed, who could do what, what was queued and running
+         * @description From the history alone. Administrators see everything, whoever else may audit what belonged to their groups then. Without `at`: as it is now.
+         *
+         *     Needs the right `audit.read`, and of an API token one of the scopes `audit:read`, `*`.
+         */
+        get: operations["replay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/replay/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the groups that were there at a moment, in the order of their ids
+         * @description From the history alone. Administrators see everything, whoever else may audit what belonged to their groups then. Without `at`: as it is now. A page may be short, or empty, although more follow.
+         *
+         *     Needs the right `audit.read`, and of an API token one of the scopes `audit:read`, `*`.
+         */
+        get: operations["replayGroups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/replay/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users that were there at a moment, in the order of their ids
+         * @description From the history alone. Administrators see everything, whoever else may audit what belonged to their groups then. Without `at`: as it is now. A page may be short, or empty, although more follow.
+         *
+         *     Needs the right `audit.read`, and of an API token one of the scopes `audit:read`, `*`.
+         */
+        get: operations["replayUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/replay/scripts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the scripts that were there at a moment, in the order of their ids
+         * @description From the history alone. Administrators see everything, whoever else may audit what belonged to their groups then. Without `at`: as it is now. A page may be short, or empty, although more follow.
+         *
+         *     Needs the right `audit.read`, and of an API token one of the scopes `audit:read`, `*`.
+         */
+        get: operations["replayScripts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/replay/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the schedules that were there at a moment, in the order of their ids
+         * @description From the history alone. Administrators see everything, whoever else may audit what belonged to their groups then. Without `at`: as it is now. A page may be short, or empty, although more follow.
+         *
+         *     Needs the right `audit.read`, and of an API token one of the scopes `audit:read`, `*`.
+         */
+        get: operations["replaySchedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/replay/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the webhooks that were there at a moment, in the order of their ids
+         * @description From the history alone. Administrators see everything, whoever else may audit what belonged to their groups then. Without `at`: as it is now. A page may be short, or empty, although more follow.
+         *
+         *     Needs the right `audit.read`, and of an API token one of the scopes `audit:read`, `*`.
+         */
+        get: operations["replayWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/replay/chains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the chains that were there at a moment, in the order of their ids
+         * @description From the history alone. Administrators see everything, whoever else may audit what belonged to their groups then. Without `at`: as it is now. A page may be short, or empty, although more follow.
+         *
+         *     Needs the right `audit.read`, and of an API token one of the scopes `audit:read`, `*`.
+         */
+        get: operations["replayChains"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/replay/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runs that were queued or running at a moment, in the order of their ids
+         * @description From the history alone. Administrators see everything, whoever else may audit what belonged to their groups then. Without `at`: as it is now. A page may be short, or empty, although more follow.
+         *
+         *     Needs the right `audit.read`, and of an API token one of the scopes `audit:read`, `*`.
+         */
+        get: operations["replayRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/replay/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what differs between two moments
+         * @description From the history alone. Administrators see everything, whoever else may audit what belonged to their groups then. Without `at`: as it is now. Groups, users, scripts, schedules, webhooks and chains, each as it was before and after; `/scripts/{id}/diff` shows what became of files. Without `from`: since the beginning.
+         *
+         *     Needs the right `audit.read`, and of an API token one of the scopes `audit:read`, `*`.
+         */
+        get: operations["replayDifferences"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/system/info": {
         parameters: {
             query?: never;
@@ -3144,6 +3342,285 @@ export interface components {
             head: components["schemas"]["AuditHead"] | null;
             first_broken: number | null;
             reason: ("entry_missing" | "event_missing" | "event_added" | "event_changed" | "entry_changed" | "hash_changed" | "head_differs" | "head_not_signed" | "tail_missing") | null;
+        };
+        /** PastGroupPage */
+        PastGroupPage: {
+            items: components["schemas"]["Group"][];
+            next_cursor: string | null;
+        };
+        /**
+         * PastUser
+         * @example {
+         *       "id": "019aa3f0-7788-7abc-8def-0123456789ab",
+         *       "email": "ada@example.com",
+         *       "name": "Ada",
+         *       "role": "viewer",
+         *       "group_ids": [
+         *         "01900000-0000-7000-8000-000000000004"
+         *       ],
+         *       "can_audit": false,
+         *       "disabled": false,
+         *       "rights": [
+         *         "scripts.list",
+         *         "runs.read"
+         *       ]
+         *     }
+         */
+        PastUser: {
+            /** Format: uuid */
+            id: string;
+            email: string;
+            name: string;
+            role: components["schemas"]["Role"];
+            group_ids: string[];
+            can_audit: boolean;
+            disabled: boolean;
+            /** @description What they could do within their groups; an administrator, everywhere. */
+            rights: string[];
+        };
+        /** PastUserPage */
+        PastUserPage: {
+            items: components["schemas"]["PastUser"][];
+            next_cursor: string | null;
+        };
+        /**
+         * PastScript
+         * @example {
+         *       "id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "name": "Night report",
+         *       "description": "",
+         *       "group_id": "01900000-0000-7000-8000-000000000004",
+         *       "enabled": true,
+         *       "version": 3,
+         *       "entrypoint": "main.py",
+         *       "max_concurrent_runs": 1,
+         *       "keep_alive": false,
+         *       "files": 2,
+         *       "storage_used_bytes": 812,
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "created_by": "ada@example.com"
+         *     }
+         */
+        PastScript: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            description: string;
+            /** Format: uuid */
+            group_id: string;
+            enabled: boolean;
+            version: number;
+            entrypoint: string;
+            max_concurrent_runs: number;
+            keep_alive: boolean;
+            /** @description How many. */
+            files: number;
+            storage_used_bytes: number;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+        };
+        /** PastScriptPage */
+        PastScriptPage: {
+            items: components["schemas"]["PastScript"][];
+            next_cursor: string | null;
+        };
+        /**
+         * PastSchedule
+         * @example {
+         *       "id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "kind": "cron",
+         *       "cron": "30 2 * * *",
+         *       "timezone": "UTC",
+         *       "interval_seconds": null,
+         *       "start_at": null,
+         *       "end_at": null,
+         *       "enabled": true,
+         *       "catch_up": "last",
+         *       "max_lateness_seconds": 3600,
+         *       "overlap": "skip",
+         *       "version": 1,
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "created_by": "ada@example.com"
+         *     }
+         */
+        PastSchedule: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            script_id: string;
+            /** @enum {unknown} */
+            kind: "cron" | "interval";
+            cron: string | null;
+            timezone: string;
+            interval_seconds: number | null;
+            start_at: string | null;
+            end_at: string | null;
+            enabled: boolean;
+            /** @enum {unknown} */
+            catch_up: "none" | "last" | "all";
+            max_lateness_seconds: number;
+            /** @enum {unknown} */
+            overlap: "skip" | "queue" | "cancel_previous";
+            version: number;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+        };
+        /** PastSchedulePage */
+        PastSchedulePage: {
+            items: components["schemas"]["PastSchedule"][];
+            next_cursor: string | null;
+        };
+        /**
+         * PastWebhook
+         * @example {
+         *       "id": "019aa3f3-0c22-7b1d-8a10-3e4f50617283",
+         *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "name": "push",
+         *       "enabled": true,
+         *       "when_busy": "refuse",
+         *       "rate_limit_per_minute": 60,
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "created_by": "ada@example.com"
+         *     }
+         */
+        PastWebhook: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            script_id: string;
+            name: string;
+            enabled: boolean;
+            /** @enum {unknown} */
+            when_busy: "refuse" | "queue";
+            rate_limit_per_minute: number;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+        };
+        /** PastWebhookPage */
+        PastWebhookPage: {
+            items: components["schemas"]["PastWebhook"][];
+            next_cursor: string | null;
+        };
+        /**
+         * PastChain
+         * @example {
+         *       "id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "source_script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "target_script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "on": "success",
+         *       "enabled": true,
+         *       "when_busy": "queue",
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "created_by": "ada@example.com"
+         *     }
+         */
+        PastChain: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            source_script_id: string;
+            /** Format: uuid */
+            target_script_id: string;
+            /** @enum {unknown} */
+            on: "success" | "failed" | "any";
+            enabled: boolean;
+            /** @enum {unknown} */
+            when_busy: "refuse" | "queue";
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+        };
+        /** PastChainPage */
+        PastChainPage: {
+            items: components["schemas"]["PastChain"][];
+            next_cursor: string | null;
+        };
+        /**
+         * PastRun
+         * @example {
+         *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+         *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "script_name": "Night report",
+         *       "script_version": 3,
+         *       "status": "running",
+         *       "waiting": false,
+         *       "trigger_type": "schedule",
+         *       "requested_by": "scheduler",
+         *       "attempt": 1,
+         *       "queued_at": "2026-11-21T02:31:00.000Z",
+         *       "started_at": "2026-11-21T02:31:00.000Z",
+         *       "runtime_id": "runtime-1"
+         *     }
+         */
+        PastRun: {
+            /** Format: uuid */
+            run_id: string;
+            /** Format: uuid */
+            script_id: string;
+            script_name: string;
+            script_version: number;
+            /** @enum {unknown} */
+            status: "queued" | "running";
+            waiting: boolean;
+            /** @enum {unknown} */
+            trigger_type: "manual" | "api" | "schedule" | "webhook" | "event" | "retry" | "rerun" | "mcp" | "queue";
+            requested_by: string;
+            attempt: number;
+            /** Format: date-time */
+            queued_at: string;
+            started_at: string | null;
+            runtime_id: string | null;
+        };
+        /** PastRunPage */
+        PastRunPage: {
+            items: components["schemas"]["PastRun"][];
+            next_cursor: string | null;
+        };
+        /**
+         * Replay
+         * @description The first page of everything; for the next ones each list has a path of its own.
+         */
+        Replay: {
+            /** @description The time or the position that is shown. */
+            at: string;
+            paused: boolean;
+            groups: components["schemas"]["PastGroupPage"];
+            users: components["schemas"]["PastUserPage"];
+            scripts: components["schemas"]["PastScriptPage"];
+            schedules: components["schemas"]["PastSchedulePage"];
+            webhooks: components["schemas"]["PastWebhookPage"];
+            chains: components["schemas"]["PastChainPage"];
+            runs: components["schemas"]["PastRunPage"];
+        };
+        /** ReplayDifference */
+        ReplayDifference: {
+            /** @enum {unknown} */
+            kind: "group" | "user" | "script" | "schedule" | "webhook" | "chain";
+            /** Format: uuid */
+            id: string;
+            /** @enum {unknown} */
+            change: "created" | "changed" | "deleted";
+            /** @description What differs, where it was changed. */
+            fields: string[];
+            before: {
+                [key: string]: unknown;
+            } | null;
+            after: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** ReplayDifferences */
+        ReplayDifferences: {
+            /** @description The time or the position that is shown. */
+            from: string;
+            /** @description The time or the position that is shown. */
+            to: string;
+            items: components["schemas"]["ReplayDifference"][];
+            next_cursor: string | null;
         };
         /** SandboxLayer */
         SandboxLayer: {
@@ -11480,6 +11957,743 @@ export interface operations {
                 };
             };
             /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replay: {
+        parameters: {
+            query?: {
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
+                limit?: number;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it was. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replayGroups: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "01900000-0000-7000-8000-000000000004",
+                     *           "name": "custom",
+                     *           "color": "#64748b",
+                     *           "icon": "folder"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PastGroupPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replayUsers: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f0-7788-7abc-8def-0123456789ab",
+                     *           "email": "ada@example.com",
+                     *           "name": "Ada",
+                     *           "role": "viewer",
+                     *           "group_ids": [
+                     *             "01900000-0000-7000-8000-000000000004"
+                     *           ],
+                     *           "can_audit": false,
+                     *           "disabled": false,
+                     *           "rights": [
+                     *             "scripts.list",
+                     *             "runs.read"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PastUserPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replayScripts: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "name": "Night report",
+                     *           "description": "",
+                     *           "group_id": "01900000-0000-7000-8000-000000000004",
+                     *           "enabled": true,
+                     *           "version": 3,
+                     *           "entrypoint": "main.py",
+                     *           "max_concurrent_runs": 1,
+                     *           "keep_alive": false,
+                     *           "files": 2,
+                     *           "storage_used_bytes": 812,
+                     *           "created_at": "2026-11-21T02:31:00.000Z",
+                     *           "created_by": "ada@example.com"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PastScriptPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replaySchedules: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "kind": "cron",
+                     *           "cron": "30 2 * * *",
+                     *           "timezone": "UTC",
+                     *           "interval_seconds": null,
+                     *           "start_at": null,
+                     *           "end_at": null,
+                     *           "enabled": true,
+                     *           "catch_up": "last",
+                     *           "max_lateness_seconds": 3600,
+                     *           "overlap": "skip",
+                     *           "version": 1,
+                     *           "created_at": "2026-11-21T02:31:00.000Z",
+                     *           "created_by": "ada@example.com"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PastSchedulePage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replayWebhooks: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f3-0c22-7b1d-8a10-3e4f50617283",
+                     *           "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "name": "push",
+                     *           "enabled": true,
+                     *           "when_busy": "refuse",
+                     *           "rate_limit_per_minute": 60,
+                     *           "created_at": "2026-11-21T02:31:00.000Z",
+                     *           "created_by": "ada@example.com"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PastWebhookPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replayChains: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "source_script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "target_script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "on": "success",
+                     *           "enabled": true,
+                     *           "when_busy": "queue",
+                     *           "created_at": "2026-11-21T02:31:00.000Z",
+                     *           "created_by": "ada@example.com"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PastChainPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replayRuns: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *           "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "script_name": "Night report",
+                     *           "script_version": 3,
+                     *           "status": "running",
+                     *           "waiting": false,
+                     *           "trigger_type": "schedule",
+                     *           "requested_by": "scheduler",
+                     *           "attempt": 1,
+                     *           "queued_at": "2026-11-21T02:31:00.000Z",
+                     *           "started_at": "2026-11-21T02:31:00.000Z",
+                     *           "runtime_id": "runtime-1"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PastRunPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replayDifferences: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                from?: string;
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                to?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayDifferences"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
                     [name: string]: unknown;

@@ -1,0 +1,226 @@
+import type { Principal } from '#domain/kernel/actor.ts';
+import { known, parseUserId } from '#domain/kernel/ids.ts';
+import { makeMarks, type Horizon } from '#infra/postgres/active-runs.ts';
+import type { Moment } from '#infra/postgres/stream-past.ts';
+import { withClient } from '#infra/testing/client.ts';
+import { eventsVisible } from '#infra/testing/platform.ts';
+import { asyncProjections, inlineProjections } from '#projections/registry.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { replayDifferences, replayKinds, replayPage, type ReplayKind } from '../stores/replay.ts';
+import {
+  finishRun,
+  groups,
+  run,
+  schedule,
+  script,
+  someone,
+  startRun,
+  webhook,
+} from '../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+import type { TestClient } from '../testing/test-client.ts';
+
+const { signal } = new AbortController();
+
+let platform: TestBackend;
+let admin: TestClient;
+let auditor: TestClient;
+let ids: Record<'bots' | 'custom' | 'schedule' | 'hook' | 'first' | 'second', string>;
+/** Positions: before everything, in the middle, and when all was over. */
+let at: Record<'empty' | 'busy' | 'over', number>;
+
+beforeAll(async () => {
+  platform = await startTestBackend();
+  ({ admin } = platform);
+  const seeded = await position();
+  const { id: bots } = await script(admin, { name: 'Bot', group_id: groups.bots });
+  const { id: custom } = await script(admin, { name: 'Other', max_concurrent_runs: 3 });
+  const watching = { role: 'viewer', groupIds: [groups.bots], canAudit: true } as const;
+  auditor = await someone(platform, watching);
+  const [scheduleId, { id: hook }] = [await schedule(admin, bots), await webhook(admin, bots)];
+  const [first, second] = [await run(admin, bots), await run(admin, custom)];
+  const fence = await startRun(platform, first);
+  await admin.post('/api/v1/system/pause');
+  const busy = await position();
+  await finishRun(platform, first, fence);
+  await admin.post('/api/v1/system/resume');
+  await admin.post(`/api/v1/runs/${second}/stop`);
+  await admin.patch(`/api/v1/scripts/${bots}`, { name: 'Robot' });
+  await admin.patch(`/api/v1/schedules/${scheduleId}`, { cron: '@hourly' });
+  await admin.delete(`/api/v1/scripts/${custom}`);
+  ids = { bots, custom, schedule: scheduleId, hook, first, second };
+  at = { empty: seeded, busy, over: await position() };
+});
+afterAll(() => platform.close());
+
+async function position(): Promise<number> {
+  await eventsVisible(platform.pool);
+  const { rows } = await platform.pool.query<{ last: number }>(
+    'SELECT max(global_position) AS last FROM events',
+  );
+  return rows[0]?.last ?? 0;
+}
+
+async function back(path: string, client = admin) {
+  const answer = await client.get(`/api/v1/replay${path}`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json;
+}
+
+const namesOf = ({ items }: { items: readonly { name: string }[] }) =>
+  items.map((item) => item.name);
+
+describe('given what has happened', () => {
+  test('when somebody looks back into the middle, then they see what was there and who could do what', async () => {
+    const then = await back(`?at=${at.busy}`);
+    expect(then).toMatchObject({ at: String(at.busy), paused: true });
+    expect(namesOf(then.scripts)).toEqual(['Bot', 'Other']);
+    expect(namesOf(then.groups).toSorted()).toEqual(['ETL', 'bots', 'custom', 'monitoring']);
+    expect(then.schedules.items).toMatchObject([
+      { id: ids.schedule, script_id: ids.bots, kind: 'cron', cron: '@daily', version: 1 },
+    ]);
+    expect(then.webhooks.items).toMatchObject([{ id: ids.hook, script_id: ids.bots }]);
+    const [administrator, viewer] = ['administrator', 'viewer'].map((role) =>
+      then.users.items.find((user: { role: string }) => user.role === role),
+    );
+    expect(administrator.rights).toContain('users.manage');
+    expect(viewer).toMatchObject({ role: 'viewer', group_ids: [groups.bots], can_audit: true });
+    expect(viewer.rights).toContain('audit.read');
+    expect(viewer.rights).not.toContain('scripts.write');
+    expect(then.runs.items).toMatchObject([
+      { run_id: ids.first, status: 'running', runtime_id: 'runtime-1', script_name: 'Bot' },
+      { run_id: ids.second, status: 'queued', started_at: null, script_name: 'Other' },
+    ]);
+  });
+
+  test('when they look at the end, or before the beginning, then they see that', async () => {
+    const over = await back(`?at=${at.over}`);
+    expect([namesOf(over.scripts), over.runs.items, over.paused]).toEqual([['Robot'], [], false]);
+    const empty = await back(`?at=${at.empty}`);
+    expect([empty.scripts.items, empty.users.items.length]).toEqual([[], 1]);
+    const before = await back('?at=2001-01-01T00:00:00Z');
+    for (const kind of Object.keys(replayKinds)) expect(before[kind].items).toEqual([]);
+    expect((await back('')).scripts).toEqual(over.scripts);
+  });
+
+  test('when a time is asked for, then it is the same as the position of then', async () => {
+    const { rows } = await platform.pool.query<{ time: Date }>(
+      'SELECT recorded_at AS time FROM events WHERE global_position = $1',
+      [at.over],
+    );
+    const time = rows[0]?.time.toISOString() ?? '';
+    const { at: _, ...byTime } = await back(`?at=${time}`);
+    const { at: _position, ...byPosition } = await back(`?at=${at.over}`);
+    expect(byTime).toEqual(byPosition);
+  });
+
+  test.each(['yesterday', '-1', '999999999', '2999-01-01T00:00:00Z', '2026-13-01T00:00:00Z'])(
+    'when %s is asked for, then it is said what is wrong',
+    async (moment) => {
+      const answer = await admin.get(`/api/v1/replay?at=${moment}`);
+      expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
+    },
+  );
+
+  test('when a list is long, then it is read page by page', async () => {
+    const first = await back(`?at=${at.busy}&limit=1`);
+    expect(namesOf(first.scripts)).toEqual(['Bot']);
+    const cursor = `cursor=${first.scripts.next_cursor}`;
+    const next = await back(`/scripts?at=${at.busy}&limit=1&${cursor}`);
+    expect(namesOf(next)).toEqual(['Other']);
+    const runs = await back(`/runs?at=${at.busy}&limit=1`);
+    const rest = await back(`/runs?at=${at.busy}&limit=1&cursor=${runs.next_cursor}`);
+    expect([runs.items[0].run_id, rest.items[0].run_id]).toEqual([ids.first, ids.second]);
+    const foreign = await admin.get(`/api/v1/replay/scripts?at=${at.over}&limit=1&${cursor}`);
+    expect([foreign.status, foreign.json.code]).toEqual([400, 'invalid_cursor']);
+  });
+
+  test('when somebody may audit their groups, then they see what belonged to those', async () => {
+    const then = await back(`?at=${at.busy}`, auditor);
+    expect([namesOf(then.scripts), namesOf(then.groups)]).toEqual([['Bot'], ['bots']]);
+    expect(then.runs.items).toMatchObject([{ run_id: ids.first }]);
+    expect(then.users.items).toHaveLength(2);
+    const { items } = await back(`/diff?from=${at.busy}&to=${at.over}`, auditor);
+    expect(items.some((item: { id: string }) => item.id === ids.custom)).toBe(false);
+  });
+
+  test('when two moments are compared, then it is told what differs', async () => {
+    const { items } = await back(`/diff?from=${at.busy}&to=${at.over}`);
+    expect(items).toMatchObject([
+      {
+        kind: 'script',
+        id: ids.bots,
+        change: 'changed',
+        fields: ['name', 'version'],
+        before: { name: 'Bot' },
+        after: { name: 'Robot' },
+      },
+      { kind: 'script', id: ids.custom, change: 'deleted', after: null },
+      { kind: 'schedule', id: ids.schedule, change: 'changed', fields: ['cron', 'version'] },
+    ]);
+    const made = await back(`/diff?from=${at.empty}&to=${at.busy}&limit=2`);
+    const rest = await back(
+      `/diff?from=${at.empty}&to=${at.busy}&limit=200&cursor=${made.next_cursor}`,
+    );
+    const kinds = [...made.items, ...rest.items].map(({ kind, change }) => `${kind} ${change}`);
+    expect(kinds).toEqual([
+      'user created',
+      'script created',
+      'script created',
+      'schedule created',
+      'webhook created',
+    ]);
+    const backwards = await admin.get(`/api/v1/replay/diff?from=${at.over}&to=${at.busy}`);
+    expect([backwards.status, backwards.json.code]).toEqual([400, 'invalid_parameter']);
+  });
+});
+
+describe('given nothing but the history', () => {
+  const principal: Principal = {
+    userId: known(parseUserId, '00000000-0000-7000-8000-000000000001'),
+    email: 'admin@example.com',
+    name: 'Admin',
+    role: 'administrator',
+    groupIds: [],
+    canAudit: false,
+  };
+  const everything = async () => {
+    const { pool } = platform;
+    const moments = Object.values(at).map((one): Moment => ({ kind: 'position', position: one }));
+    const seen = [];
+    for (const moment of moments) {
+      for (const kind of Object.keys(replayKinds) as ReplayKind[]) {
+        seen.push(await replayPage(pool, kind, { principal, moment, limit: 50 }));
+      }
+    }
+    const [first, , last] = moments as [Moment, Moment, Moment];
+    const page = { after: undefined, limit: 200 };
+    return [...seen, await replayDifferences(pool, principal, [first, last], page)];
+  };
+
+  test('when marks are made along the way, then they change nothing', async () => {
+    const before = await everything();
+    let horizon: Horizon | undefined;
+    for (let round = 0; round < 3; round += 1) {
+      await eventsVisible(platform.pool);
+      horizon = await makeMarks(platform.pool, horizon, signal, 5);
+    }
+    const { rows } = await platform.pool.query<{ active: readonly string[] }>(
+      'SELECT active FROM replay_marks ORDER BY position',
+    );
+    expect(rows.length).toBeGreaterThan(2);
+    expect(rows.some(({ active }) => active.includes(`run-${ids.first}`))).toBe(true);
+    expect(rows.at(-1)?.active).toEqual([]);
+    expect(await everything()).toEqual(before);
+  });
+
+  test('when every read table is empty, then the answers are the same', async () => {
+    const before = await everything();
+    expect(JSON.stringify(before)).toContain('Robot');
+    const tables = [...inlineProjections, ...asyncProjections].flatMap(({ tables: own }) => own);
+    await withClient(platform.adminUrl, (client) =>
+      client.query(`TRUNCATE ${[...tables, 'snapshots', 'replay_marks'].join(', ')} CASCADE`),
+    );
+    expect(await everything()).toEqual(before);
+  });
+});
