@@ -1,5 +1,7 @@
 /** What a run survives: the real processes are killed under it, and nothing may be lost. */
-import { readdir, readFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, Product, until } from './testing/product.ts';
 
@@ -24,14 +26,18 @@ time.sleep(1000)
 `;
 
 let product: Product;
+let temporary: string;
 beforeAll(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'orch-survival-'));
+  await chmod(temporary, 0o755);
   product = await Product.start({
-    variables: { ORCH_LEASE_SECONDS: '6', ORCH_RUNTIME_SLOTS: '4' },
+    variables: { ORCH_LEASE_SECONDS: '6', ORCH_RUNTIME_SLOTS: '4', TMPDIR: temporary },
   });
 }, 120_000);
 afterAll(async () => {
   const left = await product.stop();
   await product.remove();
+  await rm(temporary, { recursive: true });
   expect(left.filter(isAlive)).toEqual([]);
 });
 
@@ -56,14 +62,18 @@ describe('given a run that is under way', { timeout: 120_000 }, () => {
     await expectWhole(runId);
   });
 
-  test('when the runtime is killed, then the run is lost once and no process is left', async () => {
+  test('when the runtime is killed, then the run is lost once and nothing of it is left', async () => {
     const runId = await startedRun(endlessScript);
+    const made = await places();
+    expect(made).toContain(`runs/${runId}`);
+    expect(made.filter((name) => name.startsWith('orch-sdk-'))).toHaveLength(1);
     process.kill(await product.pidOf('runtime'), 'SIGKILL');
     const run = await product.untilFinished(runId);
     expect(run).toMatchObject({ status: 'failed', failure_reason: 'runtime_lost' });
     await untilNoneLeft();
     const next = await startedRun(steadyScript);
     await expectWhole(next);
+    expect((await places()).filter((name) => made.includes(name))).toEqual([]);
     expect(await product.runState(runId)).toMatchObject({ failure_reason: 'runtime_lost' });
   });
 
@@ -106,6 +116,15 @@ async function untilNoneLeft(): Promise<void> {
   await until('no process of a run is left', async () =>
     (await marked()).length === 0 ? true : undefined,
   );
+}
+
+/** What the runtime has made for its runs and itself. */
+async function places(): Promise<readonly string[]> {
+  const runs = await readdir(join(product.dataDir, 'runtime', 'runs'));
+  return [
+    ...(await readdir(temporary)).filter((name) => name.startsWith('orch-')),
+    ...runs.filter((name) => !name.startsWith('.')).map((name) => `runs/${name}`),
+  ];
 }
 
 /** Processes of the scripts' making, wherever they have gone. */

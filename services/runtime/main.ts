@@ -27,6 +27,7 @@ import { joinAppends } from './logs/joined-appends.ts';
 import { LogWriter } from './logs/log-writer.ts';
 import { createRunLog } from './logs/run-log.ts';
 import { runtimeMetrics } from './metrics.ts';
+import { removeLeftovers } from './own-folders.ts';
 import { prepareRun, type PreparationParts } from './preparation.ts';
 import { SampleRecorder } from './samples/sample-recorder.ts';
 import { sandboxedBuilds } from './sandboxed-builds.ts';
@@ -76,6 +77,9 @@ async function startRuntime(_signal: AbortSignal, logger: Logger) {
   const config = readSettings();
   const python = await findPython({ configured: config.python, path: process.env['PATH'] ?? '' });
   const platform = await openPlatform({ ...config, name: 'runtime', connections: 6, logger });
+  const projects = join(config.workDir, 'projects');
+  await mkdir(projects, { recursive: true });
+  await removeLeftovers(projects, logger);
   const sandbox = await startLocalSandbox({
     python: python.executable,
     runsFolder: join(config.workDir, 'runs'),
@@ -128,7 +132,7 @@ async function openPreparation(
   const vault = new Vault(pool, masterKeys(config), ids);
   const folder = (name: string) => join(config.workDir, name);
   const leaseMs = config.leaseSeconds * 1000;
-  for (const name of ['data', 'projects']) await mkdir(folder(name), { recursive: true });
+  await mkdir(folder('data'), { recursive: true });
   const objects = await openObjectStore(config);
   const secrets = new RunSecrets({ reads, vault, commands, ids });
   return {

@@ -10,6 +10,7 @@ import type { Preparation } from './execution.ts';
 import type { Interpreters } from './interpreters.ts';
 import { lockedEnvironment } from './locked-environment.ts';
 import type { RunLog } from './logs/run-log.ts';
+import { makeOwnFolder } from './own-folders.ts';
 import { writePayload } from './payload-file.ts';
 import { runVariables, workspaceVariables } from './run-variables.ts';
 import type { RunSecrets } from './secrets/run-secrets.ts';
@@ -147,7 +148,9 @@ async function withProject<Result>(
   work: (project?: Project) => Promise<Result>,
 ): Promise<Result> {
   if (readRequirements(requirements).kind !== 'private') return await work();
-  const folder = join(parts.projectsFolder, run.scriptId, run.runId);
+  const own = join(parts.projectsFolder, run.scriptId);
+  await mkdir(own, { recursive: true });
+  const folder = await makeOwnFolder(own, run.runId);
   try {
     for (const { path, source } of files) {
       await mkdir(dirname(join(folder, path)), { recursive: true });

@@ -17,7 +17,8 @@ export interface Owner {
 // A holder that cannot be seen is believed for longer than any build takes.
 const UNSEEN_MAX_AGE_MS = 60 * 60 * 1000;
 
-function startedTicks(pid: number): string | undefined {
+/** When a process began; `undefined` where there is none. */
+export function startedTicks(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -30,7 +31,8 @@ function startedTicks(pid: number): string | undefined {
 
 let self: Omit<Owner, 'id'> | undefined;
 
-function thisProcess(): Omit<Owner, 'id'> {
+/** What tells this process from all others. */
+export function thisProcess(): Omit<Owner, 'id'> {
   self ??= {
     pid: process.pid,
     startedTicks: startedTicks(process.pid) ?? '',

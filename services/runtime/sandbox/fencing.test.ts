@@ -1,14 +1,16 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startLocalSandbox } from './local-sandbox.ts';
 import { Bench, gone, NAMESPACES, parentOf, processesWith, until } from './testing/bench.ts';
 
+const onLog = (line: string): void => void process.stderr.write(`${line}\n`);
 const RUNTIME = fileURLToPath(new URL('./testing/runtime-process.ts', import.meta.url));
 
 describe.each([
@@ -62,6 +64,32 @@ describe.each([
     await until(async () => (await processesWith(mark)).every((pid) => pid === runtime.pid));
     await gone(Number(launcherPid));
     expect(existsSync(join(folder, 'runs', 'run-1'))).toBe(false);
+    await rm(folder, { recursive: true });
+  });
+
+  test('when all that watches a run is killed at once, the next launcher removes what is left', async () => {
+    const mark = `mark-all-${process.pid}-${without.length}`;
+    const folder = await mkdtemp(join(tmpdir(), 'orch-all-'));
+    const runsFolder = join(folder, 'runs');
+    await chmod(folder, 0o755);
+    await mkdir(runsFolder);
+    const left = [...without, 'cgroup'];
+    const args = [RUNTIME, folder, left.join(), bench.python.executable, mark];
+    const runtime = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(createInterface({ input: runtime.stdout }), 'line');
+    const watching = [runtime.pid ?? 0, ...(await processesWith(runsFolder))];
+    for (const pid of watching) process.kill(pid, 'SIGSTOP');
+    for (const pid of watching) process.kill(pid, 'SIGKILL');
+    await Promise.all(watching.map(gone));
+    // Where no namespace ends with its watchers.
+    if (without.length > 0) expect(await processesWith(mark)).not.toEqual([]);
+    expect(existsSync(join(runsFolder, 'run-1'))).toBe(true);
+
+    const python = bench.python.executable;
+    const next = await startLocalSandbox({ python, runsFolder, without: left, onLog });
+    expect(await processesWith(mark)).toEqual([]);
+    expect(existsSync(join(runsFolder, 'run-1'))).toBe(false);
+    await next.stop();
     await rm(folder, { recursive: true });
   });
 

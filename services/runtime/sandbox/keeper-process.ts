@@ -1,13 +1,14 @@
 /** One keeper: an interpreter of a script's environment that is forked for each of its runs. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { makeOwnFolder } from '../own-folders.ts';
 import { connectTo, untilListening } from './listening.ts';
 
 /** Holds the module that stands in for `encodings`, which starts the keeper. */
@@ -47,7 +48,7 @@ export class KeeperProcess {
 
   /** Resolves when it takes runs. @throws SandboxError when it does not start */
   static async start(order: KeeperOrder, options: KeeperOptions): Promise<KeeperProcess> {
-    const socketFolder = await mkdtemp(join(tmpdir(), 'orch-keeper-'));
+    const socketFolder = await makeOwnFolder(tmpdir(), 'orch-keeper');
     const config = {
       socket: socketPath(socketFolder),
       runs: options.runsFolder,

@@ -2,13 +2,14 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { makeOwnFolder } from '../own-folders.ts';
 import { connectTo, untilListening } from './listening.ts';
 import { SandboxError } from './sandbox.ts';
 
@@ -58,7 +59,7 @@ export class Launcher {
   async start(): Promise<void> {
     this.#stopping = false;
     // Short on purpose: the path of a Unix socket has at most 107 bytes.
-    this.#socketFolder ??= await mkdtemp(join(tmpdir(), 'orch-launcher-'));
+    this.#socketFolder ??= await makeOwnFolder(tmpdir(), 'orch-launcher');
     this.#listening ??= this.#launch();
     await this.#listening;
   }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
-from typing import List, Optional, Sequence
+from typing import Callable, List, Optional, Sequence
 
 from .errors import SandboxError
 from .spec import RunFile
@@ -80,14 +80,20 @@ class RunFolder:
         os.close(self._lock)
 
 
-def remove_leftover(runs: str, name: str) -> None:
-    """Removes `{runs}/{name}` unless a living supervisor holds it."""
+def remove_leftover(
+    runs: str, name: str, prepare: Callable[[str], object] = lambda _path: None
+) -> None:
+    """Removes `{runs}/{name}` unless a living supervisor holds it.
+
+    @param prepare called with its path before
+    """
     try:
         folder = os.open(os.path.join(runs, name), FOLDER)
     except FileNotFoundError:
         return
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        prepare(os.path.join(runs, name))
         remove_tree(runs, name)
     except BlockingIOError:
         pass

@@ -202,12 +202,15 @@ class Launcher:
 
 
 def remove_leftovers(runs: str, machine: Machine) -> None:
-    """Removes the run folders and control groups that no living supervisor holds."""
+    """Removes the run folders and control groups that no living supervisor holds, with the
+    processes that are left of them."""
     if machine.groups is not None:
         machine.groups.tidy()
+    # Without a namespace that ends with them, processes may have outlived all that watched them.
+    prepare = tree.kill_users if machine.must_follow else lambda _path: None
     for name in os.listdir(runs):
         if not name.startswith("."):
-            remove_leftover(runs, name)
+            remove_leftover(runs, name, prepare)
 
 
 def _read_all(fd: int) -> bytes:

@@ -10,6 +10,7 @@ from typing import AbstractSet, Dict, Iterable, Iterator, List, NamedTuple, Opti
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _ROUND_SECONDS = 0.005
+_KILL_ROUNDS = 400
 
 
 class Process(NamedTuple):
@@ -118,6 +119,27 @@ def kill_descendants(root: int, spare: AbstractSet[int] = frozenset()) -> None:
         time.sleep(_ROUND_SECONDS)
 
 
+def kill_users(folder: str) -> None:
+    """Kills the processes that were given a path in the folder by their variables, as a run's are."""
+    wanted = b"=" + os.fsencode(folder) + b"/"
+    proc = open_proc()
+    for _round in range(_KILL_ROUNDS):
+        found = [process for process in list_processes(proc) if _was_given(proc, process, wanted)]
+        if not found:
+            break
+        for process in found:
+            _send(process.pid, signal.SIGKILL)
+        time.sleep(_ROUND_SECONDS)
+    os.close(proc)
+
+
+def _was_given(proc: int, process: Process, wanted: bytes) -> bool:
+    try:
+        return process.state != "Z" and wanted in _read(proc, f"{process.pid}/environ", 1024 * 1024)
+    except OSError:
+        return False
+
+
 def _send(pid: int, sent: int) -> None:
     try:
         os.kill(pid, sent)
@@ -132,10 +154,10 @@ def _reap(pid: int) -> None:
         pass
 
 
-def _read(proc: int, path: str) -> bytes:
+def _read(proc: int, path: str, most: int = 4096) -> bytes:
     file = os.open(path, os.O_RDONLY, dir_fd=proc)
     try:
-        return os.read(file, 4096)
+        return os.read(file, most)
     finally:
         os.close(file)
 

@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeOwnFolder, removeLeftFolders } from './own-folders.ts';
+
+const module = fileURLToPath(new URL('own-folders.ts', import.meta.url));
+
+let parent: string;
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'own-folders-'));
+});
+afterEach(() => rm(parent, { recursive: true, force: true }));
+
+/** Another process, with a folder of its own that holds something. */
+async function another() {
+  const program = `import { makeOwnFolder } from ${JSON.stringify(module)};
+    console.log(await makeOwnFolder(${JSON.stringify(parent)}, 'orch-sdk'));
+    setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [path] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  await writeFile(join(path, 'socket'), '');
+  return {
+    path,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+test('what a killed process had is removed, and what a living one has stays', async () => {
+  const own = await makeOwnFolder(parent, 'orch-sdk');
+  const [killed, living] = await Promise.all([another(), another()]);
+  await killed.kill();
+  expect(await removeLeftFolders(parent)).toEqual([killed.path]);
+  expect((await readdir(parent)).toSorted()).toEqual(
+    [own, living.path].map((path) => basename(path)).toSorted(),
+  );
+  await living.kill();
+  expect(await removeLeftFolders(parent)).toEqual([living.path]);
+});
+
+test('what cannot be known to be left stays', async () => {
+  const own = await makeOwnFolder(parent, 'orch-sdk');
+  const gone = 'zzzzz';
+  const [pid = '', ticks = '', boot = '', namespace = ''] =
+    basename(own).split('-').at(-2)?.split('.') ?? [];
+  const names = {
+    'of another namespace': `orch-sdk-${gone}.${ticks}.${boot}.1-abcdef`,
+    'without an owner': 'orch-sdk-abcdef',
+    'of somebody else': 'somebody-else',
+  };
+  for (const name of Object.values(names)) await mkdir(join(parent, name));
+  await symlink(tmpdir(), join(parent, `orch-sdk-${gone}.1.${boot}.${namespace}-linked`));
+  expect(await removeLeftFolders(parent)).toEqual([]);
+
+  const left = {
+    'of another start of the machine': `orch-sdk-${pid}.${ticks}.00000000.${namespace}-abcdef`,
+    'of a process whose number is used again': `orch-sdk-${pid}.1.${boot}.${namespace}-abcdef`,
+  };
+  for (const name of Object.values(left)) await mkdir(join(parent, name));
+  const removed = await removeLeftFolders(parent);
+  expect(removed.map((path) => basename(path)).toSorted()).toEqual(Object.values(left).toSorted());
+});
