@@ -1,0 +1,199 @@
+/** Several of each process on one database, as in production: the real programs, killed and started again by
+ *  the test. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { freePorts } from '#infra/testing/free-ports.ts';
+import { isHealthy } from '../health.ts';
+import { productPassword, until } from './product.ts';
+
+export type Kind = 'backend' | 'runtime' | 'scheduler';
+
+export interface FleetOptions {
+  readonly databaseUrl: string;
+  readonly replicas: Readonly<Record<Kind, number>>;
+  /** Beside the usual ones, for all. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** One process, and the one that takes its place. */
+export class Replica {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly url: string;
+  readonly #environment: Readonly<Record<string, string>>;
+  #child: ChildProcess | undefined;
+
+  constructor(kind: Kind, name: string, port: number, environment: Record<string, string>) {
+    this.kind = kind;
+    this.name = name;
+    this.url = `http://127.0.0.1:${port}`;
+    this.#environment = environment;
+  }
+
+  start(): void {
+    const entry = fileURLToPath(new URL(`../../${this.kind}/main.ts`, import.meta.url));
+    const child = spawn(process.execPath, [entry], {
+      env: this.#environment,
+      // It ends with the test, however that ends.
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
+    child.stdin.on('error', () => undefined);
+    this.#child = child;
+  }
+
+  async untilHealthy(): Promise<void> {
+    await until(`${this.name} is healthy`, async () => {
+      if (this.hasEnded) throw new Error(`${this.name} ended at its start`);
+      return (await isHealthy(`${this.url}/health`)) ? true : undefined;
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.#child?.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  /** Ends it. @returns when it is gone */
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || this.hasEnded) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  }
+}
+
+export class Fleet {
+  readonly folder: string;
+  readonly replicas: readonly Replica[];
+  #token = '';
+
+  private constructor(folder: string, replicas: readonly Replica[]) {
+    this.folder = folder;
+    this.replicas = replicas;
+  }
+
+  /** Starts them all at once, and signs in. */
+  static async start(options: FleetOptions): Promise<Fleet> {
+    const folder = await mkdtemp(join(tmpdir(), 'fleet-'));
+    const kinds = Object.entries(options.replicas) as [Kind, number][];
+    const names = kinds.flatMap(([kind, count]) =>
+      Array.from({ length: count }, (_, number) => ({ kind, name: `${kind}-${number + 1}` })),
+    );
+    const ports = await freePorts(names.length * 2);
+    const replicas = names.map(({ kind, name }) => {
+      const [port = 0, metrics = 0] = ports.splice(0, 2);
+      return new Replica(
+        kind,
+        name,
+        port,
+        environmentOf(folder, kind, name, port, metrics, options),
+      );
+    });
+    const fleet = new Fleet(folder, replicas);
+    for (const replica of replicas) replica.start();
+    await Promise.all(replicas.map((replica) => replica.untilHealthy()));
+    const { access_token } = await fleet.call<{ access_token: string }>('POST', '/auth/login', {
+      email: 'admin@example.com',
+      password: productPassword,
+    });
+    fleet.#token = access_token;
+    return fleet;
+  }
+
+  of(kind: Kind): readonly Replica[] {
+    return this.replicas.filter((replica) => replica.kind === kind);
+  }
+
+  /** One call of the REST API, of a given backend. @throws when the answer is not 2xx */
+  async call<Answer>(
+    method: string,
+    path: string,
+    body?: unknown,
+    backend = this.of('backend')[0]!,
+  ): Promise<Answer> {
+    const answer = await this.fetch(backend, method, path, body);
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return (text === '' ? undefined : JSON.parse(text)) as Answer;
+  }
+
+  fetch(
+    { url }: Replica,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
+    return fetch(`${url}${path.startsWith('/hooks') ? '' : '/api/v1'}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  }
+
+  /** Asks backends in turn, under one key, until one has answered for good: what a careful client does.
+   *  @returns what was accepted; `undefined` where it was refused */
+  async insist<Answer>(
+    path: string,
+    body: unknown,
+    key: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer | undefined> {
+    const backends = this.of('backend');
+    for (let attempt = 0; ; attempt += 1) {
+      const backend = backends[attempt % backends.length]!;
+      const answer = await this.fetch(backend, 'POST', path, body, {
+        'idempotency-key': key,
+        ...headers,
+      }).catch(() => undefined);
+      const text = await answer?.text().catch(() => undefined);
+      if (answer !== undefined && text !== undefined && answer.status < 500) {
+        return answer.ok ? (JSON.parse(text) as Answer) : undefined;
+      }
+      if (attempt > 600) throw new Error(`nobody answers POST ${path}: ${answer?.status} ${text}`);
+      await pause(50);
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.replicas.map((replica) => replica.end('SIGTERM')));
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+function environmentOf(
+  folder: string,
+  kind: Kind,
+  name: string,
+  port: number,
+  metricsPort: number,
+  { databaseUrl, variables }: FleetOptions,
+): Record<string, string> {
+  const portOf = { backend: 'HTTP', runtime: 'RUNTIME_HEALTH', scheduler: 'SCHEDULER_HEALTH' };
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '/',
+    NODE_COMPILE_CACHE: join(tmpdir(), 'fleet-compiled'),
+    ORCH_DATABASE_URL: databaseUrl,
+    ORCH_DATA_DIR: folder,
+    ORCH_WORK_DIR: join(folder, name),
+    ORCH_RUNTIME_ID: name,
+    [`ORCH_${portOf[kind]}_PORT`]: String(port),
+    ORCH_RUNTIME_METRICS_PORT: String(metricsPort),
+    SECRET_MASTER_KEY: '1'.repeat(64),
+    ORCH_TOKEN_KEY: '2'.repeat(64),
+    ORCH_AUDIT_KEY: '3'.repeat(64),
+    ORCH_ADMIN_PASSWORD: productPassword,
+    ORCH_SUPERVISED: 'true',
+    ...variables,
+  };
+}

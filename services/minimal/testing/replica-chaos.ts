@@ -1,0 +1,45 @@
+/** Kills processes of a fleet, in an order that a seed gives. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TestNatsServer } from '#infra/testing/nats-server.ts';
+import type { Fleet } from './fleet.ts';
+
+/** The same numbers from 0 to 1 for the same seed (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export interface Chaos {
+  readonly fleet: Fleet;
+  readonly nats: TestNatsServer | undefined;
+  readonly seed: number;
+  readonly kills: number;
+  /** How much of the work has been asked for, from 0 to 1. */
+  readonly progress: () => number;
+}
+
+/** Kills and starts again, spread over the work. @returns the names, in order */
+export async function killAtRandom(chaos: Chaos): Promise<readonly string[]> {
+  const { fleet, nats, seed, kills, progress } = chaos;
+  const random = randomFrom(seed);
+  const killed: string[] = [];
+  for (let number = 1; number <= kills; number += 1) {
+    while (progress() < number / (kills + 1)) await pause(20);
+    const victim = fleet.replicas[Math.floor(random() * fleet.replicas.length)];
+    if (victim === undefined) continue;
+    await victim.end('SIGKILL');
+    victim.start();
+    killed.push(victim.name);
+    if (number % 3 !== 0 || nats === undefined) continue;
+    await nats.kill();
+    await nats.restart();
+    killed.push('nats');
+  }
+  await Promise.all(fleet.replicas.map((replica) => replica.untilHealthy()));
+  return killed;
+}

@@ -1,0 +1,94 @@
+/** What must hold of a fleet's runs, asked of its database and of what the scripts wrote themselves. Each
+ *  answers what breaks the rule, so that good answers are empty. */
+import type pg from 'pg';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import type { Fleet } from './fleet.ts';
+import { readNotes } from './replica-load.ts';
+import { until } from './product.ts';
+
+export interface EndedRun {
+  readonly run_id: string;
+  readonly status: string;
+  readonly trigger_type: string;
+  readonly failure_reason: string | null;
+}
+
+const statements = {
+  runs: `SELECT run_id, status, trigger_type, failure_reason FROM runs`,
+  left: `SELECT count(*)::int AS left FROM runs WHERE status IN ('queued', 'running')`,
+  uneven: `SELECT stream_id FROM events WHERE type IN ('RunQueued', 'RunStarted', 'RunFinished')
+    GROUP BY stream_id HAVING count(*) FILTER (WHERE type = 'RunFinished') <> 1
+      OR count(*) FILTER (WHERE type = 'RunStarted') > 1`,
+  started: `SELECT data ->> 'runId' AS run_id FROM events WHERE type = 'RunStarted'`,
+  gaps: `SELECT schedule_id, due_at FROM (
+      SELECT schedule_id, due_at, (definition ->> 'intervalSeconds')::int AS seconds,
+        lead(due_at) OVER (PARTITION BY schedule_id ORDER BY due_at) - due_at AS gap
+      FROM schedule_occurrences JOIN schedules USING (schedule_id)) served
+    WHERE gap <> make_interval(secs => seconds)`,
+  history: `SELECT event_id FROM events ORDER BY transaction_id, global_position`,
+};
+
+/** Waits, however long that takes, as long as it goes on. @returns all runs */
+export async function untilIdle(pool: pg.Pool): Promise<readonly EndedRun[]> {
+  for (let before = Infinity; before > 0;) {
+    before = await until('a run ends', async () => {
+      const { rows } = await pool.query<{ left: number }>(statements.left);
+      const left = rows[0]?.left ?? 0;
+      return left < before || left === 0 ? left : undefined;
+    });
+  }
+  return (await pool.query<EndedRun>(statements.runs)).rows;
+}
+
+/** Runs without exactly one end, or with more than one start. */
+export async function unevenRuns(pool: pg.Pool): Promise<readonly unknown[]> {
+  return (await pool.query(statements.uneven)).rows;
+}
+
+/** Runs whose scripts say that they were started twice, without its being recorded, or that a run which is
+ *  said to be a success never came to its end. */
+export async function wronglyExecuted(
+  pool: pg.Pool,
+  fleet: Fleet,
+  runs: readonly EndedRun[],
+): Promise<readonly string[]> {
+  const notes = await readNotes(fleet);
+  const idsOf = (kind: string) =>
+    notes.filter(({ what }) => what === kind).map(({ runId }) => runId);
+  const starts = idsOf('start');
+  const ends = new Set(idsOf('end'));
+  const { rows } = await pool.query<{ run_id: string }>(statements.started);
+  const recorded = new Set(rows.map((row) => row.run_id));
+  const seen = new Set<string>();
+  return [
+    ...starts.filter((runId) => seen.has(runId) || !seen.add(runId)).map((id) => `${id} twice`),
+    ...starts.filter((runId) => !recorded.has(runId)).map((id) => `${id} is not recorded`),
+    ...runs
+      .filter(({ run_id, status }) => status === 'success' && !ends.has(run_id))
+      .map(({ run_id }) => `${run_id} has no end`),
+  ];
+}
+
+/** Due times of intervals behind which one is missing in the ledger. */
+export async function gapsInLedger(pool: pg.Pool): Promise<readonly unknown[]> {
+  return (await pool.query(statements.gaps)).rows;
+}
+
+/** Waits for the end of the feed. @returns how many events it has too few or too many: what is kept is a part
+ *  of the history without a gap */
+export async function errorsInFeed(pool: pg.Pool, url: string): Promise<number> {
+  const { rows } = await pool.query<{ event_id: string }>(statements.history);
+  const history = rows.map((row) => row.event_id);
+  const connection = await connect({ servers: url });
+  const { streams } = await jetstreamManager(connection);
+  const idAt = async (seq: number) =>
+    (await streams.getMessage('orch-events', { seq }))?.header.get('Nats-Msg-Id');
+  const kept = await until('the feed has come to the end', async () => {
+    const { state } = await streams.info('orch-events');
+    return (await idAt(state.last_seq)) === history.at(-1) ? state : undefined;
+  });
+  const first = history.indexOf((await idAt(kept.first_seq)) ?? '');
+  await connection.close();
+  return kept.messages - (history.length - first);
+}

@@ -1,0 +1,130 @@
+/** Runs of every kind, asked of several backends at once, with a note of their own of what was executed. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Fleet } from './fleet.ts';
+
+/** Writes down outside of the platform what was executed. Every third run fails the first time. */
+const source = `
+import os, time
+run, attempt = os.environ["ORCH_RUN_ID"], int(os.environ["ORCH_ATTEMPT"])
+notes = os.open("data/notes", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+note = lambda what: os.write(notes, f"{run} {attempt} {os.getpid()} {what}\\n".encode())
+note("start")
+time.sleep(0.02)
+if os.environ.get("FLAKY") and attempt == 1:
+    note("end")
+    raise SystemExit(1)
+print("done")
+note("end")
+`;
+
+export interface Note {
+  readonly runId: string;
+  readonly what: 'start' | 'end';
+}
+
+export interface LoadScripts {
+  readonly plain: string;
+  readonly flaky: string;
+  readonly limited: string;
+  readonly hook: string;
+  readonly token: string;
+  readonly schedules: readonly string[];
+}
+
+/** Makes the scripts, and what starts them. */
+export async function prepareLoad(fleet: Fleet): Promise<LoadScripts> {
+  const script = async (name: string, settings: object) => {
+    const { id } = await fleet.call<{ id: string }>('POST', '/scripts', { name, ...settings });
+    await fleet.call('PUT', `/scripts/${id}/files/main.py`, { content: source, encoding: 'utf-8' });
+    return id;
+  };
+  const busy = { max_concurrent_runs: 1000 };
+  const retry = { max_attempts: 3, backoff_seconds: 0.1 };
+  const plain = await script('plain', { ...busy, retry });
+  const flaky = await script('flaky', { ...busy, retry, environment: { FLAKY: 'yes' } });
+  const limited = await script('limited', { max_concurrent_runs: 3 });
+  const { url } = await fleet.call<{ url: string }>('POST', '/webhooks', {
+    script_id: plain,
+    name: 'hook',
+    rate_limit_per_minute: 6000,
+  });
+  const { token } = await fleet.call<{ token: string }>('POST', '/auth/tokens', {
+    name: 'load',
+    scopes: ['runs:write', 'runs:read'],
+  });
+  const schedules = await Promise.all(
+    [1, 2].map(async (seconds) => {
+      const { id } = await fleet.call<{ id: string }>('POST', '/schedules', {
+        script_id: plain,
+        kind: 'interval',
+        interval_seconds: seconds,
+        catch_up: 'all',
+        overlap: 'queue',
+      });
+      return id;
+    }),
+  );
+  return { plain, flaky, limited, hook: new URL(url, 'http://x').pathname, token, schedules };
+}
+
+/** Asks for a run of the next kind. @returns its id, where it was accepted */
+export async function askForRun(
+  fleet: Fleet,
+  scripts: LoadScripts,
+  number: number,
+  earlier: readonly string[],
+): Promise<string | undefined> {
+  const { plain, flaky, limited, hook, token } = scripts;
+  const key = `load-${number}`;
+  const run = (scriptId: string) => `/runs/scripts/${scriptId}/run`;
+  const request = () => {
+    switch (number % 6) {
+      case 0:
+        return fleet.insist<Accepted>(run(flaky), {}, key);
+      case 1:
+        return fleet.insist<Accepted>(run(limited), { when_busy: 'queue' }, key);
+      case 2:
+        return fleet.insist<Accepted>(hook, { number }, key);
+      case 3:
+        return fleet.insist<Accepted>(run(plain), { params: { number } }, key, {
+          authorization: `Bearer ${token}`,
+        });
+      case 4:
+        return fleet.insist<Accepted>(
+          `/runs/${earlier[(number * 7) % earlier.length]}/rerun`,
+          { version: 'latest' },
+          key,
+        );
+      default:
+        return fleet.insist<Accepted>(run(plain), {}, key);
+    }
+  };
+  return (await request())?.run_id;
+}
+
+interface Accepted {
+  readonly run_id: string;
+}
+
+/** What the scripts wrote, on all runtimes. */
+export async function readNotes(fleet: Fleet): Promise<readonly Note[]> {
+  const texts = await Promise.all(
+    fleet.of('runtime').map(async ({ name }) => {
+      const folder = join(fleet.folder, name, 'data');
+      const scripts = await readdir(folder).catch(() => []);
+      return Promise.all(
+        scripts.map((script) => readFile(join(folder, script, 'notes'), 'utf8').catch(() => '')),
+      );
+    }),
+  );
+  return texts.flat().flatMap((text) =>
+    text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => {
+        const [runId = '', , , what] = line.split(' ');
+        return { runId, what: what as Note['what'] };
+      }),
+  );
+}
