@@ -13,7 +13,10 @@ export type Actor =
       /** The API token that they used. Absent: they signed in. */
       readonly token?: { readonly tokenId: TokenId; readonly name: string };
     }
-  | { readonly kind: 'system'; readonly name: 'setup' | 'runtime' | 'scheduler' | 'reaction' }
+  | {
+      readonly kind: 'system';
+      readonly name: 'setup' | 'runtime' | 'scheduler' | 'reaction' | 'queue';
+    }
   | { readonly kind: 'webhook'; readonly webhookId: WebhookId; readonly name: string }
   | { readonly kind: 'anonymous' };
 

@@ -1,6 +1,6 @@
 /** Who works on what: runs that wait or run, and the leases on them. A lease is no event; it keeps two
  *  runtimes from preparing the same run, while the fence in the run's stream decides who may start. */
-import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
 import type { RunLimits, StartMode } from '#domain/script/settings.ts';
 
@@ -50,8 +50,14 @@ export interface WaitingRun {
 
 export interface RunQueue {
   /** Leases at most `limit` waiting runs to `owner`, in the order of priority and time. A run whose
-   *  lease ended before it was started waits again. */
-  claim(owner: string, limit: number, leaseSeconds: number): Promise<readonly ClaimedRun[]>;
+   *  lease ended before it was started waits again.
+   *  @param groupIds only runs of these groups; left out, of all */
+  claim(
+    owner: string,
+    limit: number,
+    leaseSeconds: number,
+    groupIds?: readonly GroupId[],
+  ): Promise<readonly ClaimedRun[]>;
 
   /** Extends the leases that `owner` still has on `runIds`; those that are not in the answer are
    *  no longer its own. */

@@ -1,5 +1,5 @@
 /** The run queue on Postgres. Leases are timed by the database's clock, the same for all runtimes. */
-import { known, parseRunId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
+import { known, parseRunId, parseScriptId, type GroupId, type RunId } from '#domain/kernel/ids.ts';
 import type {
   ClaimedRun,
   LostRun,
@@ -12,11 +12,11 @@ import type { EnvironmentVariables } from '#domain/script/environment.ts';
 import { defaultSettings, type RunLimits, type StartMode } from '#domain/script/settings.ts';
 import type { Queryable } from './database.ts';
 
-const statements = {
-  claim: `WITH next AS (
+/** @param among narrows the runs of `run_queue` further */
+const claim = (among: string): string => `WITH next AS (
       SELECT run_id FROM run_queue
       WHERE fence IS NULL AND NOT waiting AND available_at <= now()
-        AND (lease_until IS NULL OR lease_until < now())
+        AND (lease_until IS NULL OR lease_until < now())${among}
       ORDER BY priority DESC, available_at, run_id
       LIMIT $2 FOR UPDATE SKIP LOCKED
     ), claimed AS (
@@ -33,7 +33,12 @@ const statements = {
       -- What is leased is told: a run whose script cannot be found is to end by saying so.
       LEFT JOIN scripts s ON s.script_id = q.script_id
       JOIN events e ON e.stream_id = 'run-' || q.run_id AND e.version = 1
-    ORDER BY q.priority DESC, q.available_at, q.run_id`,
+    ORDER BY q.priority DESC, q.available_at, q.run_id`;
+
+const statements = {
+  claim: claim(''),
+  claimOfGroups: claim(` AND EXISTS (SELECT FROM runs own
+        WHERE own.run_id = run_queue.run_id AND own.group_id = ANY($5::uuid[]))`),
   renew: `UPDATE run_queue SET lease_until = now() + make_interval(secs => $3)
     WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND lease_until > now()
     RETURNING run_id, stop_requested`,
@@ -94,10 +99,18 @@ export class PostgresRunQueue implements RunQueue {
     this.#db = db;
   }
 
-  async claim(owner: string, limit: number, leaseSeconds: number): Promise<readonly ClaimedRun[]> {
+  async claim(
+    owner: string,
+    limit: number,
+    leaseSeconds: number,
+    groupIds?: readonly GroupId[],
+  ): Promise<readonly ClaimedRun[]> {
     const { storageQuotaBytes } = defaultSettings;
-    const claim = [owner, limit, leaseSeconds, storageQuotaBytes];
-    const { rows } = await this.#db.query<ClaimRow>(statements.claim, claim);
+    const values = [owner, limit, leaseSeconds, storageQuotaBytes];
+    const { rows } =
+      groupIds === undefined
+        ? await this.#db.query<ClaimRow>(statements.claim, values)
+        : await this.#db.query<ClaimRow>(statements.claimOfGroups, [...values, groupIds]);
     return rows.map((row) => ({
       runId: known(parseRunId, row.run_id),
       scriptId: known(parseScriptId, row.script_id),

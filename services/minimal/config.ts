@@ -29,8 +29,12 @@ export function unusedSettings(environment: Environment): readonly string[] {
 }
 
 /** The address at which this machine reaches a service that listens on `bind`. */
-export function localAddress(bind: string, port: number): string {
-  if (bind === '0.0.0.0') return `http://127.0.0.1:${port}`;
-  if (bind === '::') return `http://[::1]:${port}`;
-  return bind.includes(':') ? `http://[${bind}]:${port}` : `http://${bind}:${port}`;
+export function localAddress(
+  bind: string,
+  port: number,
+  scheme: 'http' | 'redis' = 'http',
+): string {
+  if (bind === '0.0.0.0') return `${scheme}://127.0.0.1:${port}`;
+  if (bind === '::') return `${scheme}://[::1]:${port}`;
+  return bind.includes(':') ? `${scheme}://[${bind}]:${port}` : `${scheme}://${bind}:${port}`;
 }

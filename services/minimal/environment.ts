@@ -35,6 +35,11 @@ export function serviceEnvironment(
     if (!definition.secrets.includes(variable)) continue;
     if (variable !== ADMIN_PASSWORD || secrets.isFirstStart) result[name] = value;
   }
+  for (const port of definition.ports) {
+    const { variable } = settings[port];
+    delete result[`${variable}_FILE`];
+    result[variable] = String(config[port]);
+  }
   return {
     ...result,
     ORCH_DATA_DIR: config.dataDir,

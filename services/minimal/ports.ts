@@ -1,8 +1,8 @@
 /** Finds out before anything is started which ports are taken. */
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import type { Config } from './config.ts';
-import type { ServiceDefinition } from './services.ts';
+import type { PortSetting, ServiceDefinition } from './services.ts';
 import { settings } from '#services/shared/settings.ts';
 
 /** One line for each port that is taken: the port, the service and the setting. */
@@ -21,6 +21,36 @@ export async function takenPorts(
     }),
   );
   return lines.flat();
+}
+
+/** Gives a free port to every service that may have any, where its own is taken; the others stay.
+ *  @param say tells of each */
+export async function moveTakenPorts(
+  services: readonly ServiceDefinition[],
+  config: Config,
+  say: (line: string) => void,
+): Promise<Config> {
+  const moved: Partial<Record<PortSetting, number>> = {};
+  for (const { name, movable } of services) {
+    if (movable === undefined) continue;
+    const wanted = config[movable];
+    if ((await listenProblem(config.bind, wanted)) !== 'EADDRINUSE') continue;
+    const port = await freePort(config.bind);
+    moved[movable] = port;
+    const { variable } = settings[movable];
+    say(
+      `Port ${wanted} on ${config.bind} for the ${name} is taken, so it takes ${port}; set ${variable} to choose another.`,
+    );
+  }
+  return { ...config, ...moved };
+}
+
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return port;
 }
 
 /** @returns the error's code */

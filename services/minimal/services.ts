@@ -1,8 +1,9 @@
 /** The processes of the minimal edition. */
 import { fileURLToPath } from 'node:url';
 import type { Settings } from '#services/shared/config.ts';
+import { localAddress } from './config.ts';
 
-type PortSetting = {
+export type PortSetting = {
   [K in keyof Settings]: K extends `${string}Port` ? K : never;
 }[keyof Settings];
 
@@ -14,8 +15,12 @@ export interface ServiceDefinition {
   readonly ports: readonly [PortSetting, ...PortSetting[]];
   /** The variables with secrets that it gets; it gets all the others. */
   readonly secrets: readonly string[];
+  /** A port of these that is taken is no obstacle: any free one does. */
+  readonly movable?: PortSetting;
   /** Printed when it is up; a path beneath its first port's address. */
   readonly page: string;
+  /** Printed in its place. */
+  readonly address?: (config: Settings) => string;
   /** Longest life of V8's heap, in MB. */
   readonly maxHeapMb: number;
   /** Young generation of V8's heap, in MB: a small one costs little speed, but where requests come in
@@ -40,7 +45,6 @@ export const services: readonly ServiceDefinition[] = [
       'SECRET_MASTER_KEY',
       'SECRET_MASTER_KEY_OTHER',
       'ORCH_ADMIN_PASSWORD',
-      'ORCH_REDIS_PASSWORD',
       'ORCH_S3_SECRET_ACCESS_KEY',
     ],
     page: '/',
@@ -77,6 +81,17 @@ export const services: readonly ServiceDefinition[] = [
     ],
     page: '/health',
     maxHeapMb: 128,
+    youngHeapMb: 4,
+  },
+  {
+    name: 'redis',
+    entry: entry('redis'),
+    ports: ['redisHealthPort', 'redisPort'],
+    secrets: ['ORCH_DATABASE_URL', 'ORCH_NATS_URL', 'ORCH_NATS_CREDENTIALS', 'ORCH_REDIS_PASSWORD'],
+    movable: 'redisPort',
+    page: '/health',
+    address: ({ bind, redisPort }) => localAddress(bind, redisPort, 'redis'),
+    maxHeapMb: 256,
     youngHeapMb: 4,
   },
 ];

@@ -9,7 +9,7 @@ import { serviceEnvironment } from './environment.ts';
 import { holdFolder } from './hold.ts';
 import { openLogFile } from './log-file.ts';
 import { platformProblem } from './platform.ts';
-import { takenPorts } from './ports.ts';
+import { moveTakenPorts, takenPorts } from './ports.ts';
 import { createRelay } from './relay.ts';
 import { prepareSecrets, type Secrets } from './secrets.ts';
 import { createService, type Service } from './service.ts';
@@ -47,9 +47,10 @@ export async function startSupervisor(
   const problem = platformProblem(process.platform, process.arch);
   if (problem !== undefined) throw new StartRefused(problem);
   for (const line of [...unknownVariables(environment), ...unusedSettings(environment)]) say(line);
-  const config = readMinimalConfig(environment);
-  makeFolders(config.dataDir);
-  holdFolder(config.dataDir);
+  const wanted = readMinimalConfig(environment);
+  makeFolders(wanted.dataDir);
+  holdFolder(wanted.dataDir);
+  const config = await moveTakenPorts(options.services, wanted, say);
   const taken = await takenPorts(options.services, config);
   if (taken.length > 0) throw new StartRefused(taken.join('\n'));
   const running = createRunning();
@@ -143,8 +144,9 @@ function announce(
 ): void {
   const { say, services } = options;
   const width = Math.max(...services.map(({ name }) => name.length)) + 2;
-  for (const { name, page, ports } of services) {
-    say(`  ${name.padEnd(width)}${localAddress(config.bind, config[ports[0]])}${page}`);
+  for (const { name, page, ports, address } of services) {
+    const own = `${localAddress(config.bind, config[ports[0]])}${page}`;
+    say(`  ${name.padEnd(width)}${address?.(config) ?? own}`);
   }
   const folder = relative(process.cwd(), config.dataDir);
   const shown = folder === '' || folder.startsWith('..') ? config.dataDir : `./${folder}`;

@@ -1,4 +1,5 @@
 /** What is wrong with a value that somebody sent. */
+import { isStorable } from '#domain/kernel/json.ts';
 import type { ErrorObject } from 'ajv';
 
 /** One fault of a value, by JSON Pointer (RFC 6901). */
@@ -40,4 +41,27 @@ export function faultOf(error: ErrorObject): Fault {
 /** A name as a part of a JSON Pointer. */
 export function escaped(name: unknown): string {
   return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+const maxDepth = 64;
+
+/** Text that the database cannot hold, or nesting that no schema asks for. Works through its own
+ *  list, so that no nesting can exhaust the stack. */
+export function contentFault(root: unknown, anyText: boolean): Fault | undefined {
+  const waiting: { value: unknown; pointer: string; depth: number }[] = [
+    { value: root, pointer: '', depth: 0 },
+  ];
+  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+    const { value, pointer, depth } = one;
+    if (typeof value === 'string' && !anyText && !isStorable(value)) {
+      return { pointer, detail: 'holds a NUL character or half a surrogate pair' };
+    }
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth === maxDepth) return { pointer, detail: `is nested deeper than ${maxDepth} levels` };
+    for (const [name, child] of Object.entries(value)) {
+      if (!isStorable(name)) return { pointer, detail: 'has a name with a NUL character' };
+      waiting.push({ value: child, pointer: `${pointer}/${escaped(name)}`, depth: depth + 1 });
+    }
+  }
+  return undefined;
 }

@@ -73,6 +73,7 @@ export const settings = {
   runtimeMetricsPort: port('ORCH_RUNTIME_METRICS_PORT', 9093),
   mcpPort: port('ORCH_MCP_PORT', 8010),
   redisPort: port('ORCH_REDIS_PORT', 6379),
+  redisHealthPort: port('ORCH_REDIS_HEALTH_PORT', 9094),
 
   // Where things are kept
   dataDir: path('ORCH_DATA_DIR', () => resolve('.orchestrator')),
@@ -124,6 +125,8 @@ export const settings = {
     () => availableParallelism() * 2,
   ),
   leaseSeconds: integer('ORCH_LEASE_SECONDS', { min: 2, max: 3600 }, 15),
+  /** Of runs that programs took from the queue and that they do not renew. */
+  queueLeaseSeconds: integer('ORCH_QUEUE_LEASE_SECONDS', { min: 2, max: 3600 }, 60),
   /** The interpreter for scripts that name none. */
   python: optional(path('ORCH_PYTHON')),
   /** Execute runs even where a required layer of the sandbox is missing. */

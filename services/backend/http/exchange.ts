@@ -1,5 +1,6 @@
 /** One request on its way to its operation: who asks, may they, and what do they ask. */
 import type { ServerResponse } from 'node:http';
+import { isStorable } from '#domain/kernel/json.ts';
 import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseCommandId, type SessionId } from '#domain/kernel/ids.ts';
 import { mayAnywhere, scopesOf } from '#domain/kernel/rights.ts';
@@ -13,7 +14,7 @@ import type { Access, Call, Operation } from './operation.ts';
 import { isProblem, notFound, problem, problemKinds, type Problem } from './problem.ts';
 import type { Refused } from '#services/shared/refusals.ts';
 import type { Sendable } from './send.ts';
-import { isStorable, queryProblem } from './validation.ts';
+import { queryProblem } from './validation.ts';
 
 /** Filled in as it becomes known. */
 export interface Exchange {

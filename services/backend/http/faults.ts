@@ -1,6 +1,6 @@
 /** Turns what was thrown into what the client is told. Nothing of an error's text ever leaves. */
 import { ObjectStoreFull, ObjectStoreUnavailable } from '#domain/ports/objects.ts';
-import { sqlState } from '#infra/postgres/database.ts';
+import { isDatabaseAway } from '#services/shared/database-away.ts';
 import { BodyTooLarge } from './body.ts';
 import { problem, type Problem } from './problem.ts';
 
@@ -9,11 +9,6 @@ const unavailable: Problem = problem(
   'unavailable',
   'A part of the platform is down. Nothing was half done; try again in a moment.',
 );
-
-// Connection failures, resources exhausted, shutting down, starting up.
-const awayState = /^(08...|53...|57P0[1-5]|E(CONN|PIPE|NOENT|TIMEDOUT|AI_AGAIN).*)$/;
-const awayMessage =
-  /timeout exceeded when trying to connect|Connection terminated|after calling end|Client has encountered a connection error/;
 
 /** The problem of an error; `logged` says whether the log should have it. */
 export function faultOf(error: unknown): { readonly problem: Problem; readonly logged: boolean } {
@@ -37,9 +32,4 @@ export function faultOf(error: unknown): { readonly problem: Problem; readonly l
     return { problem: problem('invalid_parameter', detail), logged: false };
   }
   return { problem: internal, logged: true };
-}
-
-function isDatabaseAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return awayState.test(sqlState(error) ?? '') || awayMessage.test(error.message);
 }

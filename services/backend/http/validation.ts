@@ -1,7 +1,7 @@
 /** Checks requests against the same schemas that the API description publishes. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
-import { escaped, faultOf, type Fault } from '#services/shared/faults.ts';
+import { contentFault, faultOf, type Fault } from '#services/shared/faults.ts';
 import { problem, type Problem } from './problem.ts';
 
 // Bodies are taken as they are; in a query everything is text, so there `limit=5` is a number.
@@ -61,34 +61,9 @@ function summaryOf(errors: readonly Fault[]): string {
     : `The field "${first.pointer.slice(1)}" ${first.detail}.`;
 }
 
-const maxDepth = 64;
-
-/** Text that the database cannot hold, or nesting that no schema asks for. Works through its own
- *  list, so that no nesting can exhaust the stack. */
+/** Text that the database cannot hold, or nesting that no schema asks for. */
 export function contentProblem(root: unknown, anyText: boolean): Problem | undefined {
-  const waiting: { value: unknown; pointer: string; depth: number }[] = [
-    { value: root, pointer: '', depth: 0 },
-  ];
-  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
-    const { value, pointer, depth } = one;
-    if (typeof value === 'string' && !anyText && !isStorable(value)) {
-      return fault(pointer, 'holds a NUL character or half a surrogate pair');
-    }
-    if (typeof value !== 'object' || value === null) continue;
-    if (depth === maxDepth) return fault(pointer, `is nested deeper than ${maxDepth} levels`);
-    for (const [name, child] of Object.entries(value)) {
-      if (!isStorable(name)) return fault(pointer, 'has a name with a NUL character');
-      waiting.push({ value: child, pointer: `${pointer}/${escaped(name)}`, depth: depth + 1 });
-    }
-  }
-  return undefined;
-}
-
-/** Whether Postgres can keep the text. */
-export function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
-}
-
-function fault(pointer: string, detail: string): Problem {
-  return problem('validation_failed', `The body ${detail}.`, { errors: [{ pointer, detail }] });
+  const found = contentFault(root, anyText);
+  if (found === undefined) return undefined;
+  return problem('validation_failed', `The body ${found.detail}.`, { errors: [found] });
 }

@@ -29,7 +29,7 @@ export interface RunAnswer {
   readonly log_lines: number;
 }
 
-export type ServiceName = 'backend' | 'runtime' | 'scheduler';
+export type ServiceName = 'backend' | 'runtime' | 'scheduler' | 'redis';
 
 export interface ProductOptions {
   /** Default: a new temporary one. */
@@ -54,7 +54,7 @@ export class Product {
   /** Starts the minimal edition on free ports and signs in as its administrator. */
   static async start(options: ProductOptions = {}): Promise<Product> {
     const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'orchestrator-')));
-    const [http, runtimeHealth, schedulerHealth, metrics] = await freePorts(4);
+    const [http, runtimeHealth, schedulerHealth, metrics, redisHealth, redis] = await freePorts(6);
     const process = spawn(globalThis.process.execPath, [entry], {
       env: {
         ...globalThis.process.env,
@@ -63,6 +63,8 @@ export class Product {
         ORCH_RUNTIME_HEALTH_PORT: String(runtimeHealth),
         ORCH_SCHEDULER_HEALTH_PORT: String(schedulerHealth),
         ORCH_RUNTIME_METRICS_PORT: String(metrics),
+        ORCH_REDIS_HEALTH_PORT: String(redisHealth),
+        ORCH_REDIS_PORT: String(redis),
         ORCH_ADMIN_PASSWORD: productPassword,
         ...options.variables,
       },

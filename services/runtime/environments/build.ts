@@ -1,7 +1,7 @@
 /** One build: a fresh folder, the installer's work in it, and its output line by line. */
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createLineSplitter } from '../logs/line-splitter.ts';
+import { createLineSplitter } from '#services/shared/line-splitter.ts';
 import type { BuildRunner } from './build-runner.ts';
 import type { IndexSettings } from './index-settings.ts';
 import type { Installer } from './installer.ts';

@@ -3,7 +3,7 @@
  *  Until half of the stored log's limit is reached, chunks belong to its head, which stays; all later
  *  ones belong to its tail, of which only the end stays. No chunk belongs to both. */
 import type { LogChunk } from '#domain/ports/run-logs.ts';
-import type { LogLine } from './line-splitter.ts';
+import type { LogLine } from '#services/shared/line-splitter.ts';
 
 /** A chunk is sealed when its JSON text reaches this size. */
 export const CHUNK_BYTES = 64 * 1024;

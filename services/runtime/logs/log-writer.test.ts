@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { LogChunk } from '#domain/ports/run-logs.ts';
-import type { LogLine } from './line-splitter.ts';
+import type { LogLine } from '#services/shared/line-splitter.ts';
 import { LogWriter } from './log-writer.ts';
 import { itemsOf, ManualTimers, MemoryStore } from './testing.ts';
 

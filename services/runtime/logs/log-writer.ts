@@ -5,7 +5,7 @@
 import type { Clock } from '#domain/ports/clock.ts';
 import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 import { ChunkBuilder, type SealedChunk } from './chunk-builder.ts';
-import type { LogLine } from './line-splitter.ts';
+import type { LogLine } from '#services/shared/line-splitter.ts';
 import { LogWindow } from './log-window.ts';
 import { systemTimers, type Timers } from './timers.ts';
 

@@ -1,5 +1,5 @@
 /** The log of one run, from the bytes of its process to the store. */
-import { createLineSplitter } from './line-splitter.ts';
+import { createLineSplitter } from '#services/shared/line-splitter.ts';
 import type { LogTotals, LogWriter } from './log-writer.ts';
 import { Masker } from './masker.ts';
 import { systemTimers, type Timers } from './timers.ts';

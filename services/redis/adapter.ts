@@ -1,0 +1,120 @@
+/** The adapter as a whole: what it serves, over one port. */
+import type { Bus } from '#domain/ports/bus.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import type { Commands } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
+import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
+import { gathered } from '#projections/gathered.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import { findLiveTokens } from '#projections/tokens/queries.ts';
+import type { Logger } from '#services/shared/logger.ts';
+import { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
+import { RefusalRecorder } from '#services/shared/refusals.ts';
+import { TokenUses } from '#services/shared/token-uses.ts';
+import type pg from 'pg';
+import { Callers } from './callers.ts';
+import type { Command } from './command.ts';
+import { channelCommands } from './commands/channels.ts';
+import { clientCommands } from './commands/client.ts';
+import { commandCommand } from './commands/command.ts';
+import { giveCommands } from './commands/give.ts';
+import { keyCommands } from './commands/keys.ts';
+import { signInCommands } from './commands/sign-in.ts';
+import { streamCommands } from './commands/streams.ts';
+import { takeCommands } from './commands/take.ts';
+import { Hub } from './channels/hub.ts';
+import { dispatch } from './dispatch.ts';
+import { Desk } from './jobs/desk.ts';
+import { Leases } from './jobs/leases.ts';
+import { LeasedLogs } from './logs/leased-logs.ts';
+import { Refusals } from './refusals.ts';
+import { RedisServer, usualOptions, type ServerOptions } from './server.ts';
+
+const schemaPatienceMs = 2_000;
+
+export interface AdapterParts {
+  readonly commands: Commands;
+  readonly reads: ReadModels;
+  readonly pool: pg.Pool;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  /** Lets in without a token; `undefined` for nobody. */
+  readonly password: string | undefined;
+  /** Of a run that was taken and is not renewed. */
+  readonly leaseSeconds: number;
+  readonly options?: ServerOptions;
+}
+
+export interface Adapter {
+  /** Listens. @returns the port @throws when the port is taken */
+  listen(port: number, host: string): Promise<number>;
+  /** Ends what is under way; safe twice. */
+  close(): Promise<void>;
+}
+
+export function createAdapter(parts: AdapterParts): Adapter {
+  const { reads, pool, bus, clock, ids, logger, password, leaseSeconds } = parts;
+  const tokenUses = new TokenUses({ database: pool, clock, logger });
+  const recorder = new RefusalRecorder(parts);
+  const refusals = new Refusals(recorder, ids);
+  const findToken = gathered(async (hashes: readonly string[]) => {
+    const tokens = await findLiveTokens(reads, hashes, clock.now());
+    return new Map(tokens.map((token) => [token.token_hash, token]));
+  });
+  const callers = new Callers({ password, findToken, tokenUses });
+  const parameterSchemas = new ParameterSchemas(schemaPatienceMs);
+  const queue = new PostgresRunQueue(pool);
+  const leases = new Leases({
+    queue,
+    commands: parts.commands,
+    database: pool,
+    clock,
+    ids,
+    leaseSeconds,
+  });
+  const desk = new Desk({ leases, callers, bus, logger });
+  const hub = new Hub({ bus, reads, callers, connections: () => server.connections, logger });
+  const shared = { ...parts, database: pool, refusals, leases, parameterSchemas, desk, hub };
+  let port = 0;
+  const commands: ReadonlyMap<string, Command> = byName([
+    ...signInCommands({ callers, refusals }),
+    ...clientCommands({
+      startedAt: clock.now(),
+      connectedClients: () => server.connections.size,
+      port: () => port,
+    }),
+    commandCommand(() => commands),
+    ...giveCommands(shared),
+    ...takeCommands(shared),
+    ...keyCommands(shared),
+    ...channelCommands(shared),
+    ...streamCommands({
+      ...shared,
+      runLogs: new PostgresRunLogs(pool),
+      leasedLogs: new LeasedLogs({ pool, bus, clock }),
+    }),
+  ]);
+  const server = new RedisServer(
+    {
+      clock,
+      logger,
+      execute: (request, connection) =>
+        dispatch(request, connection, { commands, callers, refusals, logger }),
+    },
+    parts.options ?? usualOptions,
+  );
+  return {
+    listen: async (wanted, host) => (port = await server.listen(wanted, host)),
+    close: async () => {
+      await Promise.all([server.close(), desk.close(), hub.close()]);
+      await Promise.all([recorder.close(), tokenUses.close(), parameterSchemas.close()]);
+    },
+  };
+}
+
+function byName(commands: readonly Command[]): ReadonlyMap<string, Command> {
+  return new Map(commands.map((command) => [command.name, command]));
+}

@@ -1,0 +1,157 @@
+/** Who is subscribed to what, and what they are told. As in Redis, nothing is kept for those who are not there:
+ *  whoever comes back looks at what is stored. */
+import type { Bus } from '#domain/ports/bus.ts';
+import { parseScriptId } from '#domain/kernel/ids.ts';
+import type { Right } from '#domain/kernel/rights.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import { findScriptGroups } from '#projections/scripts/queries.ts';
+import type { Logger } from '#services/shared/logger.ts';
+import { isIn, may, type Caller, type Callers, type Credential } from '../callers.ts';
+import type { Connection } from '../connection.ts';
+import { globMatches } from '../resp/glob.ts';
+import { push } from '../resp/replies.ts';
+
+/** Channels, and what it takes to hear what is said there. */
+export const channels = {
+  'script.updated': 'scripts.list',
+  'script.completed': 'runs.read',
+  'scheduler:reload': 'schedules.read',
+} as const satisfies Record<string, Right>;
+
+export type Channel = keyof typeof channels;
+
+export function isChannel(name: string): name is Channel {
+  return Object.hasOwn(channels, name);
+}
+
+/** What waits to be told; beyond it, the oldest is left out. */
+const maxWaiting = 10_000;
+
+interface Message {
+  readonly channel: Channel;
+  /** Whose group decides who hears of it; everybody, where it is about no script alone. */
+  readonly scriptId: string | undefined;
+  readonly text: string;
+}
+
+export interface HubParts {
+  readonly bus: Bus;
+  readonly reads: ReadModels;
+  readonly callers: Callers;
+  readonly connections: () => Iterable<Connection>;
+  readonly logger: Logger;
+}
+
+export class Hub {
+  readonly #parts: HubParts;
+  readonly #unsubscribe: readonly (() => void)[];
+  #waiting: Message[] = [];
+  #telling: Promise<void> | undefined;
+
+  constructor(parts: HubParts) {
+    this.#parts = parts;
+    const { bus } = parts;
+    this.#unsubscribe = [
+      bus.subscribe('script-updated', ({ scriptId, version, position, time }) =>
+        this.#note('script.updated', scriptId, { script_id: scriptId, version, position, time }),
+      ),
+      bus.subscribe('script-completed', ({ scriptId, runId, status, exitCode, position }) =>
+        this.#note('script.completed', scriptId, {
+          script_id: scriptId,
+          run_id: runId,
+          status,
+          exit_code: exitCode,
+          position,
+        }),
+      ),
+      bus.subscribe('reload', ({ scriptId, scheduleId, position }) =>
+        this.#note('scheduler:reload', scriptId, {
+          script_id: scriptId,
+          schedule_id: scheduleId,
+          position,
+        }),
+      ),
+    ];
+  }
+
+  /** How many connections of this process hear what is said on a channel. */
+  listeners(channel: string): number {
+    return [...this.#parts.connections()].filter((one) => hears(one, channel)).length;
+  }
+
+  /** Tells what has come, and nothing more; safe twice. */
+  async close(): Promise<void> {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    await this.#telling;
+  }
+
+  #note(channel: Channel, scriptId: string | undefined, body: object): void {
+    if (this.listeners(channel) === 0) return;
+    if (this.#waiting.length >= maxWaiting) this.#waiting.shift();
+    this.#waiting.push({ channel, scriptId, text: JSON.stringify(body) });
+    this.#telling ??= this.#tellAll().finally(() => (this.#telling = undefined));
+  }
+
+  async #tellAll(): Promise<void> {
+    const { logger } = this.#parts;
+    while (this.#waiting.length > 0) {
+      const messages = this.#waiting;
+      this.#waiting = [];
+      try {
+        await this.#tell(messages);
+      } catch (error) {
+        logger.warn({ error, lost: messages.length }, 'subscribers were not told');
+      }
+    }
+  }
+
+  async #tell(messages: readonly Message[]): Promise<void> {
+    const subscribers = [...this.#parts.connections()].filter((connection) =>
+      messages.some(({ channel }) => hears(connection, channel)),
+    );
+    const isNarrowed = subscribers.some(({ session }) => session.credential?.kind === 'token');
+    const groups = isNarrowed ? await this.#groupsOf(messages) : new Map<string, string>();
+    for (const connection of subscribers) {
+      // Asked last, so that nobody is told what they may not hear any more.
+      const { credential } = connection.session;
+      const caller = credential && (await this.#parts.callers.callerOf(credential));
+      if (credential === undefined || caller === undefined) connection.close();
+      else tellOne(connection, caller, credential, messages, groups);
+    }
+  }
+
+  async #groupsOf(messages: readonly Message[]): Promise<ReadonlyMap<string, string>> {
+    const ids = new Set(messages.flatMap(({ scriptId }) => parseScriptId(scriptId ?? '') ?? []));
+    return await findScriptGroups(this.#parts.reads, [...ids]);
+  }
+}
+
+function tellOne(
+  connection: Connection,
+  caller: Caller,
+  credential: Credential,
+  messages: readonly Message[],
+  groups: ReadonlyMap<string, string>,
+): void {
+  const { session } = connection;
+  for (const { channel, scriptId, text } of messages) {
+    if (!may(caller, channels[channel])) continue;
+    if (credential.kind === 'token' && scriptId !== undefined) {
+      const group = groups.get(scriptId);
+      if (group === undefined || !isIn(caller, group)) continue;
+    }
+    if (session.channels.has(channel)) connection.tell(push('message', channel, text));
+    for (const pattern of session.patterns) {
+      if (globMatches(pattern, channel)) {
+        connection.tell(push('pmessage', Buffer.from(pattern, 'latin1'), channel, text));
+      }
+    }
+  }
+}
+
+function hears({ session }: Connection, channel: string): boolean {
+  return (
+    session.channels.has(channel) ||
+    [...session.patterns].some((pattern) => globMatches(pattern, channel))
+  );
+}

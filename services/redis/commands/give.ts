@@ -1,0 +1,92 @@
+/** LPUSH, and a look at what waits. */
+import { oneKey, type Answer, type Command, type MemberCall } from '../command.ts';
+import { groupsOf } from '../callers.ts';
+import { jobsOf, type JobsParts } from '../jobs/jobs.ts';
+import { pushJob, readJobs, type PushParts, type Refused } from '../jobs/push.ts';
+import { integerOf, notAnInteger, parseKey, wrongType } from '../keys.ts';
+import type { Refusals } from '../refusals.ts';
+import { failure } from '../resp/replies.ts';
+import { countWaiting, listWaiting } from '../stores/queue.ts';
+
+const maxListed = 1000;
+
+export interface GiveParts extends PushParts, JobsParts {
+  readonly refusals: Refusals;
+}
+
+export function giveCommands(parts: GiveParts): readonly Command[] {
+  return [
+    {
+      name: 'lpush',
+      arity: -3,
+      flags: ['write', 'denyoom', 'fast'],
+      keys: oneKey,
+      access: 'runs.start',
+      run: (call) => push(call, parts),
+    },
+    {
+      name: 'llen',
+      arity: 2,
+      flags: ['readonly', 'fast'],
+      keys: oneKey,
+      access: 'runs.read',
+      run: async ({ args: [name], caller }) => {
+        const { kind } = parseKey(name);
+        if (kind === 'logs' || kind === 'lease') return wrongType;
+        return kind === 'jobs' ? await countWaiting(parts.database, groupsOf(caller)) : 0;
+      },
+    },
+    {
+      name: 'lrange',
+      arity: 4,
+      flags: ['readonly'],
+      keys: oneKey,
+      access: 'runs.read',
+      run: (call) => range(call, parts),
+    },
+  ];
+}
+
+/** All jobs are read before the first is queued, so that what is no job stops them all. From then on each
+ *  is a request of its own: one that is refused ends the command, and those before it stay queued. */
+async function push(call: MemberCall, parts: GiveParts): Promise<Answer> {
+  const { args, caller, session } = call;
+  const [name, ...texts] = args;
+  const { kind } = parseKey(name);
+  if (kind === 'logs' || kind === 'lease') return wrongType;
+  if (kind === 'none') return failure('ERR there is no such list: jobs go to runtime:jobs');
+  const place = (index: number) => (texts.length === 1 ? '' : ` (job ${index + 1})`);
+  const refused = ({ code, detail, resource }: Refused, index: number, queued: number) => {
+    const rest = queued === 0 ? '' : ` The ${queued} before it are queued.`;
+    const turned = { session, caller, name: 'lpush', code, resource };
+    return parts.refusals.refused(turned, `${detail}${place(index)}${rest}`);
+  };
+  const jobs = await readJobs(texts, caller, parts);
+  for (const [index, job] of jobs.entries()) {
+    if ('code' in job) return refused({ ...job, resource: null }, index, 0);
+  }
+  for (const [index, job] of jobs.entries()) {
+    if ('code' in job) continue;
+    const refusal = await pushJob(job, caller, session, parts);
+    if (refusal !== undefined) return refused(refusal, index, index);
+  }
+  return await countWaiting(parts.database, groupsOf(caller));
+}
+
+async function range(call: MemberCall, parts: GiveParts): Promise<Answer> {
+  const { args, caller } = call;
+  const [first, last] = [integerOf(args[1]), integerOf(args[2])];
+  if (first === undefined || last === undefined) return notAnInteger;
+  const { kind } = parseKey(args[0]);
+  if (kind === 'logs' || kind === 'lease') return wrongType;
+  if (kind === 'none') return [];
+  const groups = groupsOf(caller);
+  const length = await countWaiting(parts.database, groups);
+  const from = Math.max(0, first < 0 ? length + first : first);
+  const to = Math.min(length - 1, last < 0 ? length + last : last);
+  if (from > to) return [];
+  if (to - from >= maxListed) return failure(`ERR ask for at most ${maxListed} jobs at once`);
+  const runIds = await listWaiting(parts.database, groups, from, to - from + 1);
+  const jobs = await jobsOf(runIds, new Map(), parts);
+  return runIds.flatMap((runId) => jobs.get(runId) ?? []);
+}

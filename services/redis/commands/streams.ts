@@ -1,0 +1,292 @@
+/** Logs of runs as streams: XADD, XLEN, XRANGE and XREAD. The id of an entry is its line's `seq`, as `12-0`. */
+import { parseRunId, type RunId } from '#domain/kernel/ids.ts';
+import type { Bus } from '#domain/ports/bus.ts';
+import type { LogItem, RunLogs } from '#domain/ports/run-logs.ts';
+import { findRuns } from '#projections/runs/queries.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import { isIn, type Caller } from '../callers.ts';
+import { oneKey, textOf, upper, type Answer, type Command, type MemberCall } from '../command.ts';
+import type { Leases } from '../jobs/leases.ts';
+import { integerOf, notAnInteger, parseKey, syntaxError, wrongType, type Key } from '../keys.ts';
+import { parsePlace, placeOf } from '../logs/places.ts';
+import type { LeasedLogs } from '../logs/leased-logs.ts';
+import { failure, noArray, streams, type ErrorReply, type Reply } from '../resp/replies.ts';
+import { afterOrGone } from '../waiting.ts';
+
+/** Messages of the bus may be lost: looking now and then is the guarantee. */
+const lookEveryMs = 1_000;
+const maxStreams = 64;
+const pageSize = 1000;
+const maxReplyBytes = 4 * 1024 * 1024;
+
+export interface StreamParts {
+  readonly reads: ReadModels;
+  readonly runLogs: RunLogs;
+  readonly leases: Leases;
+  readonly leasedLogs: LeasedLogs;
+  readonly bus: Bus;
+}
+
+const tooLarge = failure('ERR the answer is larger than 4 MiB: ask for less with COUNT');
+const badId = failure('ERR Invalid stream ID specified as stream command argument');
+
+export function streamCommands(parts: StreamParts): readonly Command[] {
+  const read = { flags: ['readonly'], keys: oneKey } as const;
+  return [
+    {
+      name: 'xadd',
+      arity: -5,
+      flags: ['write', 'denyoom', 'fast'],
+      keys: oneKey,
+      access: 'runs.start',
+      run: (call) => add(call, parts),
+    },
+    {
+      ...read,
+      access: 'runs.read',
+      name: 'xlen',
+      arity: 2,
+      flags: ['readonly', 'fast'],
+      run: async ({ args: [name], caller }) => {
+        const key = parseKey(name);
+        if (key.kind === 'jobs' || key.kind === 'lease') return wrongType;
+        return (await visible([key], caller, parts)).length === 0 || key.kind !== 'logs'
+          ? 0
+          : await lengthOf(key.runId, parts);
+      },
+    },
+    { ...read, access: 'runs.read', name: 'xrange', arity: -4, run: (call) => range(call, parts) },
+    {
+      ...read,
+      access: 'runs.read',
+      name: 'xread',
+      arity: -4,
+      flags: ['readonly', 'blocking', 'movablekeys'],
+      keys: [0, 0, 0],
+      run: (call) => readStreams(call, parts),
+    },
+  ];
+}
+
+/** The number of the last line. */
+async function lengthOf(runId: RunId, { runLogs }: StreamParts): Promise<number> {
+  const page = await runLogs.read(runId, { fromSeq: 1, limit: 1, fromEnd: true });
+  return page.nextSeq - 1;
+}
+
+/** Writes lines to the log of a run that the caller has leased. */
+async function add(call: MemberCall, parts: StreamParts): Promise<Answer> {
+  const [name, id, ...fields] = call.args;
+  const key = parseKey(name);
+  if (key.kind === 'jobs' || key.kind === 'lease') return wrongType;
+  if (key.kind === 'none') {
+    return failure('ERR there is no such stream: lines go to runs:{run_id}:logs');
+  }
+  if (textOf(id) !== '*') return failure('ERR the id of a line is given by the platform: say *');
+  if (fields.length % 2 !== 0) {
+    return failure("ERR wrong number of arguments for 'xadd' command");
+  }
+  let text: Buffer | undefined;
+  let stream: 'stdout' | 'stderr' = 'stdout';
+  for (let at = 0; at < fields.length; at += 2) {
+    const [field, value] = [textOf(fields[at]), fields[at + 1]];
+    if (field === 'text') text = value;
+    else if (field === 'stream' && textOf(value) === 'stderr') stream = 'stderr';
+    else if (field === 'stream' && textOf(value) === 'stdout') stream = 'stdout';
+    else return failure('ERR a line has the fields text and stream (stdout or stderr)');
+  }
+  if (text === undefined) return failure('ERR a line has to have the field text');
+  const held = await parts.leases.held(key.runId, call);
+  const lastSeq = held && (await parts.leasedLogs.append(held, stream, text));
+  if (lastSeq === undefined) {
+    return failure(
+      'ERR run_fenced: You have no lease on such a run: it has ended, or is another’s.',
+    );
+  }
+  return placeOf(lastSeq);
+}
+
+async function range(call: MemberCall, parts: StreamParts): Promise<Answer> {
+  const [name, start, end, option, value, ...others] = call.args;
+  const key = parseKey(name);
+  if (key.kind === 'jobs' || key.kind === 'lease') return wrongType;
+  const from = parsePlace(textOf(start), 'start');
+  const to = parsePlace(textOf(end), 'end');
+  if (from === undefined || to === undefined) return badId;
+  let count = Number.POSITIVE_INFINITY;
+  if (option !== undefined) {
+    if (upper(option) !== 'COUNT' || value === undefined || others.length > 0) return syntaxError;
+    const wanted = integerOf(value);
+    if (wanted === undefined) return notAnInteger;
+    count = Math.max(0, wanted);
+  }
+  const [runId] = await visible([key], call.caller, parts);
+  if (runId === undefined || count === 0) return [];
+  const items = await linesOf(runId, { from, to, count, bytes: maxReplyBytes }, parts);
+  return items?.map(entry) ?? tooLarge;
+}
+
+interface Reading {
+  readonly runIds: readonly (readonly [name: Buffer, runId: RunId, from: number])[];
+  readonly count: number;
+}
+
+async function readStreams(call: MemberCall, parts: StreamParts): Promise<Answer> {
+  const parsed = parseRead(call.args);
+  if (!('names' in parsed)) return parsed;
+  const { names, places, count, blockMs } = parsed;
+  const keys = names.map(parseKey);
+  if (keys.some(({ kind }) => kind === 'jobs' || kind === 'lease')) return wrongType;
+  const seen = new Set<string>(await visible(keys, call.caller, parts));
+  const runIds: [Buffer, RunId, number][] = [];
+  for (const [index, key] of keys.entries()) {
+    const place = places[index] ?? '';
+    const after = place === '$' ? 0 : parsePlace(place, 'after');
+    if (after === undefined) return badId;
+    if (key.kind !== 'logs' || !seen.has(key.runId)) continue;
+    const from = place === '$' ? (await lengthOf(key.runId, parts)) + 1 : after;
+    runIds.push([names[index] ?? Buffer.alloc(0), key.runId, from]);
+  }
+  return await readInTime({ runIds, count }, blockMs, call.signal, parts);
+}
+
+interface ParsedRead {
+  readonly names: readonly Buffer[];
+  readonly places: readonly string[];
+  readonly count: number;
+  /** `undefined` does not wait. */
+  readonly blockMs: number | undefined;
+}
+
+function parseRead(args: readonly Buffer[]): ParsedRead | ErrorReply {
+  let count = Number.POSITIVE_INFINITY;
+  let blockMs: number | undefined;
+  let at = 0;
+  for (; at < args.length && upper(args[at]) !== 'STREAMS'; at += 2) {
+    const value = integerOf(args[at + 1]);
+    switch (upper(args[at])) {
+      case 'COUNT':
+        if (value === undefined) return notAnInteger;
+        count = value < 1 ? Number.POSITIVE_INFINITY : value;
+        break;
+      case 'BLOCK':
+        if (value === undefined) return failure('ERR timeout is not an integer or out of range');
+        if (value < 0) return failure('ERR timeout is negative');
+        blockMs = value === 0 ? Number.POSITIVE_INFINITY : value;
+        break;
+      default:
+        return syntaxError;
+    }
+  }
+  const rest = args.slice(at + 1);
+  if (rest.length === 0) return syntaxError;
+  if (rest.length % 2 !== 0) {
+    return failure(
+      "ERR Unbalanced 'xread' list of streams: for each stream key an ID or '$' must be specified.",
+    );
+  }
+  const half = rest.length / 2;
+  if (half > maxStreams) return failure(`ERR ask for at most ${maxStreams} streams at once`);
+  return { names: rest.slice(0, half), places: rest.slice(half).map(textOf), count, blockMs };
+}
+
+/** Looks, and looks again when something was written, until there is something or the time is over. */
+async function readInTime(
+  reading: Reading,
+  blockMs: number | undefined,
+  signal: AbortSignal,
+  parts: StreamParts,
+): Promise<Answer> {
+  if (blockMs === undefined) return (await readOnce(reading, parts)) ?? noArray;
+  const wanted = new Set<string>(reading.runIds.map(([, runId]) => runId));
+  let isOver = false;
+  let look: () => void = () => undefined;
+  const unsubscribe = parts.bus.subscribe('log', ({ runId }) => {
+    if (wanted.has(runId)) look();
+  });
+  const cancel = afterOrGone(blockMs, signal, () => {
+    isOver = true;
+    look();
+  });
+  try {
+    for (;;) {
+      const told = new Promise<void>((resolve) => (look = resolve));
+      const found = await readOnce(reading, parts);
+      if (found !== undefined) return found;
+      if (isOver) return noArray;
+      const timer = setTimeout(look, lookEveryMs);
+      await told;
+      clearTimeout(timer);
+    }
+  } finally {
+    unsubscribe();
+    cancel();
+  }
+}
+
+/** @returns `undefined` where there is nothing */
+async function readOnce(
+  { runIds, count }: Reading,
+  parts: StreamParts,
+): Promise<Reply | undefined> {
+  const found: [Buffer, Reply][] = [];
+  let left = maxReplyBytes;
+  for (const [name, runId, from] of runIds) {
+    const wanted = { from, to: Number.MAX_SAFE_INTEGER, count, bytes: left };
+    const items = await linesOf(runId, wanted, parts);
+    if (items === undefined) return tooLarge;
+    left -= sizeOf(items);
+    if (items.length > 0) found.push([name, items.map(entry)]);
+  }
+  return found.length === 0 ? undefined : streams(found);
+}
+
+interface Wanted {
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  /** Most that may come of it. */
+  readonly bytes: number;
+}
+
+/** @returns `undefined` where there is more than may come */
+async function linesOf(
+  runId: RunId,
+  { from, to, count, bytes }: Wanted,
+  { runLogs }: StreamParts,
+): Promise<readonly LogItem[] | undefined> {
+  const items: LogItem[] = [];
+  let size = 0;
+  for (let fromSeq = Math.max(1, from); fromSeq <= to && items.length < count;) {
+    const limit = Math.min(pageSize, count - items.length);
+    const page = await runLogs.read(runId, { fromSeq, limit });
+    const within = page.items.filter(({ seq }) => seq <= to);
+    size += sizeOf(within);
+    if (size > bytes) return undefined;
+    items.push(...within);
+    if (!page.more || within.length < page.items.length) break;
+    fromSeq = page.nextSeq;
+  }
+  return items;
+}
+
+function sizeOf(items: readonly LogItem[]): number {
+  return items.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 128, 0);
+}
+
+function entry({ seq, time, stream, text, from_seq: from, to_seq: to }: LogItem): Reply {
+  const gap = from === undefined ? [] : ['from_seq', String(from), 'to_seq', String(to ?? from)];
+  return [placeOf(seq), ['time', time, 'stream', stream, 'text', text, ...gap]];
+}
+
+/** The runs among the keys whose log is there for the caller. */
+async function visible(
+  keys: readonly Key[],
+  caller: Caller,
+  { reads }: StreamParts,
+): Promise<readonly RunId[]> {
+  const ids = keys.flatMap((key) => (key.kind === 'logs' ? key.runId : []));
+  if (ids.length === 0) return [];
+  const runs = await findRuns(reads, [...new Set(ids)]);
+  return runs.flatMap((run) => (isIn(caller, run.group_id) ? (parseRunId(run.run_id) ?? []) : []));
+}

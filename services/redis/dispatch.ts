@@ -1,0 +1,88 @@
+/** From a request to the command that serves it, if the client may have that. */
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '#services/shared/logger.ts';
+import { isDatabaseAway } from '#services/shared/database-away.ts';
+import { may, missing, type Callers } from './callers.ts';
+import { textOf, type Answer, type Command } from './command.ts';
+import type { Connection } from './connection.ts';
+import type { Refusals } from './refusals.ts';
+import { failure } from './resp/replies.ts';
+import type { Request } from './resp/requests.ts';
+import { subscriptionCount } from './session.ts';
+
+export interface DispatchParts {
+  readonly commands: ReadonlyMap<string, Command>;
+  readonly callers: Callers;
+  readonly refusals: Refusals;
+  readonly logger: Logger;
+}
+
+/** Browsers can be made to send these to any port. */
+const ofBrowsers = new Set(['post', 'host:']);
+
+/** Carries out a request. Never fails: what goes wrong is said in the answer. */
+export async function dispatch(
+  request: Request,
+  connection: Connection,
+  parts: DispatchParts,
+): Promise<Answer> {
+  try {
+    return await serve(request, connection, parts);
+  } catch (error) {
+    const traceId = randomUUID();
+    const client = connection.session.id;
+    parts.logger.error({ error, traceId, client }, 'a command failed');
+    return isDatabaseAway(error)
+      ? failure('ERR unavailable: a part of the platform is down; try again in a moment')
+      : failure(`ERR internal_error: something failed here; the log has more under ${traceId}`);
+  }
+}
+
+async function serve(
+  request: Request,
+  connection: Connection,
+  { commands, callers, refusals }: DispatchParts,
+): Promise<Answer> {
+  const { session, signal } = connection;
+  const [first, ...args] = request;
+  const name = textOf(first).toLowerCase();
+  if (ofBrowsers.has(name)) {
+    connection.close();
+    return null;
+  }
+  const command = commands.get(name);
+  const { credential } = session;
+  if (credential === undefined && command?.access !== 'anyone') {
+    return failure('NOAUTH Authentication required.');
+  }
+  if (command === undefined) return unknown(textOf(first), args);
+  const { arity, access } = command;
+  if (arity < 0 ? request.length < -arity : request.length !== arity) {
+    return failure(`ERR wrong number of arguments for '${name}' command`);
+  }
+  if (session.protocol === 2 && subscriptionCount(session) > 0 && !command.whileSubscribed) {
+    return failure(
+      `ERR Can't execute '${name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`,
+    );
+  }
+  if (access === 'anyone' || access === 'member')
+    return await command.run({ args, session, signal });
+  const caller = credential && (await callers.callerOf(credential));
+  if (caller === undefined) {
+    session.isEnding = true;
+    return failure('NOAUTH The token has expired or was revoked.');
+  }
+  if (!may(caller, access)) {
+    const detail = `${name.toUpperCase()} is not allowed: ${missing(access)}`;
+    return refusals.refused({ session, caller, name, code: 'forbidden', resource: null }, detail);
+  }
+  return await command.run({ args, session, signal, caller });
+}
+
+function unknown(name: string, args: readonly Buffer[]): Answer {
+  const shown = args
+    .map((arg) => `'${textOf(arg).slice(0, 128)}' `)
+    .join('')
+    .slice(0, 128);
+  return failure(`ERR unknown command '${name.slice(0, 128)}', with args beginning with: ${shown}`);
+}

@@ -1,0 +1,96 @@
+import { scriptId } from '#domain/testing/ids.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { jobs, push } from './testing/jobs.ts';
+import { scriptOf, settings, startTestAdapter, type TestAdapter } from './testing/test-adapter.ts';
+
+let adapter: TestAdapter;
+beforeAll(async () => {
+  adapter = await startTestAdapter();
+});
+afterEach(() => adapter.clear());
+afterAll(() => adapter.close());
+
+describe('given a job that cannot be taken', () => {
+  test.each([
+    ['nonsense', 'validation_failed: The job is not JSON in UTF-8.'],
+    [Buffer.from([0xff, 0xfe]), 'validation_failed: The job is not JSON in UTF-8.'],
+    ['[]', 'validation_failed: The job must be object.'],
+    ['{}', 'validation_failed: The field "script_id" is missing.'],
+    ['{"script_id":"x"}', 'not_found: There is nothing here that you may see.'],
+    [`{"script_id":"${scriptId(9)}"}`, 'not_found: There is nothing here that you may see.'],
+    [
+      `{"script_id":"${scriptId()}","param":{}}`,
+      'validation_failed: The field "param" is unknown.',
+    ],
+    [
+      `{"script_id":"${scriptId()}","params":{"a":"${'x'.repeat(70_000)}"}}`,
+      'payload_too_large: The parameters may have 65536 bytes of JSON at most.',
+    ],
+    [
+      `{"script_id":"${scriptId()}","params":${'{"a":'.repeat(100)}1${'}'.repeat(100)}}`,
+      'validation_failed: The job is nested deeper than 64 levels.',
+    ],
+  ])('when it is pushed, then the reason is told, and nothing is queued', async (job, reason) => {
+    const client = await adapter.member();
+    expect(await client.call('LPUSH', jobs, job)).toBe(`-ERR ${reason}`);
+    expect(await client.call('LLEN', jobs)).toBe(0);
+  });
+
+  test('when one of several is no job, then none is queued; when one is refused, then it says which', async () => {
+    const client = await adapter.member();
+    await adapter.platform.accepted(
+      scriptOf(3, {
+        groupId: scriptOf(1).groupId,
+        settings: { ...settings, maxConcurrentRuns: 1 },
+      }),
+    );
+    const job = JSON.stringify({ script_id: scriptId() });
+    expect(await client.call('LPUSH', jobs, job, '{}')).toMatch(
+      /"script_id" is missing. \(job 2\)$/,
+    );
+    expect(await client.call('LLEN', jobs)).toBe(0);
+    const busy = JSON.stringify({ script_id: scriptId(3) });
+    expect(await client.call('LPUSH', jobs, busy, job, busy, job)).toBe(
+      '-ERR concurrency_limit_reached: 1 of 1 runs are queued or running already. (job 3) The 2 before it are queued.',
+    );
+    expect(await client.call('LLEN', jobs)).toBe(2);
+  });
+
+  test('when a schema says otherwise, then that is the reason', async () => {
+    const schema = { type: 'object', required: ['n'] };
+    await adapter.platform.accepted(
+      scriptOf(4, {
+        groupId: scriptOf(1).groupId,
+        settings: { ...settings, parametersSchema: schema },
+      }),
+    );
+    const client = await adapter.member();
+    expect(await push(client, { script_id: scriptId(4), params: {} })).toBe(
+      '-ERR validation_failed: The field "params/n" is missing.',
+    );
+    expect(await push(client, { script_id: scriptId(4), params: { n: 1 } })).toBe(1);
+  });
+
+  test('when the name is another’s kind, then it says so', async () => {
+    const client = await adapter.member();
+    const logs = `runs:${scriptId()}:logs`;
+    const wrong = '-WRONGTYPE Operation against a key holding the wrong kind of value';
+    for (const words of [
+      ['LPUSH', logs, 'x'],
+      ['LLEN', logs],
+      ['RPOP', logs],
+      ['BRPOP', logs, '0'],
+      ['LMOVE', jobs, logs, 'LEFT', 'LEFT'],
+      ['XLEN', jobs],
+      ['XRANGE', jobs, '-', '+'],
+      ['XADD', jobs, '*', 'text', 'a'],
+      ['XREAD', 'STREAMS', jobs, '0'],
+    ]) {
+      expect(await client.call(...words), words.join(' ')).toBe(wrong);
+    }
+    expect(await client.call('LPUSH', 'other', 'x')).toMatch(/^-ERR there is no such list/);
+    expect(await client.call('LPUSH', Buffer.from([0, 255, 13, 10]), 'x')).toMatch(
+      /^-ERR there is no such/,
+    );
+  });
+});

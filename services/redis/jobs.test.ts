@@ -1,0 +1,246 @@
+import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { scriptId } from '#domain/testing/ids.ts';
+import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
+import { recordedBy, somebody, untilTrue } from '#infra/testing/platform.ts';
+import { findRun } from '#projections/runs/queries.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { command, type RawClient, type Value } from './testing/raw-client.ts';
+import { complete, jobOf, jobs, popped, push, type Job } from './testing/jobs.ts';
+import { startTestAdapter, type TestAdapter } from './testing/test-adapter.ts';
+
+let adapter: TestAdapter;
+beforeAll(async () => {
+  adapter = await startTestAdapter();
+});
+afterEach(() => adapter.clear());
+afterAll(() => adapter.close());
+
+async function runOf(id: string) {
+  return (await findRun(adapter.platform.reads, known(parseRunId, id)))!;
+}
+
+async function untilStarted(id: string): Promise<void> {
+  await untilTrue('the run has started', async () => (await runOf(id)).status === 'running');
+}
+
+describe('given a producer and a worker', () => {
+  test('when a job is pushed, then it is a run, is taken once, and ends as the worker says', async () => {
+    const [producer, worker] = [await adapter.member(), await adapter.member()];
+    await worker.call('CLIENT', 'SETNAME', 'worker-1');
+    expect(await push(producer, { params: { n: 1 } })).toBe(1);
+    expect(await producer.call('LLEN', jobs)).toBe(1);
+    const [listed] = (await producer.call('LRANGE', jobs, '0', '-1')) as readonly Value[];
+    expect(jobOf(listed!)).toMatchObject({ job_id: null, params: { n: 1 } });
+    const job = await popped(worker);
+    expect(job).toEqual({
+      job_id: expect.any(String),
+      run_id: expect.any(String),
+      script_id: scriptId(),
+      script_version: 1,
+      trigger_type: 'queue',
+      params: { n: 1 },
+      attempt: 1,
+      enqueued_at: expect.any(String),
+      lease_seconds: 60,
+    });
+    expect(await producer.call('LLEN', jobs)).toBe(0);
+    expect(await worker.call('RPOP', jobs)).toBe(null);
+    expect(await runOf(job.run_id)).toMatchObject({
+      status: 'running',
+      runtime_id: 'queue:worker-1',
+    });
+    expect(await complete(worker, job.run_id, { status: 'failed', exit_code: 3 })).toBe(0);
+    const { status, exit_code, failure_reason } = await runOf(job.run_id);
+    expect([status, exit_code, failure_reason]).toEqual(['failed', 3, 'exit_code']);
+    expect(await complete(worker, job.run_id)).toMatch(/^-ERR run_fenced: You have no lease/);
+  });
+
+  test('when it is a list of runs, then the oldest is taken first, from either end', async () => {
+    const client = await adapter.member();
+    const ids = [await adapter.queueRun(), await adapter.queueRun(), await adapter.queueRun()];
+    ids.push(await adapter.queueRun(), await adapter.queueRun(), await adapter.queueRun());
+    const listed = (await client.call('LRANGE', jobs, '0', '-1')) as readonly Value[];
+    expect(listed.map((one) => jobOf(one).run_id)).toEqual(ids.toReversed());
+    expect(((await client.call('LRANGE', jobs, '-1', '-1')) as Value[]).length).toBe(1);
+    const move = [jobs, 'mine', 'RIGHT', 'LEFT'];
+    const taken = [
+      jobOf(await client.call('RPOP', jobs)),
+      jobOf(await client.call('LPOP', jobs)),
+      jobOf(await client.call('LMOVE', ...move)),
+      jobOf(await client.call('BLMOVE', ...move, '0')),
+      ...((await client.call('RPOP', jobs, '5')) as Value[]).map(jobOf),
+    ];
+    expect(taken.map((one) => one.run_id)).toEqual(ids);
+    expect(new Set(taken.map((one) => one.job_id)).size).toBe(ids.length);
+    expect(await client.call('RPOP', jobs, '5')).toBe(null);
+    expect(await client.call('LMOVE', ...move)).toBe(null);
+  });
+
+  test('when many wait and many runs come, then each is given to one of them', async () => {
+    const workers = await Promise.all(Array.from({ length: 20 }, () => adapter.member()));
+    const waiting = workers.map((worker) => popped(worker));
+    const ids = await Promise.all(workers.map(() => adapter.queueRun()));
+    const taken = (await Promise.all(waiting)).map((one) => one.run_id);
+    expect(taken.toSorted()).toEqual(ids.toSorted());
+  });
+
+  test('when nothing comes, then the wait ends in time, also after parts of a second', async () => {
+    const client = await adapter.member();
+    const startedMs = performance.now();
+    expect(await client.call('BRPOP', jobs, 'other', '0.2')).toBe(null);
+    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(199);
+    expect(await client.call('BLPOP', 'other', '0.05')).toBe(null);
+    expect(await client.call('BLMOVE', jobs, 'mine', 'LEFT', 'LEFT', '0.05')).toBe(null);
+    expect(await client.call('BRPOP', jobs, '-1')).toBe('-ERR timeout is negative');
+    expect(await client.call('BRPOP', jobs, 'x')).toMatch(/^-ERR timeout is not a float/);
+  });
+
+  test('when a waiting client goes, then the run goes to the next', async () => {
+    const [first, second] = [await adapter.member(), await adapter.member()];
+    first.send(Buffer.concat([command(['PING']), command(['BRPOP', jobs, '0'])]));
+    await first.reply();
+    first.close();
+    const waiting = popped(second);
+    const id = await adapter.queueRun();
+    expect((await waiting).run_id).toBe(id);
+  });
+
+  test('when the same key is pushed again, then there is one run; another job is refused', async () => {
+    const client = await adapter.member();
+    const keyed = { idempotency_key: 'order 17', params: { n: 1 } };
+    expect(await push(client, keyed)).toBe(1);
+    expect(await push(client, keyed)).toBe(1);
+    expect(await push(client, { ...keyed, params: { n: 2 } })).toMatch(/idempotency key was used/);
+  });
+});
+
+describe('given a token of one group', () => {
+  test('then the runs of others are not there', async () => {
+    const client = await adapter.stranger();
+    await client.call('AUTH', await adapter.token(['runs:write'], { groups: [2] }));
+    const hidden = await adapter.queueRun(1);
+    expect(await client.call('LLEN', jobs)).toBe(0);
+    expect(await client.call('RPOP', jobs)).toBe(null);
+    expect(await push(client, {})).toMatch(/^-ERR not_found/);
+    const own = await adapter.queueRun(2);
+    expect((await popped(client)).run_id).toBe(own);
+    expect(await client.call('TYPE', `runs:${hidden}:logs`)).toBe('none');
+    expect(await complete(client, hidden)).toMatch(/^-ERR run_fenced/);
+  });
+
+  test('when it is revoked while it waits, then it gets nothing', async () => {
+    const client = await adapter.stranger();
+    await client.call('AUTH', await adapter.token(['runs:write']));
+    client.send(command(['BRPOP', jobs, '0']));
+    await adapter.platform.pool.query('UPDATE api_tokens SET revoked_at = now()');
+    const id = await adapter.queueRun();
+    expect(await client.reply()).toMatch(/^-NOAUTH/);
+    expect((await popped(await adapter.member())).run_id).toBe(id);
+  });
+});
+
+describe('given a run that a worker has taken', () => {
+  let worker: RawClient;
+  let job: Job;
+  beforeEach(async () => {
+    worker = await adapter.member();
+    await adapter.queueRun();
+    job = await popped(worker);
+    await untilStarted(job.run_id);
+  });
+  const lease = () => `runs:${job.run_id}:lease`;
+
+  test('when it is renewed, then it lasts, for its holder alone', async () => {
+    expect(await worker.call('TTL', lease())).toBeGreaterThan(50);
+    expect(await worker.call('EXPIRE', lease(), '600')).toBe(1);
+    expect(await worker.call('TTL', lease())).toBeGreaterThan(500);
+    expect(await worker.call('EXISTS', lease(), jobs)).toBe(1);
+    expect(await worker.call('TYPE', lease())).toBe('string');
+    expect(await worker.call('KEYS', '*:lease')).toEqual([lease()]);
+    expect(await worker.call('SCAN', '0', 'MATCH', '*:logs')).toEqual([
+      '0',
+      [`runs:${job.run_id}:logs`],
+    ]);
+    const other = await adapter.stranger();
+    await other.call('AUTH', await adapter.token(['*']));
+    expect(await other.call('EXPIRE', lease(), '600')).toBe(0);
+    expect(await other.call('TTL', lease())).toBe(-2);
+    expect(await complete(other, job.run_id)).toMatch(/^-ERR run_fenced/);
+    expect(await worker.call('EXPIRE', lease(), '0')).toMatch(/^-ERR invalid expire time/);
+    expect(await worker.call('EXPIRE', 'other', '5')).toBe(0);
+  });
+
+  test('when it asks on another connection, then it is the holder still', async () => {
+    worker.close();
+    const again = await adapter.member();
+    expect(await again.call('EXPIRE', lease(), '60')).toBe(1);
+    expect(await complete(again, job.run_id, { job_id: job.job_id })).toBe(0);
+  });
+
+  test('when the report is of another lease, then it is refused', async () => {
+    expect(await complete(worker, job.run_id, { job_id: scriptId() })).toMatch(/^-ERR run_fenced/);
+    expect(await complete(worker, job.run_id, { script_id: scriptId(2) })).toMatch(
+      /^-ERR run_fenced/,
+    );
+    expect(await complete(worker, job.run_id, { status: 'done' })).toMatch(
+      /^-ERR validation_failed/,
+    );
+    expect((await runOf(job.run_id)).status).toBe('running');
+  });
+
+  test('when somebody asks it to stop, then it is not renewed, and ends as stopped', async () => {
+    const runId = known(parseRunId, job.run_id);
+    recordedBy(await adapter.commands.execute({ type: 'StopRun', runId }, somebody()));
+    expect(await worker.call('EXPIRE', lease(), '60')).toBe(0);
+    expect(await complete(worker, job.run_id, { status: 'stopped' })).toBe(0);
+    expect((await runOf(job.run_id)).status).toBe('stopped');
+  });
+
+  test('when the lease ends, then the run is lost, and nobody gets it again', async () => {
+    await adapter.platform.pool.query(`UPDATE run_queue SET lease_until = now() - interval '1 s'`);
+    const lost = await new PostgresRunQueue(adapter.platform.pool).lost(10);
+    expect(lost).toMatchObject([{ runId: job.run_id }]);
+    expect(await worker.call('EXPIRE', lease(), '60')).toBe(0);
+    expect(await complete(worker, job.run_id)).toMatch(/^-ERR run_fenced/);
+    expect(await worker.call('RPOP', jobs)).toBe(null);
+  });
+});
+
+test('given a run that was handed over by a process that died before it said so, when the worker reports, then that counts as its start', async () => {
+  const worker = await adapter.member();
+  const id = await adapter.queueRun();
+  const [claimed] = await new PostgresRunQueue(adapter.platform.pool).claim(
+    'queue:service:a-job',
+    1,
+    60,
+  );
+  expect(claimed?.runId).toBe(id);
+  expect((await runOf(id)).status).toBe('queued');
+  expect(await worker.call('EXPIRE', `runs:${id}:lease`, '60')).toBe(1);
+  expect((await runOf(id)).status).toBe('running');
+  expect(await complete(worker, id, { job_id: 'a-job' })).toBe(0);
+  expect((await runOf(id)).status).toBe('success');
+});
+
+test('given a worker that takes nothing off the line, when a job cannot be sent, then it goes back', async () => {
+  const hasty = await startTestAdapter({ leaseSeconds: 2 });
+  const params = { text: 'x'.repeat(60_000) };
+  const deaf = await hasty.member();
+  const producer = await hasty.member();
+  const count = 120;
+  for (let made = 0; made < count; made += 1) await push(producer, { params });
+  deaf.socket.pause();
+  deaf.send(Buffer.concat(Array.from({ length: count }, () => command(['RPOP', jobs]))));
+  const isEmpty = async () => (await producer.call('LLEN', jobs)) !== count;
+  await untilTrue('something is taken', isEmpty);
+  deaf.socket.once('error', () => undefined);
+  // What was sent has started; the rest is there for others.
+  await untilTrue('all that was not sent is back', async () => {
+    const { rows } = await hasty.platform.pool.query<{ limbo: number }>(
+      'SELECT count(*) AS limbo FROM run_queue WHERE fence IS NULL AND lease_until > now()',
+    );
+    const waiting = await producer.call('LLEN', jobs);
+    return rows[0]?.limbo === 0 && typeof waiting === 'number' && waiting > 0;
+  });
+  await hasty.close();
+});

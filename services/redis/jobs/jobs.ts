@@ -1,0 +1,47 @@
+/** Jobs as their takers get them (contract §4). */
+import type { ReadModels } from '#projections/projection.ts';
+import { findRuns } from '#projections/runs/queries.ts';
+import type { RunsTable } from '#projections/runs/table.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import { readParams } from '#services/shared/params.ts';
+
+export interface JobsParts {
+  readonly reads: ReadModels;
+  readonly database: Queryable;
+  readonly leaseSeconds: number;
+}
+
+/** The JSON of runs, by their ids; those that are gone are missing.
+ *  @param jobIds of those that are leased */
+export async function jobsOf(
+  runIds: readonly string[],
+  jobIds: ReadonlyMap<string, string>,
+  { reads, database, leaseSeconds }: JobsParts,
+): Promise<ReadonlyMap<string, string>> {
+  const runs = runIds.length === 0 ? [] : await findRuns(reads, runIds);
+  const params = await readParams(
+    database,
+    runs.map((run) => run.params_sha256),
+  );
+  return new Map(
+    runs.map((run) => {
+      const { run_id: runId, params_sha256: sha256 } = run;
+      const jobId = jobIds.get(runId) ?? null;
+      return [runId, JSON.stringify(job(run, jobId, params.get(sha256) ?? null, leaseSeconds))];
+    }),
+  );
+}
+
+function job(run: RunsTable, jobId: string | null, params: unknown, leaseSeconds: number) {
+  return {
+    job_id: jobId,
+    run_id: run.run_id,
+    script_id: run.script_id,
+    script_version: run.script_version,
+    trigger_type: run.trigger_type,
+    params,
+    attempt: run.attempt,
+    enqueued_at: run.queued_at,
+    lease_seconds: leaseSeconds,
+  };
+}

@@ -1,0 +1,141 @@
+/** Runs that programs outside the platform have taken. The lease is in the queue's row, so that it holds
+ *  whichever adapter its holder talks to. Docs: docs/adr/0017-jobs-of-other-programs.md */
+import { known, parseCommandId, type RunId } from '#domain/kernel/ids.ts';
+import type { Commands, Outcome } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import type { ClaimedRun, RunQueue } from '#domain/ports/run-queue.ts';
+import type { FinishRun } from '#domain/run/commands.ts';
+import { noTotals } from '#domain/run/run.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import { groupsOf, type Caller } from '../callers.ts';
+import { workerName, type Session } from '../session.ts';
+import { findLease, logTotals, type LeaseRow } from '../stores/queue.ts';
+
+export interface LeasesParts {
+  readonly queue: RunQueue;
+  readonly commands: Commands;
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Of a lease that nobody renews. */
+  readonly leaseSeconds: number;
+}
+
+/** A run that was leased and is to be handed over. */
+export interface Leased {
+  /** Names this lease; another one of the same run has another name. */
+  readonly jobId: string;
+  readonly owner: string;
+  readonly run: ClaimedRun;
+  readonly caller: Caller;
+}
+
+/** A lease that the caller has now, on a run that has started. */
+export interface Held extends Omit<LeaseRow, 'owner' | 'fence'> {
+  readonly runId: RunId;
+  readonly jobId: string;
+  readonly owner: string;
+  readonly fence: number;
+}
+
+/** Whoever asks, and under which name. */
+export interface Holder {
+  readonly caller: Caller;
+  readonly session: Session;
+}
+
+export class Leases {
+  readonly #parts: LeasesParts;
+
+  constructor(parts: LeasesParts) {
+    this.#parts = parts;
+  }
+
+  get leaseSeconds(): number {
+    return this.#parts.leaseSeconds;
+  }
+
+  /** Leases the next run that the caller may have; `undefined` where there is none. */
+  async claim(caller: Caller): Promise<Leased | undefined> {
+    const { queue, ids, leaseSeconds } = this.#parts;
+    const jobId = ids.next();
+    const owner = `${ownersOf(caller)}${jobId}`;
+    const [run] = await queue.claim(owner, 1, leaseSeconds, groupsOf(caller) ?? undefined);
+    return run && { jobId, owner, run, caller };
+  }
+
+  /** Puts a run back that was not handed over. */
+  async giveBack({ owner, run }: Leased): Promise<void> {
+    await this.#parts.queue.release(owner, [run.runId]);
+  }
+
+  /** Records that a run which was handed over has started. Doing it twice changes nothing.
+   *  @returns its fence; `undefined` where it has ended meanwhile */
+  async start(
+    { runId, jobId }: { readonly runId: RunId; readonly jobId: string },
+    { caller, session }: Holder,
+  ): Promise<number | undefined> {
+    const outcome = await this.#parts.commands.execute(
+      { type: 'StartRun', runId, runtimeId: workerName(session), layers: [] },
+      { ...this.#context(runId, caller, session), ...this.#once(runId, `start ${jobId}`) },
+    );
+    return outcome.kind === 'accepted' ? outcome.version : undefined;
+  }
+
+  /** The caller's lease on a run; `undefined` where it is somebody else's, or has ended. */
+  async held(runId: RunId, holder: Holder): Promise<Held | undefined> {
+    const lease = await this.#find(runId, holder.caller);
+    if (lease === undefined) return undefined;
+    // Whoever reports of a run was given it, though the process that gave it may have died before it
+    // could say so.
+    const fence = lease.fence ?? (await this.start({ runId, jobId: lease.jobId }, holder));
+    return fence === undefined ? undefined : { ...lease, runId, fence };
+  }
+
+  /** Seconds that are left of the caller's lease. */
+  async secondsLeft(runId: RunId, caller: Caller): Promise<number | undefined> {
+    return (await this.#find(runId, caller))?.seconds_left;
+  }
+
+  /** @returns whether it is the caller's still */
+  async renew({ owner, runId }: Held, seconds: number): Promise<boolean> {
+    return (await this.#parts.queue.renew(owner, [runId], seconds)).length > 0;
+  }
+
+  /** Ends a run as its holder reports. */
+  async finish(
+    { runId, fence, started_at: startedAt }: Held,
+    ending: Pick<FinishRun, 'outcome' | 'exitCode'>,
+    { caller, session }: Holder,
+  ): Promise<Outcome> {
+    const { clock, commands, database } = this.#parts;
+    const durationMs = startedAt && Math.max(0, clock.now().getTime() - startedAt.getTime());
+    const totals = { ...noTotals, durationMs, ...(await logTotals(database, runId)) };
+    return await commands.execute(
+      { type: 'FinishRun', runId, fence, ...ending, signal: null, totals },
+      { ...this.#context(runId, caller, session), ...this.#once(runId, `finish ${fence}`) },
+    );
+  }
+
+  async #find(runId: RunId, caller: Caller) {
+    const lease = await findLease(this.#parts.database, runId);
+    const owners = ownersOf(caller);
+    if (lease?.owner?.startsWith(owners) !== true) return undefined;
+    return { ...lease, owner: lease.owner, jobId: lease.owner.slice(owners.length) };
+  }
+
+  #context(runId: RunId, { actor }: Caller, { ip }: Session) {
+    return { actor, ip, correlationId: runId, causationId: null };
+  }
+
+  #once(runId: RunId, step: string) {
+    const commandId = known(parseCommandId, this.#parts.ids.derived(runId, step));
+    return { commandId, fingerprint: step };
+  }
+}
+
+/** How the owners of a caller's leases begin. */
+export function ownersOf({ key }: Pick<Caller, 'key'>): string {
+  return `queue:${key}:`;
+}

@@ -1,0 +1,151 @@
+/** Writes what holders of leases say to the logs of their runs. Each piece is stored under the lock of the
+ *  lease, so that it comes behind all before it, whichever adapter took those, and nothing is written by
+ *  somebody whose lease has ended. */
+import type { Bus } from '#domain/ports/bus.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import type { LogChunk } from '#domain/ports/run-logs.ts';
+import { defaultLimits } from '#domain/script/settings.ts';
+import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
+import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
+import { createLineSplitter } from '#services/shared/line-splitter.ts';
+import type pg from 'pg';
+import type { Held } from '../jobs/leases.ts';
+
+const maxChunkBytes = 64 * 1024;
+/** Against the limit, a chunk is small, so that what is left out can be chosen finely. */
+const chunksPerLimit = 16;
+const maxKnown = 1000;
+
+const statements = {
+  lock: `SELECT FROM run_queue WHERE run_id = $1 AND owner = $2 AND lease_until > now() FOR UPDATE`,
+  last: `SELECT last_seq FROM run_log_chunks WHERE run_id = $1 ORDER BY first_seq DESC LIMIT 1`,
+  bytes: `SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM run_log_chunks WHERE run_id = $1`,
+  // The first half stays; of the rest the end stays, and so much less than fits that this is done seldom.
+  cut: `DELETE FROM run_log_chunks WHERE run_id = $1 AND first_seq IN (
+      SELECT first_seq FROM (
+        SELECT first_seq, bytes, sum(bytes) OVER (ORDER BY first_seq) AS up_to,
+          sum(bytes) OVER () AS total
+        FROM run_log_chunks WHERE run_id = $1) chunks
+      WHERE up_to > $2::bigint / 2 AND up_to < total
+        AND total - up_to + bytes > $2::bigint * 7 / 16)
+    RETURNING bytes`,
+};
+
+export interface LeasedLogsParts {
+  readonly pool: pg.Pool;
+  readonly bus: Bus;
+  readonly clock: Clock;
+}
+
+type Written = Pick<Held, 'runId' | 'owner' | 'limits'>;
+
+export class LeasedLogs {
+  readonly #parts: LeasedLogsParts;
+  /** What is stored of a log up to a line; believed only where that is still its last. */
+  readonly #known = new Map<string, { readonly lastSeq: number; readonly bytes: number }>();
+
+  constructor(parts: LeasedLogsParts) {
+    this.#parts = parts;
+  }
+
+  /** @returns the number of the last line; `undefined` where the lease has ended */
+  async append(
+    held: Written,
+    stream: 'stdout' | 'stderr',
+    text: Buffer,
+  ): Promise<number | undefined> {
+    const { pool, bus } = this.#parts;
+    const chunks = await inTransaction(pool, (client) => this.#store(client, held, stream, text));
+    const { runId } = held;
+    for (const { firstSeq, lastSeq, itemsJson: items } of chunks ?? []) {
+      bus.publish({ topic: 'log', runId, firstSeq, lastSeq, items });
+    }
+    return chunks?.at(-1)?.lastSeq;
+  }
+
+  async #store(
+    client: Queryable,
+    { runId, owner, limits }: Written,
+    stream: 'stdout' | 'stderr',
+    text: Buffer,
+  ): Promise<readonly LogChunk[] | undefined> {
+    const { rowCount } = await client.query(statements.lock, [runId, owner]);
+    if (rowCount === 0) return undefined;
+    const { rows } = await client.query<{ last_seq: number }>(statements.last, [runId]);
+    const lastSeq = rows[0]?.last_seq ?? 0;
+    const limit = limits.log_bytes === undefined ? defaultLimits.log_bytes : limits.log_bytes;
+    const chunks = chunksOf(runId, lastSeq + 1, this.#items(stream, text), limit);
+    await new PostgresRunLogs(client).append(chunks);
+    const added = chunks.reduce((sum, { bytes }) => sum + bytes, 0);
+    let bytes = await this.#bytesUpTo(client, runId, lastSeq, added);
+    if (limit !== null && bytes > limit) {
+      const cut = await client.query<{ bytes: number }>(statements.cut, [runId, limit]);
+      bytes -= cut.rows.reduce((sum, row) => sum + row.bytes, 0);
+    }
+    this.#remember(runId, chunks.at(-1)?.lastSeq ?? lastSeq, bytes);
+    return chunks;
+  }
+
+  #items(stream: 'stdout' | 'stderr', text: Buffer) {
+    const splitter = createLineSplitter();
+    const lines = [...splitter.push(stream, text), ...splitter.flush(true)];
+    const texts = lines.length === 0 ? [''] : lines.map((line) => line.text);
+    const time = this.#parts.clock.now().toISOString();
+    return texts.map((one) => ({ time, stream, text: one }));
+  }
+
+  /** Of the log as it is stored now. */
+  async #bytesUpTo(
+    client: Queryable,
+    runId: string,
+    lastSeq: number,
+    added: number,
+  ): Promise<number> {
+    const known = this.#known.get(runId);
+    if (known?.lastSeq === lastSeq) return known.bytes + added;
+    const { rows } = await client.query<{ bytes: number }>(statements.bytes, [runId]);
+    return rows[0]?.bytes ?? added;
+  }
+
+  #remember(runId: string, lastSeq: number, bytes: number): void {
+    this.#known.delete(runId);
+    this.#known.set(runId, { lastSeq, bytes });
+    const [oldest] = this.#known.size > maxKnown ? this.#known.keys() : [];
+    if (oldest !== undefined) this.#known.delete(oldest);
+  }
+}
+
+interface Item {
+  readonly time: string;
+  readonly stream: 'stdout' | 'stderr';
+  readonly text: string;
+}
+
+function chunksOf(
+  runId: string,
+  firstSeq: number,
+  items: readonly Item[],
+  limit: number | null,
+): readonly LogChunk[] {
+  const most = limit === null ? maxChunkBytes : Math.min(maxChunkBytes, limit / chunksPerLimit);
+  const chunks: LogChunk[] = [];
+  let texts: string[] = [];
+  let bytes = 0;
+  let seq = firstSeq;
+  const seal = (): void => {
+    if (texts.length === 0) return;
+    const itemsJson = `[${texts.join(',')}]`;
+    chunks.push({ runId, firstSeq: seq - texts.length, lastSeq: seq - 1, bytes, itemsJson });
+    texts = [];
+    bytes = 0;
+  };
+  for (const item of items) {
+    const size = Buffer.byteLength(item.text) + 1;
+    if (bytes + size > most) seal();
+    texts.push(JSON.stringify({ seq, ...item }));
+    bytes += size;
+    seq += 1;
+  }
+  seal();
+  return chunks;
+}

@@ -1,0 +1,45 @@
+/** The Redis-compatible adapter: stock Redis clients give and take runs, and follow them. */
+import { platformSettings, readConfig } from '#services/shared/config.ts';
+import { startHealthServer } from '#services/shared/health-server.ts';
+import { runProcess } from '#services/shared/lifecycle.ts';
+import { openPlatform } from '#services/shared/platform.ts';
+import { createAdapter } from './adapter.ts';
+
+const connections = 8;
+
+await runProcess('redis', async (_signal, logger) => {
+  const config = readConfig([
+    ...platformSettings,
+    'bind',
+    'redisPort',
+    'redisHealthPort',
+    'redisPassword',
+    'queueLeaseSeconds',
+  ]);
+  const { redisPort, redisPassword: password, queueLeaseSeconds: leaseSeconds } = config;
+  const platform = await openPlatform({ ...config, name: 'redis', connections, logger });
+  const { database, ...rest } = platform;
+  const adapter = createAdapter({ ...rest, pool: database.pool, logger, password, leaseSeconds });
+  await adapter.listen(redisPort, config.bind).catch((error: unknown) => {
+    throw portError(error, redisPort);
+  });
+  const health = await startHealthServer({
+    host: config.bind,
+    port: config.redisHealthPort,
+    name: 'redis',
+  });
+  return {
+    stop: async () => {
+      await health.close();
+      await adapter.close();
+      await platform.close();
+    },
+  };
+});
+
+function portError(error: unknown, port: number): unknown {
+  const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+  return isTaken
+    ? new Error(`port ${port} of the Redis adapter is taken: set ORCH_REDIS_PORT`)
+    : error;
+}

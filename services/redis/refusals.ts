@@ -1,0 +1,61 @@
+/** What is turned away here, for the audit trail. */
+import type { RefusalCode } from '#domain/kernel/decision.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import type { RefusalRecorder } from '#services/shared/refusals.ts';
+import type { Caller } from './callers.ts';
+import { failure, type ErrorReply } from './resp/replies.ts';
+import type { Session } from './session.ts';
+
+export type Code = RefusalCode | 'unauthenticated' | 'unavailable';
+
+export interface Turned {
+  readonly session: Session;
+  /** Nobody yet, where somebody could not sign in. */
+  readonly caller: Caller | undefined;
+  /** Of the command. */
+  readonly name: string;
+  readonly code: Code;
+  /** Stream id of what it was tried on. */
+  readonly resource: string | null;
+}
+
+/** The audit trail names the status of each refusal as the REST API would answer it. */
+const statuses: Partial<Readonly<Record<Code, number>>> = {
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  payload_too_large: 413,
+  validation_failed: 422,
+  unavailable: 503,
+};
+const conflict = 409;
+
+/** Codes that client libraries know, in the place of the general one. */
+const prefixes: Partial<Readonly<Record<Code, string>>> = {
+  unauthenticated: 'WRONGPASS ',
+  forbidden: 'NOPERM ',
+};
+
+export class Refusals {
+  readonly #recorder: Pick<RefusalRecorder, 'note'>;
+  readonly #ids: Ids;
+
+  constructor(recorder: Pick<RefusalRecorder, 'note'>, ids: Ids) {
+    this.#recorder = recorder;
+    this.#ids = ids;
+  }
+
+  /** Notes it. @returns the reply that says so */
+  refused({ session, caller, name, code, resource }: Turned, detail: string): ErrorReply {
+    this.#recorder.note({
+      operation: `queue ${name.toUpperCase()}`,
+      resource,
+      code,
+      status: statuses[code] ?? conflict,
+      actor: caller?.actor ?? { kind: 'anonymous' },
+      ip: session.ip,
+      correlationId: this.#ids.next(),
+    });
+    return failure(`${prefixes[code] ?? `ERR ${code}: `}${detail}`);
+  }
+}

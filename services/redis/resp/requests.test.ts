@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  memberLimits,
+  ProtocolError,
+  RequestReader,
+  strangerLimits,
+  type RequestLimits,
+} from './requests.ts';
+
+/** What comes of the pieces: commands as text, and in the end the complaint, if there is one. */
+function read(pieces: readonly Buffer[], limits: RequestLimits = memberLimits): string[][] {
+  const reader = new RequestReader();
+  const found: string[][] = [];
+  try {
+    for (const piece of pieces) {
+      reader.push(piece);
+      for (let one = reader.next(limits); one !== undefined; one = reader.next(limits)) {
+        found.push(one.map((word) => word.toString('latin1')));
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    found.push([error.message]);
+  }
+  return found;
+}
+
+const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
+const only = (text: string, limits?: RequestLimits) => read([bytes(text)], limits);
+
+function array(words: readonly Buffer[]): Buffer {
+  const parts = words.map((one) =>
+    Buffer.concat([bytes(`$${one.length}\r\n`), one, bytes('\r\n')]),
+  );
+  return Buffer.concat([bytes(`*${words.length}\r\n`), ...parts]);
+}
+
+const word = fc.uint8Array({ maxLength: 40 }).map((one) => Buffer.from(one));
+const noise = fc
+  .string({ unit: fc.constantFrom('*', '$', '-', '1', '2', '\r', '\n', '"', "'", '\\', 'x', ' ') })
+  .map(bytes);
+const command = fc.oneof(
+  { weight: 4, arbitrary: fc.array(word, { minLength: 1, maxLength: 5 }).map(array) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom('PING\r\n', '\r\n', 'SET "a b" \'c\'\n', '*0\r\n').map(bytes),
+  },
+  { weight: 1, arbitrary: noise },
+);
+
+describe('given any stream of commands', () => {
+  test('when it comes in any pieces, then the same commands come out', () => {
+    fc.assert(
+      fc.property(
+        fc.array(command, { maxLength: 6 }),
+        fc.array(fc.nat(400), { maxLength: 12 }),
+        fc.constantFrom(memberLimits, strangerLimits),
+        (commands, cuts, limits) => {
+          const whole = Buffer.concat(commands);
+          const places = [0, ...cuts.map((cut) => cut % (whole.length + 1)), whole.length];
+          const ordered = places.toSorted((one, other) => one - other);
+          const pieces = ordered.slice(1).map((end, index) => whole.subarray(ordered[index], end));
+          const expected = read([whole], limits);
+          expect(read(pieces, limits)).toEqual(expected);
+          expect(
+            read(
+              Array.from(whole, (one) => Buffer.of(one)),
+              limits,
+            ),
+          ).toEqual(expected);
+        },
+      ),
+    );
+  });
+
+  test('when they are arrays, then they come out byte by byte as they were', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(word, { minLength: 1, maxLength: 5 })), (commands) => {
+        const expected = commands.map((words) => words.map((one) => one.toString('latin1')));
+        expect(read([Buffer.concat(commands.map(array))])).toEqual(expected);
+      }),
+    );
+  });
+});
+
+describe('given what a person types', () => {
+  test.each([
+    ['PING\r\n', ['PING']],
+    ['  SET   a  b \n', ['SET', 'a', 'b']],
+    ['SET "a b" \'c d\'\r\n', ['SET', 'a b', 'c d']],
+    ['SET "\\x41\\n\\"" \'it\\\'s\'\r\n', ['SET', 'A\n"', "it's"]],
+    ['a"b c"\r\n', ['ab c']],
+    ['x ""\r\n', ['x', '']],
+    ['x\u00a0y\r\n', ['x\u00a0y']],
+  ])('then %j is taken apart as in Redis', (line, words) => {
+    expect(only(line)).toEqual([words]);
+  });
+
+  test('then an empty line is nothing', () => {
+    expect(only('\r\n\r\nPING\r\n')).toEqual([['PING']]);
+  });
+
+  test.each(['SET "a\r\n', "SET 'a\r\n", 'SET "a"b\r\n'])('then %j is refused', (line) => {
+    expect(only(line)).toEqual([['Protocol error: unbalanced quotes in request']]);
+  });
+});
+
+describe('given what is no command', () => {
+  test.each([
+    ['*1000000\r\n', 'invalid multibulk length'],
+    ['*x\r\n', 'invalid multibulk length'],
+    ['*99999999999999999999\r\n', 'invalid multibulk length'],
+    ['*1\r\n$536870912\r\n', 'invalid bulk length'],
+    ['*1\r\n$-1\r\n', 'invalid bulk length'],
+    ['*1\r\n:1\r\n', "expected '$', got ':'"],
+    ['*1\r\n$1\r\nab\r\n', 'expected the end of the argument'],
+    [`*${'1'.repeat(100)}`, 'too big mbulk count string'],
+    [`*1\r\n$${'1'.repeat(100)}`, 'too big bulk count string'],
+    ['x'.repeat(70_000), 'too big inline request'],
+  ])('then %j is refused by name', (text, complaint) => {
+    expect(only(text)).toEqual([[`Protocol error: ${complaint}`]]);
+  });
+
+  test('then strangers may say less', () => {
+    expect(only('*11\r\n', strangerLimits)).toEqual([
+      ['Protocol error: unauthenticated multibulk length'],
+    ]);
+    expect(only('*1\r\n$16385\r\n', strangerLimits)).toEqual([
+      ['Protocol error: unauthenticated bulk length'],
+    ]);
+  });
+
+  test('then all arguments together have a limit, too', () => {
+    const part = `$1048576\r\n${'x'.repeat(1_048_576)}\r\n`;
+    expect(only(`*5\r\n${part.repeat(5)}`)).toEqual([['Protocol error: invalid bulk length']]);
+  });
+
+  test('then an array of nothing is passed over', () => {
+    expect(only('*0\r\n*-1\r\nPING\r\n')).toEqual([['PING']]);
+  });
+});
+
+test('given half a command, then nothing comes out, and what is kept is what has come', () => {
+  const reader = new RequestReader();
+  reader.push(bytes('*2\r\n$4\r\nPING\r\n$10'));
+  expect(reader.next(memberLimits)).toBeUndefined();
+  expect(reader.waitingBytes).toBe(3);
+});

@@ -1,0 +1,174 @@
+/** From bytes to commands: arrays of bulk strings, and inline commands, as Redis reads them. Pure: what
+ *  comes out depends on the bytes alone, never on the pieces in which they arrived. */
+import { splitInline } from './inline.ts';
+
+/** A command with its arguments, all of them bytes. */
+export type Request = readonly Buffer[];
+
+export interface RequestLimits {
+  readonly maxArguments: number;
+  readonly maxArgumentBytes: number;
+  /** All arguments of a command together. */
+  readonly maxCommandBytes: number;
+  /** Begins the complaints about what is over these limits. */
+  readonly complaint: 'invalid' | 'unauthenticated';
+}
+
+/** Until somebody has signed in; the same as in Redis. */
+export const strangerLimits: RequestLimits = {
+  maxArguments: 10,
+  maxArgumentBytes: 16 * 1024,
+  maxCommandBytes: 64 * 1024,
+  complaint: 'unauthenticated',
+};
+
+export const memberLimits: RequestLimits = {
+  maxArguments: 1024,
+  maxArgumentBytes: 1024 * 1024,
+  maxCommandBytes: 4 * 1024 * 1024,
+  complaint: 'invalid',
+};
+
+/** What follows cannot be told apart from noise: the connection has to end. */
+export class ProtocolError extends Error {
+  constructor(message: string) {
+    super(`Protocol error: ${message}`);
+    this.name = 'ProtocolError';
+  }
+}
+
+const maxInlineBytes = 64 * 1024;
+/** `*` or `$`, a number, and nothing else. */
+const maxHeaderBytes = 64;
+const lineEnd = Buffer.from('\r\n');
+const asterisk = '*'.codePointAt(0);
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+interface Unfinished {
+  readonly arguments: Buffer[];
+  left: number;
+  bytes: number;
+  /** Of the argument that comes next, once it is known. */
+  nextBytes: number | undefined;
+}
+
+export class RequestReader {
+  #pieces: Buffer[] = [];
+  #length = 0;
+  /** Looking again before so much is there would be in vain. */
+  #wanted = 1;
+  #unfinished: Unfinished | undefined;
+
+  /** Bytes that no command was made of yet. */
+  get waitingBytes(): number {
+    return this.#length;
+  }
+
+  push(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#pieces.push(bytes);
+    this.#length += bytes.length;
+  }
+
+  /** The next command; `undefined` until all of it is there.
+   *  @throws ProtocolError; nothing more is to be read then */
+  next(limits: RequestLimits): Request | undefined {
+    while (this.#length >= this.#wanted) {
+      const unfinished = this.#unfinished;
+      const found = unfinished === undefined ? this.#begin(limits) : this.#goOn(unfinished, limits);
+      if (found === 'more') return undefined;
+      if (found !== 'nothing') return found;
+    }
+    return undefined;
+  }
+
+  /** A new command: its count of arguments, or all of an inline one. */
+  #begin(limits: RequestLimits): Request | 'more' | 'nothing' {
+    const bytes = this.#whole();
+    if (bytes[0] !== asterisk) return this.#inline(bytes);
+    const count = this.#header(bytes, 'too big mbulk count string');
+    if (count === 'more') return 'more';
+    if (count === undefined) throw new ProtocolError('invalid multibulk length');
+    if (count > limits.maxArguments) {
+      throw new ProtocolError(`${limits.complaint} multibulk length`);
+    }
+    if (count > 0) {
+      this.#unfinished = { arguments: [], left: count, bytes: 0, nextBytes: undefined };
+    }
+    return 'nothing';
+  }
+
+  #inline(bytes: Buffer): Request | 'more' | 'nothing' {
+    const end = bytes.subarray(0, maxInlineBytes + 1).indexOf(lineFeed);
+    if (end === -1) {
+      if (bytes.length > maxInlineBytes) throw new ProtocolError('too big inline request');
+      this.#wanted = bytes.length + 1;
+      return 'more';
+    }
+    const line = bytes.subarray(0, bytes[end - 1] === carriageReturn ? end - 1 : end);
+    this.#take(end + 1);
+    const words = splitInline(line);
+    if (words === undefined) throw new ProtocolError('unbalanced quotes in request');
+    return words.length === 0 ? 'nothing' : words;
+  }
+
+  #goOn(unfinished: Unfinished, limits: RequestLimits): Request | 'more' | 'nothing' {
+    const bytes = this.#whole();
+    if (unfinished.nextBytes === undefined) {
+      if (bytes[0] !== '$'.codePointAt(0)) {
+        throw new ProtocolError(`expected '$', got '${String.fromCodePoint(bytes[0] ?? 0)}'`);
+      }
+      const length = this.#header(bytes, 'too big bulk count string');
+      if (length === 'more') return 'more';
+      if (length === undefined || length < 0) throw new ProtocolError('invalid bulk length');
+      unfinished.bytes += length;
+      if (length > limits.maxArgumentBytes || unfinished.bytes > limits.maxCommandBytes) {
+        throw new ProtocolError(`${limits.complaint} bulk length`);
+      }
+      unfinished.nextBytes = length;
+      this.#wanted = length + lineEnd.length;
+      return 'nothing';
+    }
+    const { nextBytes } = unfinished;
+    if (!bytes.subarray(nextBytes, nextBytes + 2).equals(lineEnd)) {
+      throw new ProtocolError('expected the end of the argument');
+    }
+    unfinished.arguments.push(bytes.subarray(0, nextBytes));
+    unfinished.nextBytes = undefined;
+    unfinished.left -= 1;
+    this.#take(nextBytes + lineEnd.length);
+    if (unfinished.left > 0) return 'nothing';
+    this.#unfinished = undefined;
+    return unfinished.arguments;
+  }
+
+  /** Takes a line such as `*3`. @returns the number; `undefined` where it is none */
+  #header(bytes: Buffer, complaint: string): number | undefined | 'more' {
+    const end = bytes.subarray(0, maxHeaderBytes).indexOf(lineEnd);
+    if (end === -1) {
+      if (bytes.length >= maxHeaderBytes) throw new ProtocolError(complaint);
+      this.#wanted = bytes.length + 1;
+      return 'more';
+    }
+    const text = bytes.toString('latin1', 1, end);
+    this.#take(end + lineEnd.length);
+    return /^(0|-?[1-9]\d{0,9})$/.test(text) ? Number(text) : undefined;
+  }
+
+  #whole(): Buffer {
+    const [only = Buffer.alloc(0)] = this.#pieces;
+    if (this.#pieces.length === 1) return only;
+    const whole = Buffer.concat(this.#pieces);
+    this.#pieces = [whole];
+    return whole;
+  }
+
+  #take(count: number): void {
+    const [whole] = this.#pieces;
+    if (whole === undefined) return;
+    this.#length = whole.length - count;
+    this.#pieces = this.#length === 0 ? [] : [whole.subarray(count)];
+    this.#wanted = 1;
+  }
+}

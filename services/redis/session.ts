@@ -1,0 +1,55 @@
+/** What is known of a connection. Commands change it. */
+import type { Credential } from './callers.ts';
+import type { Protocol } from './resp/replies.ts';
+
+export interface Session {
+  /** Counts up from 1. */
+  readonly id: number;
+  /** Address of the client. */
+  readonly ip: string;
+  readonly port: number;
+  readonly since: Date;
+  protocol: Protocol;
+  /** Until it has signed in, the client is a stranger. */
+  credential: Credential | undefined;
+  name: string;
+  library: { name: string; version: string };
+  readonly channels: Set<string>;
+  readonly patterns: Set<string>;
+  /** Set by a command after which nothing more is read. */
+  isEnding: boolean;
+}
+
+export function newSession(id: number, ip: string, port: number, since: Date): Session {
+  return {
+    id,
+    ip,
+    port,
+    since,
+    protocol: 2,
+    credential: undefined,
+    name: '',
+    library: { name: '', version: '' },
+    channels: new Set(),
+    patterns: new Set(),
+    isEnding: false,
+  };
+}
+
+/** A program that is shown where runs name their runtime. */
+export function workerName({ name, id }: Session): string {
+  return `queue:${name === '' ? `client-${id}` : name}`;
+}
+
+export function subscriptionCount({ channels, patterns }: Session): number {
+  return channels.size + patterns.size;
+}
+
+/** As it was before anybody signed in. */
+export function resetSession(session: Session): void {
+  session.channels.clear();
+  session.patterns.clear();
+  session.protocol = 2;
+  session.credential = undefined;
+  session.name = '';
+}
