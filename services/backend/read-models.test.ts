@@ -98,6 +98,9 @@ function questions(ids: Readonly<Record<string, readonly string[]>>): readonly s
         // What ends with now is another a moment later.
         const isOverTime = JSON.stringify(one.query ?? {}).includes('"bucket"');
         if (isOverTime) return paths.map((each) => `${each}?to=${later}`);
+        const isReplay = one.path.startsWith('/api/v1/replay');
+        const until = one.operationId === 'replayDifferences' ? 'to' : 'at';
+        if (isReplay) return paths.map((each) => `${each}?${until}=40`);
         const isList = JSON.stringify(one.query ?? {}).includes('"limit"');
         return isList ? paths.flatMap((each) => [each, `${each}?limit=1`]) : paths;
       }),
