@@ -104,18 +104,39 @@ describe('given requirements', () => {
     expect(index.requests.length).toBe(before);
   });
 
-  test('two first runs at once build once, and both hear the build', async () => {
+  test('twenty first runs at once build once, and all hear the build', async () => {
     const before = filesForPackage('greeter');
-    const other = hearing('Successfully installed');
-    const [first, second] = await Promise.all([
-      given.ensure({ requirements: 'greeter' }),
-      given.ensure({ scriptId: 's2', requirements: 'greeter', onLog: other.onLog }),
-    ]);
-    expect(readyOf(first).environmentDir).toBe(readyOf(second).environmentDir);
+    const logs = Array.from({ length: 20 }, () => hearing('Successfully installed'));
+    const results = await Promise.all(
+      logs.map(({ onLog }, number) =>
+        given.ensure({ scriptId: `s${number}`, requirements: 'greeter', onLog }),
+      ),
+    );
+    expect(new Set(results.map((result) => readyOf(result).environmentDir)).size).toBe(1);
     expect(given.runner.commands).toHaveLength(1);
     expect(filesForPackage('greeter') - before).toBe(1);
-    await other.heard;
-    expect(other.lines).toEqual(given.lines);
+    await Promise.all(logs.map(({ heard }) => heard));
+    for (const { lines } of logs) expect(lines).toEqual(logs[0]?.lines);
+  });
+
+  test('what is in use is not evicted to make room, and goes when it is given back', async () => {
+    const small = await givenEnvironments({
+      variables: { PATH: '/usr/bin:/bin', PIP_INDEX_URL: index.url },
+      maxEnvironments: 1,
+    });
+    const used = readyOf(await small.ensure({ requirements: 'greeter' }));
+    const later = readyOf(await small.ensure({ requirements: '# none' }));
+    expect(await run(used.pythonPath, ...importing('import greeter; greeter.main()'))).toBe(
+      'hello from greeter',
+    );
+    used.release();
+    later.release();
+    await small.environments.tidy();
+    const kept = await readdir(join(small.folder, 'environments'));
+    expect(kept.map((name) => join(small.folder, 'environments', name))).toEqual([
+      later.environmentDir,
+    ]);
+    await small.close();
   });
 
   test('output comes while the build goes on', async () => {

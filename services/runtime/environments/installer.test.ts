@@ -7,6 +7,23 @@ import { findInstaller } from './installer.ts';
 import { askInterpreter } from './interpreter.ts';
 import { python } from './testing/fixture.ts';
 
+test('a machine without pip and uv is told what to install', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'no-pip-'));
+  const executable = join(folder, 'python3');
+  // What an interpreter answers that has no pip, nor the one that its maker bundles.
+  await writeFile(executable, '#!/bin/sh\necho "[]"\n', { mode: 0o755 });
+  const interpreter = {
+    ...(await askInterpreter(python.executable)),
+    executable,
+    version: '3.9.1',
+  };
+  await expect(findInstaller(interpreter, readIndexSettings({}), folder)).rejects.toThrow(
+    `Python 3.9.1 (${executable}) has no pip 22.3 or newer, and uv is not on the PATH. ` +
+      'Install either, on Debian and Ubuntu by `apt-get install python3-pip`.',
+  );
+  await rm(folder, { recursive: true });
+});
+
 test('the shim of a version manager is not taken for uv', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'shims-'));
   await writeFile(join(folder, 'uv'), '#!/bin/sh\necho uv 1.0.0\n', { mode: 0o755 });

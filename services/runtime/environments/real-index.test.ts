@@ -9,20 +9,9 @@ import { readIndexSettings } from './index-settings.ts';
 import { findInstaller } from './installer.ts';
 import { askInterpreter } from './interpreter.ts';
 import { hasHashes, pinsOf } from './lock.ts';
+import { reachIndex } from './testing/reach-index.ts';
 import { expectForgeryRefused, expectSameAgain } from './testing/same-again.ts';
 import { givenEnvironments, packages, python, readyOf } from './testing/fixture.ts';
-
-/** Whether the configured index answers, asked by pip with the machine's settings. */
-async function reachIndex() {
-  try {
-    const pip = ['-m', 'pip', '--disable-pip-version-check', '--retries=0', '--timeout=10'];
-    const ask = promisify(execFile)(python.executable, [...pip, 'index', 'versions', 'six']);
-    return { found: (await ask).stdout, reason: '' };
-  } catch (error) {
-    const [firstLine = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    return { found: undefined, reason: firstLine };
-  }
-}
 
 /** A `PATH` with uv on it: the machine's own, or the interpreter's folder where that has only a shim. */
 async function findUv() {

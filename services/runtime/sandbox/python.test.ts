@@ -43,7 +43,10 @@ describe('given commands on the PATH', () => {
 
   test('none at all is a clear error', async () => {
     await expect(findPython({ path: '/nowhere' })).rejects.toThrow(PythonNotFound);
-    await expect(findPython({ path: '/nowhere' })).rejects.toThrow('Set ORCH_PYTHON');
+    await expect(findPython({ path: '/nowhere' })).rejects.toThrow(
+      'No Python 3.9 or newer found (no python3 on the PATH). Install one, on Debian and Ubuntu by ' +
+        '`apt-get install python3 python3-pip`, or set ORCH_PYTHON to its path.',
+    );
   });
 
   test('an interpreter that cannot start the launcher is a clear error', async () => {

@@ -1,0 +1,16 @@
+/** The package index that this machine is set to use. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { python } from './fixture.ts';
+
+/** Whether the configured index answers, asked by pip with the machine's settings. */
+export async function reachIndex() {
+  try {
+    const pip = ['-m', 'pip', '--disable-pip-version-check', '--retries=0', '--timeout=10'];
+    const ask = promisify(execFile)(python.executable, [...pip, 'index', 'versions', 'six']);
+    return { found: (await ask).stdout, reason: '' };
+  } catch (error) {
+    const [firstLine = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+    return { found: undefined, reason: firstLine };
+  }
+}
