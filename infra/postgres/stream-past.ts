@@ -38,6 +38,9 @@ const statements = {
         AND e.global_position <= coalesce($4::bigint, e.global_position)
         AND e.recorded_at <= coalesce($5::timestamptz, e.recorded_at))
     ORDER BY s.stream_id LIMIT $6`,
+  // What counts as a change of the script says of which version it is from then on.
+  beforeVersion: `SELECT min(version) - 1 AS version FROM events
+    WHERE stream_id = $1 AND (data ->> 'version')::int > $2`,
   firsts: `SELECT * FROM events WHERE stream_id = ANY($1::text[]) AND version = 1`,
   versions: `SELECT * FROM events WHERE stream_id = $1 AND version = ANY($2::bigint[])`,
   backwards: `SELECT * FROM events WHERE stream_id = $1 AND version < $2
@@ -100,6 +103,18 @@ export async function streamsAt(
     limit,
   ]);
   return rows.map((row) => row.stream_id);
+}
+
+/** How many events a script's stream had when its version was last `scriptVersion`; `undefined` where no later
+ *  version followed. */
+export async function streamVersionOf(
+  db: Queryable,
+  streamId: StreamId,
+  scriptVersion: number,
+): Promise<number | undefined> {
+  const values = [streamId, scriptVersion];
+  const { rows } = await db.query<{ version: number | null }>(statements.beforeVersion, values);
+  return rows[0]?.version ?? undefined;
 }
 
 /** The event that each of these streams began with. */

@@ -24,6 +24,7 @@ import { scheduleTimeOperations } from './routes/schedule-times.ts';
 import { scheduleOperations } from './routes/schedules.ts';
 import { scriptArchiveOperations } from './routes/script-archives.ts';
 import { scriptCopyOperations } from './routes/script-copies.ts';
+import { scriptDiffOperations } from './routes/script-diff.ts';
 import { scriptEnvironmentOperations } from './routes/script-environment.ts';
 import { scriptHistoryOperations } from './routes/script-history.ts';
 import { scriptPurgeOperations } from './routes/script-purge.ts';
@@ -63,6 +64,7 @@ export const operations: readonly Operation[] = [
   ...scriptCopyOperations,
   ...scriptPurgeOperations,
   ...scriptHistoryOperations,
+  ...scriptDiffOperations,
   ...secretOperations,
   ...scheduleOperations,
   ...scheduleTimeOperations,

@@ -5,7 +5,13 @@ import type { PresentScript } from '#domain/script/state.ts';
 import type { ScriptFileView, ScriptView } from '#projections/scripts/queries.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
-import { pastFiles, pastView, readPastScript, type PastScript } from '../stores/past-scripts.ts';
+import {
+  pastFiles,
+  pastView,
+  readPastScript,
+  scriptStateAt,
+  type PastScript,
+} from '../stores/past-scripts.ts';
 import { momentOf } from './moments.ts';
 import { isIn } from './visible.ts';
 
@@ -28,6 +34,16 @@ async function lookBack(
   const { groupIdNow, script } = past;
   if (groupIdNow === undefined || !isIn(principal, groupIdNow)) return notFound;
   return script === undefined ? notThen : { past, script };
+}
+
+/** Whether the script, be it deleted or not, belongs to the caller's groups: by its history alone. */
+export async function sawScript(
+  principal: Principal,
+  scriptId: ScriptId,
+  database: Services['database'],
+): Promise<boolean> {
+  const now = await scriptStateAt(database, scriptId);
+  return now.status !== 'absent' && isIn(principal, now.groupId);
 }
 
 export async function scriptThen(

@@ -7,7 +7,7 @@ import { isProblem, notFound } from '../http/problem.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
 import { HistoryPage } from '../schemas/history.ts';
 import { readScriptHistory, type Happening } from '../stores/script-history.ts';
-import { seesScriptOrItsRemains } from './visible.ts';
+import { sawScript } from './past-scripts.ts';
 
 const list = operation({
   method: 'get',
@@ -15,16 +15,16 @@ const list = operation({
   operationId: 'listScriptHistory',
   summary: 'List what happened to a script, newest first; also to a deleted one',
   description:
-    'Two versions differ by the `files` of what happened between them, the first hash of a path and its ' +
-    'last; `?at=<event_position>` reads the content of then.',
+    '`/scripts/{id}/diff` shows what differs between two versions; `?at=<event_position>` reads the ' +
+    'content of then.',
   tag: 'Scripts',
   access: { right: 'files.read' },
   parameters: { id: pathParameters.scriptId },
   query: Type.Object(pageQuery, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: HistoryPage, headers: ['Link'] } },
   refusals: ['invalid_cursor'],
-  handle: async ({ principal, parameters: { id }, query, url }, { readModels, database }) => {
-    if (!(await seesScriptOrItsRemains(principal, id, readModels))) return notFound;
+  handle: async ({ principal, parameters: { id }, query, url }, { database }) => {
+    if (!(await sawScript(principal, id, database))) return notFound;
     const { limit, cursor } = query;
     const request = { list: 'script-history', filter: id, url, limit, cursor };
     const before = keyOf(request, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined));
@@ -55,7 +55,8 @@ function inWords(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [word(name), value]));
 }
 
-function word(name: string): string {
+/** A name as it goes over the wire. */
+export function word(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

@@ -46,3 +46,56 @@ export const HistoryPage = Page(
     },
   ),
 );
+
+export const ScriptDiff = Type.Object(
+  {
+    from: Type.Integer({ minimum: 1 }),
+    to: Type.Integer({ minimum: 1 }),
+    settings: Type.Array(
+      Type.Object(
+        { name: Type.String(), before: Type.Unknown(), after: Type.Unknown() },
+        { title: 'SettingChange', additionalProperties: false },
+      ),
+    ),
+    items: Type.Array(
+      Type.Object(
+        {
+          path: Type.String(),
+          change: Type.Enum(['added', 'changed', 'removed']),
+          sha256_before: Nullable(Sha256),
+          sha256_after: Nullable(Sha256),
+          diff: Nullable(Type.String({ description: 'Unified, without the names of files.' })),
+          omitted: Nullable(
+            Type.Enum(['binary', 'too_large', 'content_removed'], {
+              description: 'Why there is no `diff`.',
+            }),
+          ),
+        },
+        { title: 'FileDiff', additionalProperties: false },
+      ),
+    ),
+    next_cursor: Nullable(Type.String()),
+  },
+  {
+    title: 'ScriptDiff',
+    additionalProperties: false,
+    examples: [
+      {
+        from: 2,
+        to: 3,
+        settings: [],
+        items: [
+          {
+            path: 'main.py',
+            change: 'changed',
+            sha256_before: examples.sha256,
+            sha256_after: examples.sha256,
+            diff: '@@ -1,1 +1,1 @@\n-print(1)\n+print(2)\n',
+            omitted: null,
+          },
+        ],
+        next_cursor: null,
+      },
+    ],
+  },
+);

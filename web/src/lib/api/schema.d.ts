@@ -425,11 +425,33 @@ export interface paths {
         };
         /**
          * List what happened to a script, newest first; also to a deleted one
-         * @description Two versions differ by the `files` of what happened between them, the first hash of a path and its last; `?at=<event_position>` reads the content of then.
+         * @description `/scripts/{id}/diff` shows what differs between two versions; `?at=<event_position>` reads the content of then.
          *
          *     Needs the right `files.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `*`.
          */
         get: operations["listScriptHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/scripts/{id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what differs between two versions of a script; also of a deleted one
+         * @description Files as unified diffs, and settings. By default the newest version and the one before it.
+         *
+         *     Needs the right `files.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `*`.
+         */
+        get: operations["diffScript"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2474,6 +2496,48 @@ export interface components {
         /** HistoryPage */
         HistoryPage: {
             items: components["schemas"]["Happening"][];
+            next_cursor: string | null;
+        };
+        /** SettingChange */
+        SettingChange: {
+            name: string;
+            before: unknown;
+            after: unknown;
+        };
+        /** FileDiff */
+        FileDiff: {
+            path: string;
+            /** @enum {unknown} */
+            change: "added" | "changed" | "removed";
+            sha256_before: string | null;
+            sha256_after: string | null;
+            diff: string | null;
+            omitted: ("binary" | "too_large" | "content_removed") | null;
+        };
+        /**
+         * ScriptDiff
+         * @example {
+         *       "from": 2,
+         *       "to": 3,
+         *       "settings": [],
+         *       "items": [
+         *         {
+         *           "path": "main.py",
+         *           "change": "changed",
+         *           "sha256_before": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+         *           "sha256_after": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+         *           "diff": "@@ -1,1 +1,1 @@\n-print(1)\n+print(2)\n",
+         *           "omitted": null
+         *         }
+         *       ],
+         *       "next_cursor": null
+         *     }
+         */
+        ScriptDiff: {
+            from: number;
+            to: number;
+            settings: components["schemas"]["SettingChange"][];
+            items: components["schemas"]["FileDiff"][];
             next_cursor: string | null;
         };
         /**
@@ -7020,6 +7084,108 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["HistoryPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    diffScript: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description The earlier version. */
+                from?: number;
+                /** @description The later version. */
+                to?: number;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the script.
+                 * @example 019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of files. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": 2,
+                     *       "to": 3,
+                     *       "settings": [],
+                     *       "items": [
+                     *         {
+                     *           "path": "main.py",
+                     *           "change": "changed",
+                     *           "sha256_before": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "sha256_after": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "diff": "@@ -1,1 +1,1 @@\n-print(1)\n+print(2)\n",
+                     *           "omitted": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScriptDiff"];
                 };
             };
             /** @description `invalid_parameter`, `invalid_cursor` */
