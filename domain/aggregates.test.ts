@@ -54,7 +54,12 @@ every('run', runAggregate, runCommand, fc.oneof(fc.constant(scriptFacts()), anyS
 every('user', userAggregate, userCommand, fc.record({ emailTaken: fc.boolean() }));
 every('session', sessionAggregate, sessionCommand, noFacts);
 every('token', tokenAggregate, tokenCommand, noFacts);
-every('webhook', webhookAggregate, webhookCommand, fc.record({ scriptExists: mostlyTrue }));
+every(
+  'webhook',
+  webhookAggregate,
+  webhookCommand,
+  fc.record({ scriptExists: mostlyTrue, keyExists: mostlyTrue }),
+);
 every(
   'chain',
   chainAggregate,

@@ -53,7 +53,15 @@ export type Trigger =
   /** A script asked for it, in that run. */
   | { readonly type: 'event'; readonly cause: 'script'; readonly runId: RunId }
   | ChainTrigger
-  | { readonly type: 'webhook'; readonly webhookId: WebhookId; readonly payloadSha256: string }
+  | {
+      readonly type: 'webhook';
+      readonly webhookId: WebhookId;
+      readonly payloadSha256: string;
+      /** Of the body that it was called with. Absent where nobody noted it. */
+      readonly sizeBytes?: number;
+      /** The delivery that this one repeats, where somebody asked for that. */
+      readonly redeliveryOf?: string;
+    }
   | {
       readonly type: 'retry' | 'rerun';
       readonly runId: RunId;

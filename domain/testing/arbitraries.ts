@@ -45,6 +45,7 @@ import {
   scriptFacts,
   issueToken,
   setSecret,
+  webhookSigning,
 } from './samples.ts';
 
 function one<Id>(make: (number: number) => Id, among = 3): fc.Arbitrary<Id> {
@@ -390,14 +391,24 @@ const webhookSettings = {
   whenBusy: fc.constantFrom('refuse', 'queue'),
   rateLimitPerMinute: fc.constantFrom(1, 60),
 };
+const anySigning = fc.constantFrom(1, 2, 3).map((version) => webhookSigning(version));
 export const webhookCommand: fc.Arbitrary<WebhookCommand> = fc.oneof(
   fc
-    .record({ webhookId, scriptId, tokenHash: hash, ...webhookSettings })
+    .record(
+      { webhookId, scriptId, tokenHash: hash, ...webhookSettings, signing: anySigning },
+      { requiredKeys: ['webhookId'] },
+    )
     .map((changes) => createWebhook(changes)),
   fc.record({
     type: fc.constant('ChangeWebhook'),
     webhookId,
     changes: fc.record(webhookSettings, { requiredKeys: [] }),
+  }),
+  fc.record({
+    type: fc.constant('ChangeWebhook'),
+    webhookId,
+    changes: fc.constant({}),
+    signing: fc.option(anySigning),
   }),
   fc.record({ type: fc.constant('RotateWebhook'), webhookId, tokenHash: hash }),
   fc.record({ type: fc.constant('DeleteWebhook'), webhookId }),

@@ -14,6 +14,7 @@ import type { CreateScript } from '#domain/script/commands.ts';
 import type { FileVersion, ScriptCreated } from '#domain/script/events.ts';
 import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
 import type { SetSecret } from '#domain/secret/commands.ts';
+import type { Sealed } from '#domain/secret/events.ts';
 import type { IssueToken } from '#domain/token/commands.ts';
 import type { CreateUser } from '#domain/user/commands.ts';
 import {
@@ -31,6 +32,7 @@ import {
   webhookId,
 } from './ids.ts';
 import type { CreateWebhook } from '#domain/webhook/commands.ts';
+import type { WebhookSigning } from '#domain/webhook/webhook.ts';
 
 /** The same letter gives the same hash. */
 export function file(path: string, letter = 'a', sizeBytes = 10): FileVersion {
@@ -164,13 +166,19 @@ export function createGroup(changes: Partial<CreateGroup> = {}): CreateGroup {
   };
 }
 
+const sealed: Sealed = {
+  keyId: commandId(),
+  nonce: 'bm9uY2Vub25jZQ==',
+  ciphertext: 'Y2lwaGVydGV4dA==',
+};
+
 export function setSecret(changes: Partial<SetSecret> = {}): SetSecret {
   return {
     type: 'SetSecret',
     scriptId: scriptId(),
     name: 'TOKEN',
     version: 1,
-    sealed: { keyId: commandId(), nonce: 'bm9uY2Vub25jZQ==', ciphertext: 'Y2lwaGVydGV4dA==' },
+    sealed,
     ...changes,
   };
 }
@@ -225,6 +233,11 @@ export function createWebhook(changes: Partial<CreateWebhook> = {}): CreateWebho
     tokenHash: 'a'.repeat(64),
     ...changes,
   };
+}
+
+/** A secret that callers sign with. */
+export function webhookSigning(version = 1): WebhookSigning {
+  return { version, sealed };
 }
 
 /** Whenever the first script has succeeded, the second one runs. */

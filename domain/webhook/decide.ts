@@ -5,30 +5,48 @@ import type { WebhookCommand } from './commands.ts';
 import type { WebhookEvent } from './events.ts';
 import { evolveWebhook, initialWebhook, type WebhookState } from './state.ts';
 
-/** Asked where a webhook is made. */
 export interface WebhookFacts {
+  /** Asked where a webhook is made. */
   readonly scriptExists: boolean;
+  /** Whether the key that a secret was sealed with has not been destroyed; true without a secret. */
+  readonly keyExists: boolean;
 }
 
 export function decideWebhook(
   state: WebhookState,
   command: WebhookCommand,
-  facts: WebhookFacts | undefined,
+  { scriptExists, keyExists }: WebhookFacts,
 ): Decision<WebhookEvent> {
   if (command.type === 'CreateWebhook') {
     if (state.status !== 'absent') return accept();
-    if (facts?.scriptExists !== true) return refuse('not_found', 'There is no such script.');
-    const { type: _, ...data } = command;
-    return accept({ type: 'WebhookCreated', data });
+    if (!scriptExists) return refuse('not_found', 'There is no such script.');
+    if (!keyExists) return overtaken;
+    const { type: _, signing, ...data } = command;
+    const { webhookId } = data;
+    return accept<WebhookEvent>(
+      { type: 'WebhookCreated', data },
+      ...(signing === undefined
+        ? []
+        : [{ type: 'WebhookSigningSet', data: { webhookId, ...signing } } as const]),
+    );
   }
   if (command.type === 'DeleteWebhook' && state.status === 'deleted') return accept();
   if (state.status !== 'there') return refuse('not_found', 'There is no such webhook.');
   const { webhookId } = command;
   switch (command.type) {
     case 'ChangeWebhook': {
+      const { signing } = command;
+      if (signing && (!keyExists || signing.version !== state.signingVersion + 1)) return overtaken;
       const changes = differing(state.settings, command.changes);
-      if (Object.keys(changes).length === 0) return accept();
-      return accept({ type: 'WebhookChanged', data: { webhookId, ...changes } });
+      const events: WebhookEvent[] = [];
+      if (Object.keys(changes).length > 0) {
+        events.push({ type: 'WebhookChanged', data: { webhookId, ...changes } });
+      }
+      if (signing) events.push({ type: 'WebhookSigningSet', data: { webhookId, ...signing } });
+      if (signing === null && state.signing) {
+        events.push({ type: 'WebhookSigningEnded', data: { webhookId } });
+      }
+      return accept(...events);
     }
     case 'RotateWebhook': {
       const { tokenHash } = command;
@@ -40,22 +58,22 @@ export function decideWebhook(
   }
 }
 
-export const webhookAggregate: Aggregate<
-  WebhookState,
-  WebhookCommand,
-  WebhookEvent,
-  WebhookFacts | undefined
-> = {
-  streamType: 'webhook',
-  initial: initialWebhook,
-  evolve: evolveWebhook,
-  stateVersion: 1,
-  decide: decideWebhook,
-  streamOf: (command) => `webhook-${command.webhookId}`,
-  guards: (command) => (command.type === 'CreateWebhook' ? [`script-${command.scriptId}`] : []),
-  gather: async (command, world) => {
-    if (command.type !== 'CreateWebhook') return undefined;
-    const script = await world.script(command.scriptId);
-    return { scriptExists: script !== undefined && !script.deleted };
-  },
-};
+const overtaken = refuse('version_mismatch', 'The webhook was changed meanwhile.');
+
+export const webhookAggregate: Aggregate<WebhookState, WebhookCommand, WebhookEvent, WebhookFacts> =
+  {
+    streamType: 'webhook',
+    initial: initialWebhook,
+    evolve: evolveWebhook,
+    stateVersion: 2,
+    decide: decideWebhook,
+    streamOf: (command) => `webhook-${command.webhookId}`,
+    guards: (command) => (command.type === 'CreateWebhook' ? [`script-${command.scriptId}`] : []),
+    gather: async (command, world) => {
+      const signing = 'signing' in command ? command.signing : undefined;
+      const keyExists = !signing || (await world.dataKeyExists(signing.sealed.keyId));
+      if (command.type !== 'CreateWebhook') return { scriptExists: true, keyExists };
+      const script = await world.script(command.scriptId);
+      return { scriptExists: script !== undefined && !script.deleted, keyExists };
+    },
+  };

@@ -1,8 +1,8 @@
 /** Facts of a webhook, in streams `webhook-<id>`. Stored for good: a type is never renamed and a field never
- *  changes its meaning. Its token is here as a hash only. */
+ *  changes its meaning. Its token is here as a hash only, the secret that callers sign with as ciphertext. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ScriptId, WebhookId } from '#domain/kernel/ids.ts';
-import type { WebhookSettings } from './webhook.ts';
+import type { WebhookSettings, WebhookSigning } from './webhook.ts';
 
 export type WebhookCreated = DomainEvent<
   'WebhookCreated',
@@ -26,6 +26,24 @@ export type WebhookRotated = DomainEvent<
   { readonly webhookId: WebhookId; readonly tokenHash: string }
 >;
 
+/** Calls have to be signed with this secret from now on. */
+export type WebhookSigningSet = DomainEvent<
+  'WebhookSigningSet',
+  { readonly webhookId: WebhookId } & WebhookSigning
+>;
+
+/** Calls need no signature any more. */
+export type WebhookSigningEnded = DomainEvent<
+  'WebhookSigningEnded',
+  { readonly webhookId: WebhookId }
+>;
+
 export type WebhookDeleted = DomainEvent<'WebhookDeleted', { readonly webhookId: WebhookId }>;
 
-export type WebhookEvent = WebhookCreated | WebhookChanged | WebhookRotated | WebhookDeleted;
+export type WebhookEvent =
+  | WebhookCreated
+  | WebhookChanged
+  | WebhookRotated
+  | WebhookSigningSet
+  | WebhookSigningEnded
+  | WebhookDeleted;

@@ -7,6 +7,9 @@ export type WebhookState =
       readonly status: 'there';
       readonly settings: WebhookSettings;
       readonly tokenHash: string;
+      readonly signing: boolean;
+      /** Of the last secret that there was; 0 for none. */
+      readonly signingVersion: number;
     }
   | { readonly status: 'deleted' };
 
@@ -16,7 +19,7 @@ export function evolveWebhook(state: WebhookState, event: WebhookEvent): Webhook
   if (event.type === 'WebhookCreated') {
     const { name, enabled, whenBusy, rateLimitPerMinute, tokenHash } = event.data;
     const settings = { name, enabled, whenBusy, rateLimitPerMinute };
-    return { status: 'there', settings, tokenHash };
+    return { status: 'there', settings, tokenHash, signing: false, signingVersion: 0 };
   }
   if (state.status !== 'there') return state;
   switch (event.type) {
@@ -26,6 +29,10 @@ export function evolveWebhook(state: WebhookState, event: WebhookEvent): Webhook
     }
     case 'WebhookRotated':
       return { ...state, tokenHash: event.data.tokenHash };
+    case 'WebhookSigningSet':
+      return { ...state, signing: true, signingVersion: event.data.version };
+    case 'WebhookSigningEnded':
+      return { ...state, signing: false };
     case 'WebhookDeleted':
       return { status: 'deleted' };
   }

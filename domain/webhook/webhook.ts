@@ -1,4 +1,5 @@
 /** The vocabulary of webhooks (contract §3, "Webhook"). */
+import type { Sealed } from '#domain/secret/events.ts';
 import type { WhenBusy } from '#domain/run/run.ts';
 
 /** What its author decides. */
@@ -7,6 +8,13 @@ export interface WebhookSettings {
   readonly enabled: boolean;
   readonly whenBusy: WhenBusy;
   readonly rateLimitPerMinute: number;
+}
+
+/** The secret that callers sign with. */
+export interface WebhookSigning {
+  /** Counts the webhook's secrets from 1. */
+  readonly version: number;
+  readonly sealed: Sealed;
 }
 
 /** Calls that may come at once, whatever the rate. */

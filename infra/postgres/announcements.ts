@@ -66,6 +66,8 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'WebhookCreated':
       case 'WebhookChanged':
       case 'WebhookRotated':
+      case 'WebhookSigningSet':
+      case 'WebhookSigningEnded':
       case 'WebhookDeleted':
       case 'ChainCreated':
       case 'ChainChanged':

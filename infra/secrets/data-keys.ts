@@ -1,11 +1,18 @@
-/** Data keys, one a script, wrapped by the master key and kept beside the history: destroying a script's
- *  key makes every copy of its secrets unreadable, and the history stays whole. */
+/** Data keys, wrapped by the master key and kept beside the history: one for the secrets of a script, and one
+ *  for each webhook whose calls are signed. Destroying a key makes every copy of what it closed unreadable,
+ *  and the history stays whole. */
 import { randomBytes } from 'node:crypto';
 import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
 import { lockStreams } from '#infra/postgres/command-batch.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type pg from 'pg';
 import { close, keyBytes, keyName, open, UnreadableSecret } from './envelope.ts';
+
+/** `script_id` of a webhook's key is the webhook's id. */
+const isUsed = `(EXISTS (
+    SELECT FROM secrets s WHERE s.script_id = k.script_id AND s.sealed IS NOT NULL)
+  OR EXISTS (SELECT FROM webhooks w
+    WHERE w.webhook_id = k.script_id AND w.signing IS NOT NULL AND NOT w.deleted))`;
 
 const statements = {
   byScript: `SELECT key_id, script_id, master_key_id, wrapped_key FROM data_keys WHERE script_id = $1`,
@@ -16,11 +23,10 @@ const statements = {
     WHERE key_id = $1 AND master_key_id = $2`,
   put: `INSERT INTO data_keys (key_id, script_id, master_key_id, wrapped_key)
     VALUES ($1, $2, $3, $4) ON CONFLICT (script_id) DO NOTHING`,
-  unused: `SELECT script_id FROM data_keys k WHERE NOT EXISTS (
-    SELECT FROM secrets s WHERE s.script_id = k.script_id AND s.sealed IS NOT NULL) LIMIT $1`,
-  destroyUnused: `DELETE FROM data_keys k WHERE script_id = $1 AND NOT EXISTS (
-    SELECT FROM secrets s WHERE s.script_id = k.script_id AND s.sealed IS NOT NULL)`,
-  destroy: `DELETE FROM data_keys WHERE script_id = $1`,
+  unused: `SELECT script_id FROM data_keys k WHERE NOT ${isUsed} LIMIT $1`,
+  destroyUnused: `DELETE FROM data_keys k WHERE script_id = $1 AND NOT ${isUsed}`,
+  destroy: `DELETE FROM data_keys WHERE script_id = $1
+    OR script_id IN (SELECT webhook_id FROM webhooks WHERE script_id = $1)`,
 };
 
 /** An open data key; it stays in this process. */
@@ -128,21 +134,22 @@ function contextOf({ key_id: keyId, script_id: scriptId }: KeyPlace) {
   return ['data key', scriptId, keyId];
 }
 
-/** Destroys the script's data key, and with it every copy of every secret that it ever had. */
+/** Destroys the data keys of the script and of its webhooks, and with them every copy of every secret that
+ *  they ever had. */
 export async function destroyDataKey(db: Queryable, scriptId: string): Promise<void> {
   await db.query(statements.destroy, [scriptId]);
 }
 
-/** Destroys the script's data key if it has no secret. */
-export async function destroyUnusedDataKey(pool: pg.Pool, scriptId: string): Promise<void> {
+/** Destroys the data key of a script, or of a webhook, if it has no secret. */
+export async function destroyUnusedDataKey(pool: pg.Pool, ownerId: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     // Whoever sets a secret now is decided before, and then it is used, or after, and then it is gone.
-    await client.query(lockStreams, [[`secret-${scriptId}`]]);
-    await client.query(statements.destroyUnused, [scriptId]);
+    await client.query(lockStreams, [[`secret-${ownerId}`, `webhook-${ownerId}`]]);
+    await client.query(statements.destroyUnused, [ownerId]);
   });
 }
 
-/** The same for every script: a process may have died between the last secret and its key.
+/** The same for every one of them: a process may have died between the last secret and its key.
  *  @param limit of keys at one go */
 export async function destroyUnusedDataKeys(pool: pg.Pool, limit: number): Promise<void> {
   const { rows } = await pool.query<{ script_id: string }>(statements.unused, [limit]);

@@ -7,6 +7,7 @@ import { close, open, UnreadableSecret } from './envelope.ts';
 
 /** What a sealed value is. */
 export interface SecretPlace {
+  /** The script, or the webhook whose calls are signed. */
   readonly scriptId: string;
   readonly name: string;
   readonly version: number;
@@ -53,9 +54,9 @@ export class Vault {
     return await this.#keys.rewrap();
   }
 
-  /** Destroys the script's data key if no secret is left. */
-  async destroyUnusedKey(scriptId: string): Promise<void> {
-    await destroyUnusedDataKey(this.#pool, scriptId);
+  /** Destroys the data key of a script, or of a webhook, if no secret is left. */
+  async destroyUnusedKey(ownerId: string): Promise<void> {
+    await destroyUnusedDataKey(this.#pool, ownerId);
   }
 }
 

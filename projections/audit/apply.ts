@@ -40,6 +40,8 @@ const handled = {
   WebhookCreated: true,
   WebhookChanged: true,
   WebhookRotated: true,
+  WebhookSigningSet: true,
+  WebhookSigningEnded: true,
   WebhookDeleted: true,
   ChainCreated: true,
   ChainChanged: true,

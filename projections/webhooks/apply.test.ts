@@ -1,7 +1,7 @@
 import type { Command } from '#domain/aggregates.ts';
 import { groupId, scriptId, webhookId } from '#domain/testing/ids.ts';
 import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
-import { createScript, createWebhook } from '#domain/testing/samples.ts';
+import { createScript, createWebhook, webhookSigning } from '#domain/testing/samples.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyAll } from '../projection.ts';
 import { scriptsProjection } from '../scripts/apply.ts';
@@ -33,6 +33,8 @@ const created = {
   when_busy: 'refuse',
   rate_limit_per_minute: 60,
   token_hash: 'a'.repeat(64),
+  signing: null,
+  signing_version: 0,
   created_at: at(4),
   deleted: false,
 };
@@ -48,6 +50,15 @@ test('given a webhook, then its row is as it was made, changed, rotated and dele
   expect(await row(change)).toEqual(changed);
   const rotated = { ...changed, token_hash: 'b'.repeat(64), stream_version: 3 };
   expect(await row(change, rotate)).toEqual(rotated);
+  const sign: Command = {
+    type: 'ChangeWebhook',
+    ...id,
+    changes: {},
+    signing: webhookSigning(),
+  };
+  const signed = { signing: webhookSigning(), signing_version: 1 };
+  expect(await row(sign)).toMatchObject(signed);
+  expect(await row(sign, { ...sign, signing: null })).toMatchObject({ ...signed, signing: null });
   expect(await row(change, rotate, remove)).toEqual({
     ...rotated,
     deleted: true,

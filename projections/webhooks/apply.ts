@@ -11,7 +11,14 @@ export const webhooksProjection: Projection = rowProjection<WebhooksTable, Recor
   table: 'webhooks',
   key: 'webhook_id',
   columns: webhookColumns,
-  handles: ['WebhookCreated', 'WebhookChanged', 'WebhookRotated', 'WebhookDeleted'],
+  handles: [
+    'WebhookCreated',
+    'WebhookChanged',
+    'WebhookRotated',
+    'WebhookSigningSet',
+    'WebhookSigningEnded',
+    'WebhookDeleted',
+  ],
   keyOf: (event) => event.data.webhookId,
   step: (row, event) => {
     if (event.type === 'WebhookCreated') {
@@ -23,6 +30,8 @@ export const webhooksProjection: Projection = rowProjection<WebhooksTable, Recor
         when_busy: event.data.whenBusy,
         rate_limit_per_minute: event.data.rateLimitPerMinute,
         token_hash: event.data.tokenHash,
+        signing: null,
+        signing_version: 0,
         created_at: event.recordedAt,
         deleted: false,
       };
@@ -41,6 +50,12 @@ export const webhooksProjection: Projection = rowProjection<WebhooksTable, Recor
       }
       case 'WebhookRotated':
         return { ...row, token_hash: event.data.tokenHash };
+      case 'WebhookSigningSet': {
+        const { version, sealed } = event.data;
+        return { ...row, signing: { version, sealed }, signing_version: version };
+      }
+      case 'WebhookSigningEnded':
+        return { ...row, signing: null };
       case 'WebhookDeleted':
         return { ...row, deleted: true };
     }

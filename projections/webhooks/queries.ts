@@ -62,7 +62,13 @@ const ownersOf = statement<OwnedByScript>(`
 /** What a call needs to know. */
 export type CalledWebhook = Pick<
   WebhooksTable,
-  'webhook_id' | 'script_id' | 'name' | 'enabled' | 'when_busy' | 'rate_limit_per_minute'
+  | 'webhook_id'
+  | 'script_id'
+  | 'name'
+  | 'enabled'
+  | 'when_busy'
+  | 'rate_limit_per_minute'
+  | 'signing'
 > & {
   /** Whether what starts by itself is held. */
   readonly paused: boolean;
@@ -77,8 +83,21 @@ export async function findCalledWebhook(
   return webhook;
 }
 
-const calledWebhook = statement<CalledWebhook>(`
+/** The same of the one that is named. */
+export async function findWebhookToCall(
+  db: ReadModels,
+  webhookId: WebhookId,
+): Promise<CalledWebhook | undefined> {
+  const [webhook] = await webhookToCall(db, webhookId);
+  return webhook;
+}
+
+const toCall = `
   SELECT w.webhook_id, w.script_id, w.name, w.enabled, w.when_busy, w.rate_limit_per_minute,
+    w.signing,
     EXISTS (SELECT FROM trigger_state WHERE paused) AS paused
   FROM webhooks w JOIN scripts s ON s.script_id = w.script_id AND NOT s.deleted
-  WHERE w.token_hash = $1 AND NOT w.deleted`);
+  WHERE NOT w.deleted`;
+
+const calledWebhook = statement<CalledWebhook>(`${toCall} AND w.token_hash = $1`);
+const webhookToCall = statement<CalledWebhook>(`${toCall} AND w.webhook_id = $1`);

@@ -1,4 +1,5 @@
 import type { WhenBusy } from '#domain/run/run.ts';
+import type { WebhookSigning } from '#domain/webhook/webhook.ts';
 import type { Columns } from '../columns.ts';
 
 export interface WebhooksTable {
@@ -10,6 +11,10 @@ export interface WebhooksTable {
   readonly when_busy: WhenBusy;
   readonly rate_limit_per_minute: number;
   readonly token_hash: string;
+  /** What calls have to be signed with; `null` where they need not be. */
+  readonly signing: WebhookSigning | null;
+  /** Of the last secret that there was; 0 for none. */
+  readonly signing_version: number;
   readonly created_at: Date;
   readonly deleted: boolean;
 }
@@ -23,6 +28,8 @@ export const webhookColumns: Columns<WebhooksTable> = {
   when_busy: 'text',
   rate_limit_per_minute: 'integer',
   token_hash: 'text',
+  signing: 'jsonb',
+  signing_version: 'integer',
   created_at: 'timestamptz',
   deleted: 'boolean',
 };

@@ -33,6 +33,7 @@ import { purgeFailures } from './stores/login-failures.ts';
 import { purgeTickets } from './stores/ws-tickets.ts';
 import { version } from './version.ts';
 import { TokenUses } from '#services/shared/token-uses.ts';
+import { WebhookMisses } from './webhooks/misses.ts';
 import { WebSockets } from './ws/web-sockets.ts';
 
 const purgeEveryMs = 10 * 60_000;
@@ -80,13 +81,15 @@ export function createBackend(parts: Parts): Backend {
       return (server.address() as AddressInfo).port;
     },
     settle: async () => {
-      await Promise.all([refusals.flush(), services.tokenUses.flush()]);
+      const { tokenUses, webhookMisses } = services;
+      await Promise.all([refusals.flush(), tokenUses.flush(), webhookMisses.flush()]);
     },
     close: async () => {
       await Promise.all([stopServer(server), sockets.close(), purge.stop()]);
       await Promise.all([
         refusals.close(),
         services.tokenUses.close(),
+        services.webhookMisses.close(),
         services.parameterSchemas.close(),
       ]);
     },
@@ -112,6 +115,7 @@ function servicesOf(parts: Parts): Services {
     }, nextTurn),
     tokenUses: new TokenUses(parts),
     sdkWheel: packedOnce(parts.sdkDir),
+    webhookMisses: new WebhookMisses(parts),
     findRunnable: gathered(
       (ids: readonly ScriptId[]) => findRunnableScripts(parts.readModels, ids),
       nextTurn,

@@ -28,16 +28,20 @@ let tokenId: string;
 let scheduleId: string;
 let chainId: string;
 let notificationId: string;
+let deliveryId: string;
 let hook: { readonly id: string; readonly token: string };
 beforeAll(async () => {
   platform = await startTestBackend();
-  ({ id: scriptId } = await script(platform.admin, { group_id: groups.bots }));
+  const settings = { group_id: groups.bots, max_concurrent_runs: 9 };
+  ({ id: scriptId } = await script(platform.admin, settings));
   runId = await run(platform.admin, scriptId);
   scheduleId = await schedule(platform.admin, scriptId);
   ({ id: tokenId } = await apiToken(platform.admin, ['*']));
   notificationId = await notice(platform, scriptId);
   hook = await webhook(platform.admin, scriptId);
   const { id: sourceId } = await script(platform.admin, { group_id: groups.bots });
+  const called = await platform.anonymous.send('POST', `/hooks/${hook.token}`, 'x');
+  deliveryId = called.json.run_id;
   chainId = await chain(platform.admin, sourceId, scriptId);
 });
 afterAll(() => platform.close());
@@ -55,6 +59,7 @@ const address = (path: string, id = '') =>
     .replace('{webhook_id}', id || hook.id)
     .replace('{chain_id}', id || chainId)
     .replace('{notification_id}', id || notificationId)
+    .replace('{delivery_id}', id || deliveryId)
     .replace('{token}', id || hook.token)
     .replace('{id}', id || scriptId)
     .replace('{name}', 'TOKEN')

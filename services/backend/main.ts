@@ -37,6 +37,7 @@ await runProcess('backend', async (_signal, logger) => {
     'adminPassword',
     'edition',
     'trustedProxies',
+    'publicUrl',
   ]);
   const { edition, tokenKey } = config;
   const platform = await openPlatform({ ...config, name: 'backend', connections, logger });
@@ -59,6 +60,7 @@ await runProcess('backend', async (_signal, logger) => {
     edition,
     tokenKey,
     trustedProxies: trustedProxies(config.trustedProxies),
+    publicUrl: config.publicUrl,
     passwordCost,
     positionPatienceMs,
     dashboardDir,

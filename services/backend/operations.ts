@@ -36,6 +36,7 @@ import { templateOperations } from './routes/templates.ts';
 import { tokenOperations } from './routes/tokens.ts';
 import { triggerOperations } from './routes/triggers.ts';
 import { userOperations } from './routes/users.ts';
+import { webhookDeliveryOperations } from './routes/webhook-deliveries.ts';
 import { webhookOperations } from './routes/webhooks.ts';
 import { version } from './version.ts';
 
@@ -87,6 +88,7 @@ export const operations: readonly Operation[] = [
   ...triggerOperations,
   ...retentionOperations,
   ...webhookOperations,
+  ...webhookDeliveryOperations,
   ...hookOperations,
   ...chainOperations,
   ...sdkOperations,

@@ -66,6 +66,7 @@ interface Things {
   readonly tokenId: string;
   readonly scheduleId: string;
   readonly webhookId: string;
+  readonly deliveryId: string;
   readonly chainId: string;
   /** Of the same group. */
   readonly otherScriptId: string;
@@ -78,6 +79,7 @@ const nothing: Things = {
   tokenId: nowhere,
   scheduleId: nowhere,
   webhookId: nowhere,
+  deliveryId: nowhere,
   chainId: nowhere,
   otherScriptId: nowhere,
   notificationId: nowhere,
@@ -93,6 +95,7 @@ async function call(
     .replace('{token_id}', ids.tokenId)
     .replace('{schedule_id}', ids.scheduleId)
     .replace('{webhook_id}', ids.webhookId)
+    .replace('{delivery_id}', ids.deliveryId)
     .replace('{chain_id}', ids.chainId)
     .replace('{notification_id}', ids.notificationId)
     .replace('{id}', ids.scriptId)
@@ -134,13 +137,15 @@ async function given(groupId: string, owner: TestClient): Promise<Things> {
   await platform.services.objects.put(objectKey.runArtifact(runId, 'main.py'), Buffer.from('kept'));
   const { id: tokenId } = await apiToken(owner, ['*']);
   const scheduleId = await schedule(platform.admin, scriptId);
-  const { id: webhookId } = await webhook(platform.admin, scriptId);
+  const { id: webhookId, token } = await webhook(platform.admin, scriptId);
+  const called = await platform.anonymous.send('POST', `/hooks/${token}`, 'x');
+  const { run_id: deliveryId } = called.json;
   const { id: otherScriptId } = await script(platform.admin, { group_id: groupId });
   const { id: sourceId } = await script(platform.admin, { group_id: groupId });
   const chainId = await chain(platform.admin, sourceId, scriptId);
   const notificationId = await notice(platform, scriptId);
-  const made = { scriptId, runId, tokenId, scheduleId, webhookId, chainId, otherScriptId };
-  return { ...made, notificationId };
+  const others = { chainId, otherScriptId, notificationId };
+  return { scriptId, runId, tokenId, scheduleId, webhookId, deliveryId, ...others };
 }
 
 describe.each(guarded)('$method $path', (form) => {

@@ -21,6 +21,7 @@ import type { LoginThrottle } from './login-throttle.ts';
 import type { Metrics } from './metrics.ts';
 import type { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
 import type { TokenUses } from '#services/shared/token-uses.ts';
+import type { WebhookMisses } from './webhooks/misses.ts';
 import type { Passwords } from './passwords.ts';
 import type { Wheel } from './sdk/wheel.ts';
 
@@ -44,6 +45,8 @@ export interface Parts {
   /** At least 32 bytes; signs access tokens. */
   readonly tokenKey: Uint8Array;
   readonly trustedProxies: TrustedProxies;
+  /** What addresses that are handed out begin with, such as `https://host`. Absent: as they were asked for. */
+  readonly publicUrl?: string | undefined;
   /** Cost of password hashes, as a power of two. */
   readonly passwordCost: number;
   /** Folder of the dashboard's build. */
@@ -67,5 +70,6 @@ export interface Services extends Parts {
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
   readonly metrics: Metrics;
+  readonly webhookMisses: WebhookMisses;
   readonly startedAt: Date;
 }

@@ -10,6 +10,7 @@ import { Feeder, feederName, forgetFeeder } from '#infra/postgres/feeder.ts';
 import { handOver } from '#infra/postgres/handed-over.ts';
 import { Projector } from '#infra/postgres/projector.ts';
 import { Reactor } from '#infra/postgres/reactor.ts';
+import { removeMissesOfDeleted } from '#infra/postgres/webhook-misses.ts';
 import { destroyUnusedDataKeys } from '#infra/secrets/data-keys.ts';
 import { removeOldNotices } from '#infra/postgres/notice-removals.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
@@ -151,6 +152,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     ),
     duty('housekeeping', housekeepingMs, async () => {
       await forgetAnswers(pool, new Date(clock.now().getTime() - answersKeptMs));
+      await removeMissesOfDeleted(pool);
     }),
   ];
 }

@@ -28,6 +28,10 @@ const httpAddress = {
   expected: 'an address like https://s3.example.com',
   pattern: /^https?:\/\/[^\s@?#]+$/,
 };
+const publicAddress = {
+  expected: 'an address like https://orchestrator.example.com',
+  pattern: /^https?:\/\/[^\s/@?#]+$/,
+};
 const brokerAddress = {
   expected: 'an address like mqtt://user:password@host:1883 or mqtts://host',
   pattern: /^mqtts?:\/\/[^\s/?#]+\/?$/,
@@ -68,6 +72,8 @@ export const settings = {
   // Addresses
   bind: text('ORCH_BIND', ipAddress, '127.0.0.1'),
   httpPort: port('ORCH_HTTP_PORT', 8080),
+  /** Where others reach the backend, as addresses that are handed out begin. */
+  publicUrl: optional(text('ORCH_PUBLIC_URL', publicAddress)),
   runtimeHealthPort: port('ORCH_RUNTIME_HEALTH_PORT', 9091),
   schedulerHealthPort: port('ORCH_SCHEDULER_HEALTH_PORT', 9092),
   runtimeMetricsPort: port('ORCH_RUNTIME_METRICS_PORT', 9093),

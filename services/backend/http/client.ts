@@ -41,6 +41,17 @@ export function isSecure(request: IncomingMessage, trusted: TrustedProxies): boo
   );
 }
 
+/** What the address that the client used begins with. A `Host` that is none tells nothing: then it is the
+ *  address of the socket. */
+export function originOf(request: IncomingMessage, trusted: TrustedProxies): string {
+  const scheme = isSecure(request, trusted) ? 'https' : 'http';
+  const { host = '' } = request.headers;
+  if (/^[\w.-]+(:\d{1,5})?$|^\[[0-9a-f:.]+\](:\d{1,5})?$/i.test(host)) return `${scheme}://${host}`;
+  const { localAddress = '127.0.0.1', localPort = 0 } = request.socket;
+  const address = plain(localAddress);
+  return `${scheme}://${isIP(address) === 6 ? `[${address}]` : address}:${localPort}`;
+}
+
 function isTrusted(address: string, trusted: TrustedProxies): boolean {
   const version = isIP(address);
   return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4');

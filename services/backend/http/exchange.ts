@@ -9,7 +9,7 @@ import type { Request, Response } from 'express';
 import type { Services } from '../services.ts';
 import { authenticate, type Identity } from './authentication.ts';
 import type { ReadBody } from './body.ts';
-import { clientAddress, isSecure, traceIdOf } from './client.ts';
+import { clientAddress, isSecure, originOf, traceIdOf } from './client.ts';
 import type { Access, Call, Operation } from './operation.ts';
 import { isProblem, notFound, problem, problemKinds, type Problem } from './problem.ts';
 import type { Refused } from '#services/shared/refusals.ts';
@@ -100,7 +100,7 @@ export function callOf(
   exchange: Exchange,
   query: object,
   body: ReadBody | undefined,
-  { ids, trustedProxies }: Services,
+  { ids, trustedProxies, publicUrl }: Services,
 ): Call {
   const { request, response, identity, traceId, ip } = exchange;
   return {
@@ -120,6 +120,7 @@ export function callOf(
     },
     ip,
     secure: isSecure(request, trustedProxies),
+    origin: publicUrl ?? originOf(request, trustedProxies),
     url: request.originalUrl,
     header: (name) => request.get(name),
     headers: request.headers,

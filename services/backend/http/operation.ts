@@ -101,6 +101,8 @@ export interface Call<
   readonly ip: string;
   /** Whether the client came over HTTPS. */
   readonly secure: boolean;
+  /** What addresses of this service begin with for others, such as `https://host`. */
+  readonly origin: string;
   /** Path and query as they were asked for. */
   readonly url: string;
   readonly header: (name: string) => string | undefined;

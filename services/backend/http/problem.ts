@@ -10,6 +10,7 @@ type EdgeCode =
   | 'internal_error'
   | 'invalid_cursor'
   | 'invalid_parameter'
+  | 'invalid_signature'
   | 'malformed_json'
   | 'params_removed'
   | 'rate_limited'
@@ -40,6 +41,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   invalid_parameter: { status: 400, title: 'A parameter is not valid' },
   invalid_path: { status: 422, title: 'The path cannot be used' },
   last_file: { status: 409, title: 'The last file stays' },
+  invalid_signature: { status: 401, title: 'The signature does not hold' },
   malformed_json: { status: 400, title: 'The body is not JSON' },
   not_found: { status: 404, title: 'Not found' },
   params_removed: { status: 409, title: 'The parameters are no longer kept' },

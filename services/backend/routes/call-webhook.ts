@@ -1,38 +1,32 @@
-/** The call of a webhook: its token is all that the caller needs. */
-import { buffer } from 'node:stream/consumers';
+/** The call of a webhook: its token is all that the caller needs, and the secret where calls are signed. */
 import { createHash } from 'node:crypto';
-import {
-  known,
-  parseCommandId,
-  parseRunId,
-  parseScriptId,
-  parseWebhookId,
-} from '#domain/kernel/ids.ts';
+import { buffer } from 'node:stream/consumers';
+import { known, parseCommandId, parseWebhookId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
-import type { RunScript } from '#domain/run/commands.ts';
 import { webhookPayload } from '#domain/webhook/payload.ts';
 import { webhookBurst } from '#domain/webhook/webhook.ts';
 import { putPayload } from '#infra/postgres/payloads.ts';
 import { readReports } from '#infra/postgres/run-reports.ts';
+import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import { findCalledWebhook, type CalledWebhook } from '#projections/webhooks/queries.ts';
-import { paramsObjection } from '#services/shared/run-requests.ts';
 import Type from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
-import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
+import { isProblem, notFound, problem, problemKinds, type Problem } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { examples } from '../schemas/common.ts';
 import { HookAnswer } from '../schemas/webhook.ts';
 import type { Services } from '../services.ts';
 import { takeCall } from '../stores/webhook-calls.ts';
-import { accepted, refusalProblem } from './outcome.ts';
-import { runOf, type Queued } from './queue-run.ts';
+import { queueDelivery } from '../webhooks/queue-delivery.ts';
+import { signatureFault } from '../webhooks/signatures.ts';
+import type { Queued } from './queue-run.ts';
 import { untilFinished } from './wait-for-run.ts';
-import { webhookTokenHash } from './webhooks.ts';
+import { webhookTokenHash } from './webhook-changes.ts';
 
 const maxBodyBytes = 1024 * 1024;
 
-const disabled = problem('webhook_disabled', 'The webhook is disabled.');
+export const webhookDisabled = problem('webhook_disabled', 'The webhook is disabled.');
 
 const call = operation({
   method: 'post',
@@ -44,7 +38,9 @@ const call = operation({
     'Any body of any type, up to 1 MiB, reaches the run as the file that `ORCH_PAYLOAD_FILE` names, and the ' +
     'headers that tell what it is as JSON in `ORCH_PAYLOAD_HEADERS`. `?wait=30` waits for the end of the run. ' +
     `At most ${webhookBurst} calls at once, and then the webhook's rate. While triggers are paused the run ` +
-    'waits until they are resumed. The same `Idempotency-Key` and body make one run.',
+    'waits until they are resumed. The same `Idempotency-Key`, or `webhook-id`, and body make one run. Where ' +
+    'the webhook says so, the call has to be signed: `webhook-id`, `webhook-timestamp` and ' +
+    '`webhook-signature` (Standard Webhooks), or `X-Hub-Signature-256` (GitHub).',
   tag: 'Webhooks',
   access: 'public',
   parameters: {
@@ -76,20 +72,28 @@ const call = operation({
     202: { description: 'Queued.', schema: HookAnswer },
     200: { description: 'Ended within the time that `wait` named.', schema: HookAnswer },
   },
-  refusals: ['webhook_disabled', 'script_disabled', 'concurrency_limit_reached', 'rate_limited'],
-  handle: async ({ parameters, query, raw, context, headers, gone }, services) => {
+  refusals: [
+    'invalid_signature',
+    'webhook_disabled',
+    'script_disabled',
+    'concurrency_limit_reached',
+    'rate_limited',
+  ],
+  handle: async ({ parameters, query, raw, context, headers, gone, ip }, services) => {
     const webhook = await findCalledWebhook(
       services.readModels,
       webhookTokenHash(parameters.token),
     );
     if (webhook === undefined) return notFound;
-    const resource = `webhook-${webhook.webhook_id}`;
-    if (!webhook.enabled) return { ...disabled, resource };
-    const busy = await rateProblem(webhook, services);
-    if (busy !== undefined) return { ...busy, resource };
+    const received: Received = { webhook, ip, headers, context };
+    const closed = webhook.enabled ? await rateProblem(webhook, services) : webhookDisabled;
+    if (closed !== undefined) return missed(received, closed, undefined, services);
     const body = raw === undefined ? Buffer.alloc(0) : await buffer(raw.chunks);
-    const queued = await queueCalled({ webhook, body, context, headers }, services);
-    if (isProblem(queued)) return { ...queued, resource };
+    const unsigned = await signatureProblem(received, body, services);
+    if (unsigned !== undefined) return missed(received, unsigned, body, services);
+    const queued = await queueCalled(received, body, services);
+    if (isProblem(queued)) return missed(received, queued, body, services);
+    if (queued.outcome.repeated) noteRepetition(received, queued.run, body, services);
     const wait = query.wait ?? 0;
     const run = wait === 0 ? queued.run : await untilFinished(queued.run, wait, services, gone());
     return run.finished_at === null || wait === 0
@@ -97,6 +101,10 @@ const call = operation({
       : json(200, await resultOf(run, services));
   },
 });
+
+interface Received extends Pick<Call, 'headers' | 'context' | 'ip'> {
+  readonly webhook: CalledWebhook;
+}
 
 async function rateProblem(
   { webhook_id: id, rate_limit_per_minute: perMinute }: CalledWebhook,
@@ -113,55 +121,94 @@ async function rateProblem(
   });
 }
 
-interface Received extends Pick<Call, 'headers' | 'context'> {
-  readonly webhook: CalledWebhook;
-  readonly body: Uint8Array;
+async function signatureProblem(
+  { webhook: { webhook_id: webhookId, signing }, headers }: Received,
+  body: Uint8Array,
+  { vault, clock, logger }: Services,
+): Promise<Problem | undefined> {
+  if (signing === null) return undefined;
+  try {
+    const place = { scriptId: webhookId, name: 'signing', version: signing.version };
+    const secret = await vault.open(place, signing.sealed);
+    const fault = signatureFault(headers, body, secret, clock.now());
+    if (fault === undefined) return undefined;
+    return problem('invalid_signature', fault, { headers: { 'WWW-Authenticate': 'Signature' } });
+  } catch (error) {
+    if (!(error instanceof UnreadableSecret)) throw error;
+    logger.error({ error, webhookId }, 'the signature of a call cannot be checked');
+    return problem('unavailable', 'The signature cannot be checked at present.');
+  }
 }
 
-/** The body is kept once it is sure that it is wanted: a refused call leaves nothing behind. */
-async function queueCalled(received: Received, services: Services): Promise<Queued | Problem> {
-  const { webhook, body, headers } = received;
-  const { commands, database, ids, clock, findRunnable } = services;
-  const scriptId = known(parseScriptId, webhook.script_id);
-  const script = await findRunnable(scriptId);
-  if (script === undefined) return notFound;
-  const mismatch = await paramsObjection(script, undefined, services);
-  if (mismatch !== undefined) return mismatch;
-  const payload = webhookPayload(headers, body);
-  const webhookId = known(parseWebhookId, webhook.webhook_id);
-  const payloadSha256 = createHash('sha256').update(payload).digest('hex');
-  const command: RunScript = {
-    type: 'RunScript',
-    runId: known(parseRunId, ids.next()),
-    scriptId,
-    trigger: { type: 'webhook', webhookId, payloadSha256 },
-    paramsSha256: null,
-    timeoutSeconds: null,
-    whenBusy: webhook.when_busy,
-    // Held: it is released when triggers are resumed.
-    ...(webhook.paused && { notBefore: clock.now().toISOString() }),
+async function queueCalled(
+  received: Received,
+  body: Uint8Array,
+  services: Services,
+): Promise<Queued | Problem> {
+  const payload = webhookPayload(received.headers, body);
+  const toDeliver = {
+    webhook: received.webhook,
+    payloadSha256: createHash('sha256').update(payload).digest('hex'),
+    keep: async () => void (await putPayload(services.database, payload)),
+    sizeBytes: body.length,
+    context: contextOf(received, body, services),
   };
-  // Whoever calls again is told of the first run, whatever has come to stand in the way of another.
-  const isKeyed = headers['idempotency-key'] !== undefined;
-  const refusal = isKeyed ? undefined : await commands.check(command);
-  if (refusal !== undefined) return refusalProblem(refusal);
-  await putPayload(database, payload);
-  const outcome = accepted(await commands.execute(command, contextOf(received, services)));
-  return isProblem(outcome) ? outcome : { run: await runOf(outcome, services), outcome };
+  return await queueDelivery(toDeliver, services);
 }
 
 /** Callers send again what they got no answer to: under the same key that makes no further run. */
 function contextOf(
-  { webhook, body, headers, context }: Received,
+  { webhook, headers, context }: Received,
+  body: Uint8Array,
   { ids }: Services,
 ): CommandContext {
   const { webhook_id: id, name } = webhook;
   const actor = { kind: 'webhook', webhookId: known(parseWebhookId, id), name } as const;
-  const key = headers['idempotency-key'];
-  if (typeof key !== 'string') return { ...context, actor };
+  const key = keyOf(headers);
+  if (key === undefined) return { ...context, actor };
   const fingerprint = createHash('sha256').update(body).digest('hex');
   const commandId = known(parseCommandId, ids.derived(id, key));
   return { ...context, actor, commandId, fingerprint };
+}
+
+/** What the caller names its message by. */
+function keyOf(headers: Call['headers']): string | undefined {
+  const { 'idempotency-key': key, 'webhook-id': id } = headers;
+  if (typeof key === 'string') return key;
+  return typeof id === 'string' ? `webhook-id ${id}` : undefined;
+}
+
+/** Notes a call that is refused. What came to nothing for a reason that may pass can be delivered again. */
+function missed(
+  { webhook, headers, ip }: Received,
+  refused: Problem,
+  body: Uint8Array | undefined,
+  { webhookMisses }: Services,
+): Problem {
+  const { webhook_id: webhookId } = webhook;
+  const { code } = refused;
+  const mayGoWell = code !== 'invalid_signature' && code !== 'idempotency_key_reused';
+  webhookMisses.note({
+    webhookId,
+    code,
+    status: problemKinds[code].status,
+    runId: null,
+    ip,
+    sizeBytes: body?.length ?? null,
+    ...(body !== undefined && mayGoWell && { payload: webhookPayload(headers, body) }),
+  });
+  return { ...refused, resource: `webhook-${webhookId}` };
+}
+
+function noteRepetition(
+  { webhook, ip }: Received,
+  { run_id: runId }: RunsTable,
+  body: Uint8Array,
+  { webhookMisses }: Services,
+): void {
+  const { webhook_id: webhookId } = webhook;
+  const answered = { code: null, status: 202, runId };
+  webhookMisses.note({ webhookId, ...answered, ip, sizeBytes: body.length });
 }
 
 async function resultOf(run: RunsTable, { database }: Services) {

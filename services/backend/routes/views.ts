@@ -98,8 +98,13 @@ function triggerJson(trigger: ListedRun['trigger']) {
     return { type, schedule_id: scheduleId, due_at: dueAt, outcome };
   }
   if (trigger.type === 'webhook') {
-    const { type, webhookId, payloadSha256 } = trigger;
-    return { type, webhook_id: webhookId, payload_sha256: payloadSha256 };
+    const { type, webhookId, payloadSha256, redeliveryOf } = trigger;
+    return {
+      type,
+      webhook_id: webhookId,
+      payload_sha256: payloadSha256,
+      ...(redeliveryOf !== undefined && { redelivery_of: redeliveryOf }),
+    };
   }
   if (!('runId' in trigger)) return trigger;
   if (isChained(trigger)) {

@@ -144,10 +144,18 @@ describe('given a webhook', () => {
     const body = { script_id: scriptId };
     const first = await developer.post(path, body, options);
     const { token, url, ...others } = first.json;
-    expect(url).toBe(`/hooks/${token}`);
+    expect(url).toBe(`${platform.origin}/hooks/${token}`);
     expect((await developer.post(path, body, options)).json).toEqual(others);
     await platform.pool.query('DELETE FROM idempotency_answers');
     expect((await developer.post(path, body, options)).json).toEqual(others);
+  });
+
+  test('when it was made behind a proxy, then its address is that of the proxy', async () => {
+    const { scriptId } = await hooked();
+    const address = async (headers: Record<string, string>) =>
+      (await developer.post(path, { script_id: scriptId }, { headers })).json.url as string;
+    const proxied = { 'X-Forwarded-Proto': 'https' };
+    expect(await address(proxied)).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/hooks\/whk_/);
   });
 
   test('when its script is not to be seen, then it cannot be made', async () => {

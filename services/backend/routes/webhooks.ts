@@ -1,32 +1,36 @@
 /** Webhooks of scripts: addresses that cause runs. */
-import { createHash, randomBytes } from 'node:crypto';
-import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseScriptId, parseWebhookId, type WebhookId } from '#domain/kernel/ids.ts';
-import type { WebhookCommand } from '#domain/webhook/commands.ts';
+import { known, parseScriptId, parseWebhookId } from '#domain/kernel/ids.ts';
 import { findWebhook, listWebhooks, type WebhookView } from '#projections/webhooks/queries.ts';
 import Type from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { isProblem, notFound, type Problem } from '../http/problem.ts';
+import { isProblem, notFound } from '../http/problem.ts';
 import { json, nothing, type Answer } from '../http/reply.ts';
 import { examples, pageQuery, pathParameters, Uuid } from '../schemas/common.ts';
 import {
   NewWebhook,
   ShownWebhook,
-  Webhook,
   WebhookChange,
   WebhookPage,
+  WebhookRotation,
 } from '../schemas/webhook.ts';
 import type { Services } from '../services.ts';
-import { badField } from './new-script.ts';
-import { accepted, positionHeader, type Accepted } from './outcome.ts';
-import { isIn, seesScript, visibleGroups } from './visible.ts';
+import { positionHeader } from './outcome.ts';
+import { visibleGroups } from './visible.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  rotateSecret,
+  rotateToken,
+  type Changed,
+} from './webhook-changes.ts';
 
 const tag = 'Webhooks';
 const path = '/api/v1/webhooks';
 const access = { right: 'webhooks.manage' } as const;
 const parameters = { webhook_id: pathParameters.webhookId };
-const shownOnce = ['token', 'url'];
+const shownOnce = ['token', 'url', 'signing_secret'];
 
 const list = operation({
   method: 'get',
@@ -61,41 +65,17 @@ const create = operation({
   summary: 'Make a webhook of a script',
   description:
     'The answer shows its token and address once; only a hash is kept. Whoever has the token can start ' +
-    'the script, and nothing else.',
+    'the script, and nothing else; with `signing`, only calls that are signed with the secret, which is ' +
+    'shown once too.',
   tag,
   access,
   creates: true,
   shownOnce,
   body: { schema: NewWebhook, example: { script_id: examples.scriptId, name: 'push' } },
   responses: { 201: { description: 'Made.', schema: ShownWebhook, headers: ['Orch-Position'] } },
-  handle: async ({ principal, body, context }, services) => {
-    const {
-      script_id: named,
-      name,
-      enabled,
-      when_busy: whenBusy,
-      rate_limit_per_minute: rate,
-    } = body;
-    const scriptId = known(parseScriptId, named);
-    if (!(await seesScript(principal, scriptId, services.readModels))) {
-      return badField('script_id', 'there is no such script');
-    }
-    const { text, hash } = newWebhookToken();
-    const outcome = await carryOut(
-      {
-        type: 'CreateWebhook',
-        webhookId: known(parseWebhookId, services.ids.next()),
-        scriptId,
-        name: name ?? 'webhook',
-        enabled: enabled ?? true,
-        whenBusy: whenBusy ?? 'refuse',
-        rateLimitPerMinute: rate ?? 60,
-        tokenHash: hash,
-      },
-      context,
-      services,
-    );
-    return isProblem(outcome) ? outcome : await shown(201, outcome, text, services);
+  handle: async (call, services) => {
+    const changed = await createWebhook(call, services);
+    return isProblem(changed) ? changed : await shown(201, changed, call, services);
   },
 });
 
@@ -112,22 +92,13 @@ const change = operation({
     example: { enabled: false },
     mediaTypes: ['application/merge-patch+json'],
   },
-  responses: { 200: { description: 'As it is now.', schema: Webhook, headers: ['Orch-Position'] } },
-  handle: async ({ principal, parameters: { webhook_id: webhookId }, body, context }, services) => {
-    if ((await visibleWebhook(principal, webhookId, services)) === undefined) return notFound;
-    const { name, enabled, when_busy: whenBusy, rate_limit_per_minute: rate } = body;
-    const changes = {
-      ...(name !== undefined && { name }),
-      ...(enabled !== undefined && { enabled }),
-      ...(whenBusy !== undefined && { whenBusy }),
-      ...(rate !== undefined && { rateLimitPerMinute: rate }),
-    };
-    const outcome = await carryOut(
-      { type: 'ChangeWebhook', webhookId, changes },
-      context,
-      services,
-    );
-    return isProblem(outcome) ? outcome : await shown(200, outcome, undefined, services);
+  responses: {
+    200: { description: 'As it is now.', schema: ShownWebhook, headers: ['Orch-Position'] },
+  },
+  refusals: ['version_mismatch'],
+  handle: async (call, services) => {
+    const changed = await changeWebhook(call.parameters.webhook_id, call, services);
+    return isProblem(changed) ? changed : await shown(200, changed, call, services);
   },
 });
 
@@ -140,9 +111,8 @@ const remove = operation({
   access,
   parameters,
   responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
-  handle: async ({ principal, parameters: { webhook_id: webhookId }, context }, services) => {
-    if ((await visibleWebhook(principal, webhookId, services)) === undefined) return notFound;
-    const outcome = await carryOut({ type: 'DeleteWebhook', webhookId }, context, services);
+  handle: async (call, services) => {
+    const outcome = await deleteWebhook(call.parameters.webhook_id, call, services);
     return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
   },
 });
@@ -151,64 +121,42 @@ const rotate = operation({
   method: 'post',
   path: `${path}/{webhook_id}/rotate`,
   operationId: 'rotateWebhook',
-  summary: 'Give a webhook another token: the one before leads nowhere at once',
+  summary: 'Give a webhook another token, or another secret to sign with',
+  description:
+    'The one before counts no longer, at once. Everything else stays: settings, deliveries, and the other of ' +
+    'the two.',
   tag,
   access,
   parameters,
   creates: true,
   shownOnce,
-  body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
+  body: { schema: WebhookRotation, example: { what: 'token' }, optional: true },
   responses: { 200: { description: 'Rotated.', schema: ShownWebhook, headers: ['Orch-Position'] } },
-  handle: async ({ principal, parameters: { webhook_id: webhookId }, context }, services) => {
-    if ((await visibleWebhook(principal, webhookId, services)) === undefined) return notFound;
-    const { text, hash } = newWebhookToken();
-    const command = { type: 'RotateWebhook', webhookId, tokenHash: hash } as const;
-    const outcome = await carryOut(command, context, services);
-    return isProblem(outcome) ? outcome : await shown(200, outcome, text, services);
+  refusals: ['version_mismatch'],
+  handle: async (call, services) => {
+    const change = call.body.what === 'signing_secret' ? rotateSecret : rotateToken;
+    const changed = await change(call.parameters.webhook_id, call, services);
+    return isProblem(changed) ? changed : await shown(200, changed, call, services);
   },
 });
 
-/** Names one webhook among all: 256 random bits. */
-function newWebhookToken(): { readonly text: string; readonly hash: string } {
-  const text = `whk_${randomBytes(32).toString('base64url')}`;
-  return { text, hash: webhookTokenHash(text) };
-}
-
-/** What is stored of a token: whoever guesses does not choose it, so that the time of a look-up tells
- *  nothing. */
-export function webhookTokenHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
-async function carryOut(
-  command: WebhookCommand,
-  context: Call['context'],
-  { commands }: Services,
-): Promise<Accepted | Problem> {
-  return accepted(await commands.execute(command, context));
-}
-
-async function visibleWebhook(
-  principal: Principal,
-  webhookId: WebhookId,
-  { readModels }: Services,
-): Promise<WebhookView | undefined> {
-  const webhook = await findWebhook(readModels, webhookId);
-  return webhook !== undefined && isIn(principal, webhook.group_id) ? webhook : undefined;
-}
-
+/** The webhook that a command wrote; a repeated request made it the first time, under another id. */
 async function shown(
-  status: number,
-  outcome: Accepted,
-  token: string | undefined,
+  status: 200 | 201,
+  { outcome, token, signingSecret }: Changed,
+  { origin }: Pick<Call, 'origin'>,
   { readModels }: Services,
 ): Promise<Answer> {
   const webhookId = known(parseWebhookId, outcome.streamId.slice('webhook-'.length));
   const row = await findWebhook(readModels, webhookId);
   if (row === undefined) return notFound;
-  // A repeated command was carried out with another token, which nobody has any more.
-  const once = token === undefined || outcome.repeated ? {} : { token, url: `/hooks/${token}` };
-  return json(status, { ...webhookJson(row), ...once }, positionHeader(outcome));
+  const once = {
+    ...(token !== undefined && { token, url: `${origin}/hooks/${token}` }),
+    ...(signingSecret !== undefined && { signing_secret: signingSecret }),
+  };
+  // A repeated command was carried out with others, which nobody has any more.
+  const body = { ...webhookJson(row), ...(outcome.repeated ? {} : once) };
+  return json(status, body, positionHeader(outcome));
 }
 
 function webhookJson(row: WebhookView) {
@@ -219,6 +167,7 @@ function webhookJson(row: WebhookView) {
     enabled: row.enabled,
     when_busy: row.when_busy,
     rate_limit_per_minute: row.rate_limit_per_minute,
+    signing: row.signing !== null,
     created_at: row.created_at,
     last_called_at: row.last_called_at,
   };

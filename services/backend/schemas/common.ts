@@ -87,6 +87,12 @@ export const pathParameters = {
   tokenId: id<TokenId>('token', examples.tokenId, parseTokenId),
   notificationId: id<NoticeId>('notice', examples.notificationId, parseNoticeId),
   webhookId: id<WebhookId>('webhook', examples.webhookId, parseWebhookId),
+  deliveryId: {
+    description: 'Id of the delivery.',
+    schema: Uuid(),
+    example: examples.runId,
+    parse: parseRunId,
+  },
   chainId: id<ChainId>('chain', examples.chainId, parseChainId),
   secretName: {
     description: 'Name of the secret: letters, digits and `_`, not beginning with a digit.',

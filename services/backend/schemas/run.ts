@@ -63,6 +63,7 @@ export const Run = Type.Object(
         ),
         schedule_id: Type.Optional(Uuid('The schedule that it was due by.')),
         webhook_id: Type.Optional(Uuid('The webhook that was called.')),
+        redelivery_of: Type.Optional(Uuid('The delivery that this one repeats.')),
         chain_id: Type.Optional(Uuid('The chain that started it.')),
         source_run_id: Type.Optional(Uuid('The run whose end the chain answered to.')),
         depth: Type.Optional(

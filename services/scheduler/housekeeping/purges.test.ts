@@ -6,10 +6,11 @@ import type { ScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
-import { noticeId, runId, scriptId } from '#domain/testing/ids.ts';
+import { noticeId, runId, scriptId, webhookId } from '#domain/testing/ids.ts';
 import {
   createGroup,
   createScript,
+  createWebhook,
   finishRun,
   postNotice,
   runScript,
@@ -56,6 +57,15 @@ async function givenScript(id: ScriptId, runs: readonly number[]): Promise<void>
   await platform.pool.query(
     `INSERT INTO data_keys (key_id, script_id, master_key_id, wrapped_key) VALUES ($1, $1, 'x', '')`,
     [id],
+  );
+  const hook = webhookId(runs.length);
+  await platform.accepted(createWebhook({ webhookId: hook, scriptId: id, tokenHash: id }));
+  await platform.pool.query(
+    `WITH key AS (INSERT INTO data_keys (key_id, script_id, master_key_id, wrapped_key)
+      VALUES ($1, $1, 'x', ''))
+    INSERT INTO webhook_misses (delivery_id, webhook_id, time, status, count)
+    VALUES ($1, $1, now(), 409, 1)`,
+    [hook],
   );
   await setState(platform.pool, id, 'last', '1');
   const locks = new PostgresEnvironmentLocks(platform.pool);
@@ -106,7 +116,9 @@ const counted = `SELECT
   (SELECT count(*) FROM script_state WHERE script_id = $1) AS state,
   (SELECT count(*) FROM environment_locks WHERE script_id = $1) AS locks,
   (SELECT count(*) FROM notices WHERE script_id = $1) AS notices,
-  (SELECT count(*) FROM data_keys WHERE script_id = $1) AS keys`;
+  (SELECT count(*) FROM webhook_misses JOIN webhooks USING (webhook_id) WHERE script_id = $1) AS misses,
+  (SELECT count(*) FROM data_keys WHERE script_id = $1 OR script_id IN (
+    SELECT webhook_id FROM webhooks WHERE script_id = $1)) AS keys`;
 
 /** How much there is of a script. */
 async function remains(id: ScriptId) {
@@ -139,6 +151,7 @@ async function commonParams(): Promise<number> {
 }
 
 const nothing = {
+  misses: 0,
   reports: 0,
   state: 0,
   locks: 0,
@@ -151,6 +164,7 @@ const nothing = {
   artifacts: 0,
 };
 const ofTheOther = {
+  misses: 1,
   reports: 2,
   state: 1,
   locks: 1,
@@ -158,7 +172,7 @@ const ofTheOther = {
   lines: 2,
   samples: 2,
   params: 1,
-  keys: 1,
+  keys: 2,
   blobs: 2,
   artifacts: 2,
 };
@@ -204,7 +218,7 @@ describe('given a deleted script', () => {
     await purge();
     await laterOn();
     await purgeScripts(parts, going);
-    expect(await remains(purged)).toMatchObject({ keys: 1, blobs: 2, lines: 6 });
+    expect(await remains(purged)).toMatchObject({ keys: 2, blobs: 2, lines: 6 });
     await platform.accepted(finishRun({ runId: runId(50) }));
     await purgeScripts(parts, going);
     expect(await remains(purged)).toEqual(nothing);

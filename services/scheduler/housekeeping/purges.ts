@@ -12,6 +12,7 @@ import { purgePayloads } from '#infra/postgres/payloads.ts';
 import { paramsOfTriggers, runsOfScript, scriptsToPurge } from '#infra/postgres/purges.ts';
 import { removeLogs, removeReports, removeSamples } from '#infra/postgres/removals.ts';
 import { removeAllState } from '#infra/postgres/script-state.ts';
+import { removeMissesOfScript } from '#infra/postgres/webhook-misses.ts';
 import { destroyDataKey } from '#infra/secrets/data-keys.ts';
 import { removeObjects } from './objects.ts';
 
@@ -48,6 +49,7 @@ async function removeRemains(
   await removeLocks(database, scriptId);
   await removeAllState(database, scriptId);
   await removeNoticesOfScript(database, scriptId);
+  await removeMissesOfScript(database, scriptId);
   await removeObjects(objects, objectPrefix.script(scriptId), signal);
   const given = await paramsOfTriggers(database, scriptId);
   let isDone = await purgePayloads(database, scriptId, given);

@@ -168,6 +168,25 @@ test('given a run that a webhook caused, then what it was called with stays and 
   expect(await getPayload(platform.pool, payloadSha256)).toBeUndefined();
 });
 
+test('given a call that made no run, then what it brought goes after its time', async () => {
+  await platform.pool.query(
+    `INSERT INTO webhook_misses (delivery_id, webhook_id, time, status, count, payload)
+      VALUES ($1, $1, $2, 409, 1, 'a body')`,
+    [webhookId(), new Date(Date.UTC(2026, 0, 1))],
+  );
+  await keep({ payloadsDays: 7 });
+  const kept = async () => {
+    const { rows } = await platform.pool.query<{ kept: boolean }>(
+      'SELECT payload IS NOT NULL AS kept FROM webhook_misses',
+    );
+    return rows.map((row) => row.kept);
+  };
+  await removeOutdated(partsAfter(7), going);
+  expect(await kept()).toEqual([true]);
+  await removeOutdated(partsAfter(8), going);
+  expect(await kept()).toEqual([false]);
+});
+
 describe('given a run that goes on', () => {
   test('when years have passed, then all is kept until it has ended', async () => {
     const id = await givenRun(1);

@@ -18,6 +18,7 @@ import {
   type KindOfRun,
   type PassedRun,
 } from '#infra/postgres/removals.ts';
+import { forgetMissedPayloads } from '#infra/postgres/webhook-misses.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { daysKept } from '#projections/retention/queries.ts';
 import { removeObjects } from './objects.ts';
@@ -54,7 +55,8 @@ async function removeKind(
 ): Promise<boolean> {
   if (kind === 'payloads') {
     const swept = await sweepPayloads(parts.database, before, payloadsAtOnce);
-    return swept === payloadsAtOnce;
+    const forgotten = await forgetMissedPayloads(parts.database, before, payloadsAtOnce);
+    return swept === payloadsAtOnce || forgotten === payloadsAtOnce;
   }
   const hasPassedMany = await passRuns(parts, kind, before, signal);
   return (await stripLateRuns(parts, kind, before, signal)) || hasPassedMany;

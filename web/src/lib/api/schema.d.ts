@@ -1681,7 +1681,7 @@ export interface paths {
         put?: never;
         /**
          * Make a webhook of a script
-         * @description The answer shows its token and address once; only a hash is kept. Whoever has the token can start the script, and nothing else.
+         * @description The answer shows its token and address once; only a hash is kept. Whoever has the token can start the script, and nothing else; with `signing`, only calls that are signed with the secret, which is shown once too.
          *
          *     Needs the right `webhooks.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
          */
@@ -1726,10 +1726,56 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a webhook another token: the one before leads nowhere at once
-         * @description Needs the right `webhooks.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         * Give a webhook another token, or another secret to sign with
+         * @description The one before counts no longer, at once. Everything else stays: settings, deliveries, and the other of the two.
+         *
+         *     Needs the right `webhooks.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
          */
         post: operations["rotateWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what became of the calls of a webhook, newest first
+         * @description All that made a run, and the newest 200 of the others. Refused calls that cannot be delivered again are counted together, minute by minute; all of them show within a second.
+         *
+         *     Needs the right `webhooks.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver a call again: queues another run with the same headers and body
+         * @description Of any call that made a run, and of one that was refused for a reason that may pass, as long as what it brought is kept. Neither the rate nor the signature is asked for.
+         *
+         *     Needs the right `webhooks.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         */
+        post: operations["redeliverWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1747,7 +1793,7 @@ export interface paths {
         put?: never;
         /**
          * Call a webhook: queues a run of its script
-         * @description Any body of any type, up to 1 MiB, reaches the run as the file that `ORCH_PAYLOAD_FILE` names, and the headers that tell what it is as JSON in `ORCH_PAYLOAD_HEADERS`. `?wait=30` waits for the end of the run. At most 20 calls at once, and then the webhook's rate. While triggers are paused the run waits until they are resumed. The same `Idempotency-Key` and body make one run.
+         * @description Any body of any type, up to 1 MiB, reaches the run as the file that `ORCH_PAYLOAD_FILE` names, and the headers that tell what it is as JSON in `ORCH_PAYLOAD_HEADERS`. `?wait=30` waits for the end of the run. At most 20 calls at once, and then the webhook's rate. While triggers are paused the run waits until they are resumed. The same `Idempotency-Key`, or `webhook-id`, and body make one run. Where the webhook says so, the call has to be signed: `webhook-id`, `webhook-timestamp` and `webhook-signature` (Standard Webhooks), or `X-Hub-Signature-256` (GitHub).
          *
          *     Needs no token.
          */
@@ -1769,7 +1815,7 @@ export interface paths {
         put?: never;
         /**
          * Call a webhook: queues a run of its script
-         * @description Any body of any type, up to 1 MiB, reaches the run as the file that `ORCH_PAYLOAD_FILE` names, and the headers that tell what it is as JSON in `ORCH_PAYLOAD_HEADERS`. `?wait=30` waits for the end of the run. At most 20 calls at once, and then the webhook's rate. While triggers are paused the run waits until they are resumed. The same `Idempotency-Key` and body make one run.
+         * @description Any body of any type, up to 1 MiB, reaches the run as the file that `ORCH_PAYLOAD_FILE` names, and the headers that tell what it is as JSON in `ORCH_PAYLOAD_HEADERS`. `?wait=30` waits for the end of the run. At most 20 calls at once, and then the webhook's rate. While triggers are paused the run waits until they are resumed. The same `Idempotency-Key`, or `webhook-id`, and body make one run. Where the webhook says so, the call has to be signed: `webhook-id`, `webhook-timestamp` and `webhook-signature` (Standard Webhooks), or `X-Hub-Signature-256` (GitHub).
          *
          *     The same as `callWebhook`.
          *
@@ -2989,6 +3035,11 @@ export interface components {
                 webhook_id?: string;
                 /**
                  * Format: uuid
+                 * @description The delivery that this one repeats.
+                 */
+                redelivery_of?: string;
+                /**
+                 * Format: uuid
                  * @description The chain that started it.
                  */
                 chain_id?: string;
@@ -3925,6 +3976,7 @@ export interface components {
          *       "enabled": true,
          *       "when_busy": "refuse",
          *       "rate_limit_per_minute": 60,
+         *       "signing": false,
          *       "created_at": "2026-11-21T02:31:00.000Z",
          *       "last_called_at": null
          *     }
@@ -3942,6 +3994,8 @@ export interface components {
              */
             when_busy: "refuse" | "queue";
             rate_limit_per_minute: number;
+            /** @description Calls have to be signed: by the Standard Webhooks scheme, or as GitHub does it. */
+            signing: boolean;
             /** Format: date-time */
             created_at: string;
             last_called_at: string | null;
@@ -3965,6 +4019,8 @@ export interface components {
             when_busy: "refuse" | "queue";
             /** @default 60 */
             rate_limit_per_minute: number;
+            /** @default false */
+            signing: boolean;
         };
         /**
          * ShownWebhook
@@ -3975,10 +4031,11 @@ export interface components {
          *       "enabled": true,
          *       "when_busy": "refuse",
          *       "rate_limit_per_minute": 60,
+         *       "signing": false,
          *       "created_at": "2026-11-21T02:31:00.000Z",
          *       "last_called_at": null,
          *       "token": "whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6",
-         *       "url": "/hooks/whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6"
+         *       "url": "https://orchestrator.example.com/hooks/whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6"
          *     }
          */
         ShownWebhook: {
@@ -3994,13 +4051,17 @@ export interface components {
              */
             when_busy: "refuse" | "queue";
             rate_limit_per_minute: number;
+            /** @description Calls have to be signed: by the Standard Webhooks scheme, or as GitHub does it. */
+            signing: boolean;
             /** Format: date-time */
             created_at: string;
             last_called_at: string | null;
             /** @description Shown once: a repeated answer leaves it out. */
             token?: string;
-            /** @description Path to call, with the token. Shown once. */
+            /** @description Address to call, with the token. Shown once. */
             url?: string;
+            /** @description What callers sign with, where it is new. Shown once. */
+            signing_secret?: string;
         };
         /** WebhookChange */
         WebhookChange: {
@@ -4012,6 +4073,62 @@ export interface components {
              */
             when_busy?: "refuse" | "queue";
             rate_limit_per_minute?: number;
+            /** @description Calls have to be signed: by the Standard Webhooks scheme, or as GitHub does it. */
+            signing?: boolean;
+        };
+        /** WebhookRotation */
+        WebhookRotation: {
+            /**
+             * @default token
+             * @enum {unknown}
+             */
+            what: "token" | "signing_secret";
+        };
+        /**
+         * WebhookDelivery
+         * @example {
+         *       "id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+         *       "time": "2026-11-21T02:31:00.000Z",
+         *       "outcome": "queued",
+         *       "status": 202,
+         *       "reason": null,
+         *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+         *       "ip": "192.0.2.1",
+         *       "size_bytes": 412,
+         *       "count": 1,
+         *       "redelivery_of": null,
+         *       "redeliverable": true
+         *     }
+         */
+        WebhookDelivery: {
+            /**
+             * Format: uuid
+             * @description That of the run, where it made one.
+             */
+            id: string;
+            /** Format: date-time */
+            time: string;
+            /**
+             * @description `repeated`: it was sent before, and was told of the run of then.
+             * @enum {unknown}
+             */
+            outcome: "queued" | "repeated" | "refused";
+            /** @description Of the answer. */
+            status: number;
+            reason: string | null;
+            run_id: string | null;
+            ip: string | null;
+            size_bytes: number | null;
+            /** @description Refused calls of that minute, counted together. */
+            count: number;
+            redelivery_of: string | null;
+            /** @description What it brought is kept still. */
+            redeliverable: boolean;
+        };
+        /** WebhookDeliveryPage */
+        WebhookDeliveryPage: {
+            items: components["schemas"]["WebhookDelivery"][];
+            next_cursor: string | null;
         };
         /**
          * HookAnswer
@@ -13673,6 +13790,7 @@ export interface operations {
                      *           "enabled": true,
                      *           "when_busy": "refuse",
                      *           "rate_limit_per_minute": 60,
+                     *           "signing": false,
                      *           "created_at": "2026-11-21T02:31:00.000Z",
                      *           "last_called_at": null
                      *         }
@@ -13759,10 +13877,11 @@ export interface operations {
                      *       "enabled": true,
                      *       "when_busy": "refuse",
                      *       "rate_limit_per_minute": 60,
+                     *       "signing": false,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "last_called_at": null,
                      *       "token": "whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6",
-                     *       "url": "/hooks/whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6"
+                     *       "url": "https://orchestrator.example.com/hooks/whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6"
                      *     }
                      */
                     "application/json": components["schemas"]["ShownWebhook"];
@@ -13950,11 +14069,14 @@ export interface operations {
                      *       "enabled": true,
                      *       "when_busy": "refuse",
                      *       "rate_limit_per_minute": 60,
+                     *       "signing": false,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
-                     *       "last_called_at": null
+                     *       "last_called_at": null,
+                     *       "token": "whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6",
+                     *       "url": "https://orchestrator.example.com/hooks/whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6"
                      *     }
                      */
-                    "application/json": components["schemas"]["Webhook"];
+                    "application/json": components["schemas"]["ShownWebhook"];
                 };
             };
             /** @description `invalid_parameter`, `malformed_json` */
@@ -13986,6 +14108,15 @@ export interface operations {
             };
             /** @description `not_found` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `version_mismatch` */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14049,8 +14180,12 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /** @example {} */
-                "application/json": Record<string, never>;
+                /**
+                 * @example {
+                 *       "what": "token"
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookRotation"];
             };
         };
         responses: {
@@ -14070,10 +14205,11 @@ export interface operations {
                      *       "enabled": true,
                      *       "when_busy": "refuse",
                      *       "rate_limit_per_minute": 60,
+                     *       "signing": false,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
                      *       "last_called_at": null,
                      *       "token": "whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6",
-                     *       "url": "/hooks/whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6"
+                     *       "url": "https://orchestrator.example.com/hooks/whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6"
                      *     }
                      */
                     "application/json": components["schemas"]["ShownWebhook"];
@@ -14108,6 +14244,254 @@ export interface operations {
             };
             /** @description `not_found` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `version_mismatch` */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed`, `idempotency_key_reused` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example 019aa3f3-0c22-7b1d-8a10-3e4f50617283
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *           "time": "2026-11-21T02:31:00.000Z",
+                     *           "outcome": "queued",
+                     *           "status": 202,
+                     *           "reason": null,
+                     *           "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *           "ip": "192.0.2.1",
+                     *           "size_bytes": 412,
+                     *           "count": 1,
+                     *           "redelivery_of": null,
+                     *           "redeliverable": true
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDeliveryPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    redeliverWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h give the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example 019aa3f3-0c22-7b1d-8a10-3e4f50617283
+                 */
+                webhook_id: string;
+                /**
+                 * @description Id of the delivery.
+                 * @example 019aa3f4-01aa-7c11-8d22-5e6f70819203
+                 */
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Queued. */
+            202: {
+                headers: {
+                    /** @description Where it is. */
+                    Location?: string;
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *       "status": "queued"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HookAnswer"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `webhook_disabled`, `script_disabled`, `concurrency_limit_reached` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `content_removed` */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14213,6 +14597,15 @@ export interface operations {
             };
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid_signature` */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14345,6 +14738,15 @@ export interface operations {
             };
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid_signature` */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -13,7 +13,9 @@ export function createWebhook(
   body: Pick<Webhook, 'script_id' | 'name' | 'when_busy' | 'rate_limit_per_minute'>,
 ): Promise<ShownWebhook> {
   const params = { header: { 'Idempotency-Key': randomKey() } };
-  return unwrap(client.POST('/api/v1/webhooks', { params, body: { ...body, enabled: true } }));
+  return unwrap(
+    client.POST('/api/v1/webhooks', { params, body: { ...body, enabled: true, signing: false } }),
+  );
 }
 
 export function patchWebhook(id: string, body: WebhookChange): Promise<Webhook> {
@@ -29,7 +31,9 @@ export function patchWebhook(id: string, body: WebhookChange): Promise<Webhook> 
 /** Gives it another address, which the answer alone shows. */
 export function rotateWebhook(id: string): Promise<ShownWebhook> {
   const params = { path: { webhook_id: id }, header: { 'Idempotency-Key': randomKey() } };
-  return unwrap(client.POST('/api/v1/webhooks/{webhook_id}/rotate', { params, body: {} }));
+  return unwrap(
+    client.POST('/api/v1/webhooks/{webhook_id}/rotate', { params, body: { what: 'token' } }),
+  );
 }
 
 export async function deleteWebhook(id: string): Promise<void> {

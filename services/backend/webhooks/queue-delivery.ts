@@ -1,0 +1,58 @@
+/** Asks for the run of a call that was let in, and of one that is to be delivered again. */
+import { known, parseRunId, parseScriptId, parseWebhookId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { RunScript } from '#domain/run/commands.ts';
+import type { CalledWebhook } from '#projections/webhooks/queries.ts';
+import { paramsObjection } from '#services/shared/run-requests.ts';
+import { isProblem, notFound, type Problem } from '../http/problem.ts';
+import { accepted, refusalProblem } from '../routes/outcome.ts';
+import { runOf, type Queued } from '../routes/queue-run.ts';
+import type { Services } from '../services.ts';
+
+export interface ToDeliver {
+  readonly webhook: CalledWebhook;
+  /** Of headers and body. */
+  readonly payloadSha256: string;
+  /** Keeps them, once it is sure that they are wanted: a refused call leaves nothing behind. */
+  readonly keep: () => Promise<void>;
+  /** Of the body. */
+  readonly sizeBytes: number | null;
+  readonly redeliveryOf?: string;
+  readonly context: CommandContext;
+}
+
+export async function queueDelivery(
+  { webhook, payloadSha256, keep, sizeBytes, redeliveryOf, context }: ToDeliver,
+  services: Services,
+): Promise<Queued | Problem> {
+  const { commands, ids, clock, findRunnable } = services;
+  const scriptId = known(parseScriptId, webhook.script_id);
+  const script = await findRunnable(scriptId);
+  if (script === undefined) return notFound;
+  const mismatch = await paramsObjection(script, undefined, services);
+  if (mismatch !== undefined) return mismatch;
+  const command: RunScript = {
+    type: 'RunScript',
+    runId: known(parseRunId, ids.next()),
+    scriptId,
+    trigger: {
+      type: 'webhook',
+      webhookId: known(parseWebhookId, webhook.webhook_id),
+      payloadSha256,
+      ...(sizeBytes !== null && { sizeBytes }),
+      ...(redeliveryOf !== undefined && { redeliveryOf }),
+    },
+    paramsSha256: null,
+    timeoutSeconds: null,
+    whenBusy: webhook.when_busy,
+    // Held: it is released when triggers are resumed.
+    ...(webhook.paused && { notBefore: clock.now().toISOString() }),
+  };
+  // Whoever calls again is told of the first run, whatever has come to stand in the way of another.
+  const isKeyed = context.fingerprint !== undefined;
+  const refusal = isKeyed ? undefined : await commands.check(command);
+  if (refusal !== undefined) return refusalProblem(refusal);
+  await keep();
+  const outcome = accepted(await commands.execute(command, context));
+  return isProblem(outcome) ? outcome : { run: await runOf(outcome, services), outcome };
+}

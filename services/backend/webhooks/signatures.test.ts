@@ -1,0 +1,80 @@
+import { createHmac } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { newSigningSecret, signatureFault } from './signatures.ts';
+
+// The example of the specification of Standard Webhooks, and that of GitHub's documentation.
+const standard = {
+  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  body: '{"test": 2432232314}',
+  headers: {
+    'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  },
+};
+const github = {
+  secret: "It's a Secret to Everybody",
+  body: 'Hello, World!',
+  header: 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
+};
+const now = new Date(1_614_265_330_000);
+const later = (seconds: number) => new Date(now.getTime() + seconds * 1000);
+
+function standardFault(changes: object = {}, body = standard.body, at = now): string | undefined {
+  const headers = { ...standard.headers, ...changes };
+  return signatureFault(headers, Buffer.from(body), standard.secret, at);
+}
+
+function githubFault(header: string | undefined, body = github.body): string | undefined {
+  const headers = header === undefined ? {} : { 'x-hub-signature-256': header };
+  return signatureFault(headers, Buffer.from(body), github.secret, now);
+}
+
+test('a call that is signed as the standard says is let in', () => {
+  expect(standardFault()).toBeUndefined();
+});
+
+test('while the sender changes its secret, one of several signatures is enough', () => {
+  const old = `v1,${Buffer.alloc(32).toString('base64')}`;
+  const { 'webhook-signature': good } = standard.headers;
+  expect(standardFault({ 'webhook-signature': `v1a,AAAA ${old} ${good}` })).toBeUndefined();
+});
+
+test.each([
+  ['another body', {}, '{"test": 1}'],
+  ['another id', { 'webhook-id': 'msg_other' }, standard.body],
+  ['no id', { 'webhook-id': undefined }, standard.body],
+  ['another time', { 'webhook-timestamp': '1614265331' }, standard.body],
+  ['a time in words', { 'webhook-timestamp': 'now' }, standard.body],
+  ['no signature', { 'webhook-signature': '' }, standard.body],
+  ['a signature of another version', { 'webhook-signature': 'v2,g0hM9Ss' }, standard.body],
+  ['one that is cut', { 'webhook-signature': 'v1,g0hM9SsE' }, standard.body],
+])('a call with %s is not', (_name, changes, body) => {
+  expect(standardFault(changes, body)).toMatch(/webhook-/);
+});
+
+test.each([
+  [300, true],
+  [301, false],
+  [-300, true],
+  [-301, false],
+])('a call whose time is %i seconds off: %s', (seconds, isLetIn) => {
+  expect(standardFault({}, standard.body, later(seconds)) === undefined).toBe(isLetIn);
+});
+
+test('a call that is signed as GitHub does it is let in, and no other', () => {
+  expect(githubFault(github.header)).toBeUndefined();
+  expect(githubFault(github.header, 'Hello')).toMatch('X-Hub-Signature-256');
+  expect(githubFault('sha1=757107ea')).toMatch('X-Hub-Signature-256');
+  expect(githubFault(undefined)).toMatch('has to be signed');
+});
+
+test('a new secret signs, and is no other', () => {
+  const secret = newSigningSecret();
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(newSigningSecret()).not.toBe(secret);
+  const body = Buffer.from('x');
+  const header = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+  const headers = { 'x-hub-signature-256': header };
+  expect(signatureFault(headers, body, secret, now)).toBeUndefined();
+});

@@ -1,0 +1,65 @@
+/** Signatures of webhook calls: those of Standard Webhooks (https://www.standardwebhooks.com), with a time and
+ *  a name for each message, and those of GitHub, over the body alone. */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+const prefix = 'whsec_';
+const secretBytes = 32;
+const toleranceSeconds = 5 * 60;
+
+/** A new secret to sign with: base64 of its key, behind a prefix. */
+export function newSigningSecret(): string {
+  return `${prefix}${randomBytes(secretBytes).toString('base64')}`;
+}
+
+/** What is wrong with the signature of a call, in words; `undefined` for nothing.
+ *  @param secret as its owner was shown it */
+export function signatureFault(
+  headers: IncomingHttpHeaders,
+  body: Uint8Array,
+  secret: string,
+  now: Date,
+): string | undefined {
+  const standard = textOf(headers['webhook-signature']);
+  if (standard !== undefined) return standardFault(standard, headers, body, secret, now);
+  const github = textOf(headers['x-hub-signature-256']);
+  if (github === undefined) {
+    return 'The call has to be signed: there is no header webhook-signature or X-Hub-Signature-256.';
+  }
+  // GitHub takes the secret for a text, prefix and all.
+  const expected = createHmac('sha256', secret).update(body).digest();
+  const given = /^sha256=([0-9a-f]{64})$/i.exec(github)?.[1];
+  return given !== undefined && timingSafeEqual(Buffer.from(given, 'hex'), expected)
+    ? undefined
+    : 'The signature in X-Hub-Signature-256 is not that of this body.';
+}
+
+function standardFault(
+  signatures: string,
+  headers: IncomingHttpHeaders,
+  body: Uint8Array,
+  secret: string,
+  now: Date,
+): string | undefined {
+  const [id, timestamp] = [textOf(headers['webhook-id']), textOf(headers['webhook-timestamp'])];
+  if (id === undefined || !/^[\x21-\x7e]{1,255}$/.test(id)) {
+    return 'The header webhook-id is missing, or is not 1 to 255 visible ASCII characters.';
+  }
+  if (timestamp === undefined || !/^\d{1,12}$/.test(timestamp)) {
+    return 'The header webhook-timestamp is missing, or does not count seconds since 1970.';
+  }
+  if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > toleranceSeconds) {
+    return `The webhook-timestamp is more than ${toleranceSeconds} seconds from the time here.`;
+  }
+  const key = Buffer.from(secret.slice(prefix.length), 'base64');
+  const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
+  const fits = signatures.split(' ').some((one) => {
+    const given = Buffer.from(one.startsWith('v1,') ? one.slice('v1,'.length) : '', 'base64');
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+  return fits ? undefined : 'No signature in webhook-signature is that of this id, time and body.';
+}
+
+function textOf(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
