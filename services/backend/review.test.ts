@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { known, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { noTotals } from '#domain/run/run.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -137,9 +138,7 @@ test('a bad night is found out, put right and proven', async () => {
   const exported = await file('audit.ndjson', '/api/v1/audit/export', asAdmin);
   const key = await file('audit.pem', '/api/v1/audit/key', reviewer);
   const head = `${verdict.head.audit_seq}:${verdict.head.hash}`;
-  const said = await new Promise<string>((resolve, reject) => {
-    const args = [verifier, exported, '--key', key, '--head', head];
-    execFile(process.execPath, args, (error, stdout) => (error ? reject(error) : resolve(stdout)));
-  });
+  const args = [verifier, exported, '--key', key, '--head', head];
+  const { stdout: said } = await promisify(execFile)(process.execPath, args);
   expect(said).toMatch(/^(note: .* no key\n)?valid: \d+ entries\n$/);
 });
