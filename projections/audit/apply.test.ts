@@ -37,7 +37,7 @@ async function entriesAfter(batches: Parameters<typeof rowsAfter>[2]) {
 
 /** As docs/audit.md tells it. */
 function hashOf(entry: AuditTable): string {
-  const { event_position: _, group_id: _group, hash: _hash, ...hashed } = entry;
+  const { event_position: _, group_id: _group, caused_by: _cause, hash: _hash, ...hashed } = entry;
   return createHash('sha256').update(canonicalJson(hashed)).digest('hex');
 }
 

@@ -60,7 +60,7 @@ const handled = {
  *  it is the same, hash by hash (docs/adr/0016-the-audit-chain.md). */
 export const auditProjection: Projection = {
   name: 'audit',
-  version: 2,
+  version: 3,
   handles: Object.keys(handled) as EventType[],
   tables: ['audit', 'audit_spans', 'audit_scripts'],
   fill: {
@@ -102,12 +102,20 @@ const scriptOf = sql`coalesce((data ->> 'scriptId')::uuid, (data ->> 'sourceScri
     (SELECT coalesce(first.data ->> 'scriptId', first.data ->> 'sourceScriptId')::uuid FROM events first
       WHERE first.stream_id = resource AND first.version = 1) END)`;
 
+/** What a run, a message or a chain's refusal followed from. */
+const causeOf = sql`CASE
+  WHEN action = 'run_queued' THEN coalesce('run-' || (data #>> '{trigger,runId}'),
+    'schedule-' || (data #>> '{trigger,scheduleId}'), 'webhook-' || (data #>> '{trigger,webhookId}'))
+  WHEN action IN ('notice_posted', 'secrets_read') THEN 'run-' || (data ->> 'runId')
+  WHEN action = 'chain_skipped' THEN 'run-' || (data ->> 'sourceRunId') END`;
+
 /** Chains entries of the events on. They belong to the group in which their script is at that moment. */
 async function addEntries(db: ReadModels, source: RawBuilder<unknown>): Promise<void> {
   const end = await chainEnd(db);
   await sql`
     WITH entry AS MATERIALIZED (
-      SELECT found.*, ${scriptOf} AS script_id, ${idIn('group')} AS own_group_id, CASE
+      SELECT found.*, ${scriptOf} AS script_id, ${idIn('group')} AS own_group_id,
+        ${causeOf} AS caused_by, CASE
         WHEN action IN ('script_created', 'script_changed') THEN (data ->> 'groupId')::uuid END AS moved_to
       FROM (${entriesOf(source, end)}) found
     ), era AS (
@@ -131,9 +139,9 @@ async function addEntries(db: ReadModels, source: RawBuilder<unknown>): Promise<
         last_position = greatest(old.last_position, excluded.last_position)
     )
     INSERT INTO audit (audit_seq, event_id, event_position, event_hash, time, actor, action, resource,
-      outcome, detail, ip, correlation_id, causation_id, prev_hash, hash, group_id)
+      outcome, detail, ip, correlation_id, causation_id, prev_hash, hash, group_id, caused_by)
     SELECT audit_seq, event_id, event_position, event_hash, time, actor, action, resource, outcome, detail,
-      ip, correlation_id, causation_id, prev_hash, hash, group_id
+      ip, correlation_id, causation_id, prev_hash, hash, group_id, caused_by
     FROM grouped ORDER BY audit_seq`.execute(db);
 }
 

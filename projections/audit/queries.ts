@@ -90,3 +90,18 @@ async function spansOf(
   const [lowest, highest] = [first * spanSize + 1, (last + 1) * spanSize];
   return [sql`audit_seq BETWEEN ${sql.lit(lowest)} AND ${sql.lit(highest)}`];
 }
+
+/** Entries of what followed directly from any of these streams, in the order of the trail; at most `limit`. */
+export async function causedBy(
+  db: ReadModels,
+  causes: readonly string[],
+  limit: number,
+): Promise<readonly AuditTable[]> {
+  return await db
+    .selectFrom('audit')
+    .selectAll()
+    .where(sql<boolean>`caused_by = ANY(${causes}::text[])`)
+    .orderBy('audit_seq')
+    .limit(limit)
+    .execute();
+}

@@ -23,6 +23,8 @@ export interface AuditTable {
   readonly hash: string;
   /** Group that it belonged to then; null where that is none. */
   readonly group_id: string | null;
+  /** Stream of the run, schedule or webhook that it followed from; null where it did not. */
+  readonly caused_by: string | null;
 }
 
 export const auditOutcomes = ['accepted', 'refused', 'failed'] as const;

@@ -17,6 +17,7 @@ import { logOperations } from './routes/logs.ts';
 import { notificationOperations } from './routes/notifications.ts';
 import { replayOperations } from './routes/replay.ts';
 import { retentionOperations } from './routes/retention.ts';
+import { runCausalityOperations } from './routes/run-causality.ts';
 import { runHistoryOperations } from './routes/run-history.ts';
 import { runOperations } from './routes/runs.ts';
 import { sampleOperations } from './routes/samples.ts';
@@ -73,6 +74,7 @@ export const operations: readonly Operation[] = [
   ...fileOperations,
   ...runOperations,
   ...runHistoryOperations,
+  ...runCausalityOperations,
   ...artifactOperations,
   ...logOperations,
   ...sampleOperations,

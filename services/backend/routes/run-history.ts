@@ -101,7 +101,7 @@ function decisionOf(event: Recorded<RunEvent>) {
 }
 
 /** One sentence for a person. */
-function reasonOf(event: Recorded<RunEvent>): string {
+export function reasonOf(event: Recorded<RunEvent>): string {
   const actor = actorName(event.metadata.actor);
   switch (event.type) {
     case 'RunQueued':

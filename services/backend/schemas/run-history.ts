@@ -1,4 +1,5 @@
 /** The history of a run on the wire. */
+import { triggerTypes } from '#domain/run/run.ts';
 import Type from 'typebox';
 import { ChainOccurrence } from './chain.ts';
 import { Nullable, Time, Uuid } from './common.ts';
@@ -48,4 +49,45 @@ export const RunReasons = Type.Object(
     ),
   },
   { title: 'RunReasons', additionalProperties: false },
+);
+
+export const RunCauses = Type.Object(
+  {
+    run_id: Uuid(),
+    causes: Type.Array(
+      Type.Object(
+        {
+          run_id: Uuid(),
+          script_id: Uuid(),
+          script_name: Type.String(),
+          trigger_type: Type.Enum(triggerTypes),
+          schedule_id: Nullable(Uuid()),
+          webhook_id: Nullable(Uuid()),
+          chain_id: Nullable(Uuid()),
+          reason: Type.String({ description: 'One sentence.' }),
+          time: Time(),
+          actor: Type.String(),
+          event_position: Type.Integer({ minimum: 1 }),
+        },
+        { title: 'RunCause', additionalProperties: false },
+      ),
+      { description: 'The run itself, and before it each run that it came from.' },
+    ),
+    effects: Type.Array(
+      Type.Object(
+        {
+          depth: Type.Integer({ minimum: 1, description: '1: it followed from the run itself.' }),
+          caused_by: Type.String({ description: 'Such as `run-<id>`.' }),
+          action: Type.String({ description: 'As in the audit trail, such as `run_queued`.' }),
+          resource: Type.String(),
+          detail: Nullable(Type.String()),
+          time: Time(),
+          actor: Type.String(),
+          event_position: Type.Integer({ minimum: 1 }),
+        },
+        { title: 'RunEffect', additionalProperties: false },
+      ),
+    ),
+  },
+  { title: 'RunCauses', additionalProperties: false },
 );

@@ -954,6 +954,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/causes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Trace a run: upwards what it came from, downwards what came of it
+         * @description Upwards run by run, by retries, reruns, chains and scripts that asked, to the schedule, the webhook or the person that began it. Downwards runs, messages to people, and chains that did not start one. What belongs to other groups is left out. It follows the events within moments.
+         *
+         *     Needs the right `runs.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
+         */
+        get: operations["traceRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/artifacts": {
         parameters: {
             query?: never;
@@ -3169,6 +3191,48 @@ export interface components {
             followed_by: string[];
             /** @description What chains started when it had ended, or why they did not. */
             chained: components["schemas"]["ChainedRun"][];
+        };
+        /** RunCause */
+        RunCause: {
+            /** Format: uuid */
+            run_id: string;
+            /** Format: uuid */
+            script_id: string;
+            script_name: string;
+            /** @enum {unknown} */
+            trigger_type: "manual" | "api" | "schedule" | "webhook" | "event" | "retry" | "rerun" | "mcp" | "queue";
+            schedule_id: string | null;
+            webhook_id: string | null;
+            chain_id: string | null;
+            /** @description One sentence. */
+            reason: string;
+            /** Format: date-time */
+            time: string;
+            actor: string;
+            event_position: number;
+        };
+        /** RunEffect */
+        RunEffect: {
+            /** @description 1: it followed from the run itself. */
+            depth: number;
+            /** @description Such as `run-<id>`. */
+            caused_by: string;
+            /** @description As in the audit trail, such as `run_queued`. */
+            action: string;
+            resource: string;
+            detail: string | null;
+            /** Format: date-time */
+            time: string;
+            actor: string;
+            event_position: number;
+        };
+        /** RunCauses */
+        RunCauses: {
+            /** Format: uuid */
+            run_id: string;
+            /** @description The run itself, and before it each run that it came from. */
+            causes: components["schemas"]["RunCause"][];
+            effects: components["schemas"]["RunEffect"][];
         };
         /**
          * Artifact
@@ -10957,6 +11021,80 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunReasons"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    traceRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the run.
+                 * @example 019aa3f4-01aa-7c11-8d22-5e6f70819203
+                 */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Both, nearest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunCauses"];
                 };
             };
             /** @description `invalid_parameter` */
