@@ -1,7 +1,8 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { LocalSandboxOptions } from '../sandbox/local-sandbox.ts';
+import type { RunSpec } from '../sandbox/sandbox.ts';
 import { gone, NAMESPACES, parentOf, processesWith, until } from '../sandbox/testing/bench.ts';
 import { WarmBench } from './testing.ts';
 
@@ -53,6 +54,29 @@ describe('given a script with a keeper', () => {
     expect(await held.finished).toMatchObject({ kind: 'lost' });
     await gone(held.pid);
     expect(await bench.outcome(await bench.warm(ends))).toMatchObject({ stdout: 'done\n' });
+  });
+
+  test('one that dies every time is given up after three, and the others stay', async () => {
+    const { sandbox, keeper } = await opened();
+    const { folder, python } = bench.bench;
+    const [poisoned, tries] = [join(folder, 'poisoned'), join(folder, 'tries')];
+    const program = `#!/bin/sh
+[ -z "$ORCH_KEEPER" ] || { echo tried >> ${tries}; kill -9 $$; }
+exec ${python.executable} "$@"
+`;
+    await writeFile(poisoned, program, { mode: 0o755 });
+    const change: Partial<RunSpec> = {
+      scriptId: 'script-poisoned',
+      argv: [poisoned, 'main.py'],
+      readOnly: [...python.prefixes, poisoned],
+    };
+    for (let run = 0; run < 5; run += 1) {
+      const outcome = await bench.outcome(await bench.warm(ends, change));
+      expect(outcome).toMatchObject({ exit: { exitCode: 0 }, stdout: 'done\n' });
+      await sandbox.keepersMade;
+    }
+    expect(await readFile(tries, 'utf8')).toBe('tried\n'.repeat(3));
+    expect(sandbox.keeperPids).toEqual([keeper]);
   });
 
   test('a script cannot reach its keeper', async () => {
