@@ -39,7 +39,7 @@ const families = FAMILIES.map((family) => ({
   attacks: family.attacks.filter(({ only = me }) => only === me),
 })).filter(({ attacks }) => attacks.length > 0);
 
-describe.each(families)('$title', (family) => {
+describe.each(families)('$title', { timeout: 120_000 }, (family) => {
   const { attacks } = family;
   const names = attacks.map(({ name }) => name);
   const holding = [...new Set(attacks.flatMap(({ heldBy }) => heldBy))];

@@ -75,8 +75,8 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
       const left = await processesWith(mark);
       const group = Number(/there (\d+)/.exec(running.output.stdout)?.[1]);
       // A chain is at no place when it is looked for. Within a namespace its number is another.
-      const isLeft = !running.run.layers.includes('pid_namespace') && endGroup(group);
-      for (const pid of left) process.kill(pid, 'SIGKILL');
+      const isLeft = !running.run.layers.includes('pid_namespace') && end(-group);
+      for (const pid of left) end(pid);
       return isLeft || left.length > 0;
     }),
 
@@ -106,10 +106,11 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
     }),
 };
 
-/** @returns whether there was one */
-function endGroup(group: number): boolean {
+/** @param pid or, negative, a group's number
+ *  @returns whether there was one */
+function end(pid: number): boolean {
   try {
-    process.kill(-group, 'SIGKILL');
+    process.kill(pid, 'SIGKILL');
     return true;
   } catch {
     return false;
