@@ -70,7 +70,8 @@ async function push(call: MemberCall, parts: GiveParts): Promise<Answer> {
     const refusal = await pushJob(job, caller, session, parts);
     if (refusal !== undefined) return refused(refusal, index, index);
   }
-  return await countWaiting(parts.database, groupsOf(caller));
+  // Those that were taken already were in the list, too.
+  return Math.max(jobs.length, await countWaiting(parts.database, groupsOf(caller)));
 }
 
 async function range(call: MemberCall, parts: GiveParts): Promise<Answer> {

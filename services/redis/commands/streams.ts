@@ -182,7 +182,7 @@ function parseRead(args: readonly Buffer[]): ParsedRead | ErrorReply {
   if (rest.length === 0) return syntaxError;
   if (rest.length % 2 !== 0) {
     return failure(
-      "ERR Unbalanced 'xread' list of streams: for each stream key an ID or '$' must be specified.",
+      "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
     );
   }
   const half = rest.length / 2;

@@ -30,7 +30,7 @@ export function takeCommands(parts: TakeParts): readonly Command[] {
     access: 'runs.start',
     name,
     arity: -2,
-    run: (call) => popNow(call, parts),
+    run: (call) => popNow({ ...call, name }, parts),
   });
   const blockingPop = (name: string): Command => ({
     ...common,
@@ -66,9 +66,14 @@ export function takeCommands(parts: TakeParts): readonly Command[] {
   ];
 }
 
-async function popNow(call: MemberCall, parts: TakeParts): Promise<Answer> {
+async function popNow(
+  call: MemberCall & { readonly name: string },
+  parts: TakeParts,
+): Promise<Answer> {
   const [name, wanted, ...others] = call.args;
-  if (others.length > 0) return syntaxError;
+  if (others.length > 0) {
+    return failure(`ERR wrong number of arguments for '${call.name}' command`);
+  }
   const count = wanted === undefined ? undefined : integerOf(wanted);
   if (wanted !== undefined && (count === undefined || count < 0)) {
     return failure('ERR value is out of range, must be positive');

@@ -1,0 +1,80 @@
+import { untilTrue } from '#infra/testing/platform.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestAdapter, type TestAdapter } from './testing/test-adapter.ts';
+
+let adapter: TestAdapter;
+beforeAll(async () => {
+  const options = { maxConnections: 20, maxStrangers: 5, strangerMs: 1_000 };
+  adapter = await startTestAdapter({ options });
+});
+afterAll(() => adapter.close());
+
+const protocolError = (what: string) => `-ERR Protocol error: ${what}\r\n`;
+
+describe('given what is no command', () => {
+  test.each([
+    [
+      'a length of 512 MB',
+      '*2\r\n$4\r\nECHO\r\n$536870912\r\n',
+      protocolError('unauthenticated bulk length'),
+    ],
+    ['an array of a million', '*1000000\r\n', protocolError('unauthenticated multibulk length')],
+    ['bytes of no meaning', '*1\r\n\0\0\0\0', protocolError("expected '$', got '\0'")],
+    ['a request of a browser', 'POST / HTTP/1.1\r\nHost: x\r\n\r\n', ''],
+  ])('when it is %s, then it is told, and the connection ends', async (_, bytes, rest) => {
+    const client = await adapter.stranger();
+    client.send(bytes);
+    expect(await client.rest()).toBe(rest);
+  });
+
+  test('when a member says it, then the limits are wider, and still there', async () => {
+    for (const [bytes, what] of [
+      ['*2\r\n$4\r\nECHO\r\n$536870912\r\n', 'invalid bulk length'],
+      ['*1000000\r\n', 'invalid multibulk length'],
+    ] as const) {
+      const client = await adapter.member();
+      client.send(bytes);
+      expect(await client.rest()).toBe(protocolError(what));
+    }
+  });
+
+  test('when half a command comes and then nothing, then a stranger is cut off', async () => {
+    const client = await adapter.stranger();
+    client.send('*2\r\n$4\r\nAU');
+    expect(await client.rest()).toBe('');
+  });
+});
+
+test('given more strangers than may be, then the oldest goes, and members stay', async () => {
+  const member = await adapter.member();
+  const strangers = [];
+  for (let made = 0; made < 6; made += 1) strangers.push(await adapter.stranger());
+  expect(await strangers[0]!.rest()).toBe('');
+  expect(await strangers[5]!.call('PING')).toBe('PONG');
+  expect(await member.call('LLEN', 'runtime:jobs')).toBe(0);
+});
+
+test('given as many connections as may be, then the next is told so', async () => {
+  const members = [];
+  for (let made = 0; made < 20; made += 1) {
+    members.push(await adapter.member().catch(() => undefined));
+  }
+  const late = await adapter.stranger();
+  expect(await late.rest()).toBe('-ERR max number of clients reached\r\n');
+  for (const one of members) one?.close();
+  await untilTrue('there is room again', async () => {
+    const client = await adapter.stranger();
+    const reply = await client.call('PING').catch(() => undefined);
+    client.close();
+    return reply === 'PONG';
+  });
+});
+
+test('given a client that asks for much and never reads, then others are served', async () => {
+  const deaf = await adapter.member();
+  deaf.socket.pause();
+  deaf.send('COMMAND\r\n'.repeat(100_000));
+  const other = await adapter.member();
+  for (let asked = 0; asked < 100; asked += 1) expect(await other.call('PING')).toBe('PONG');
+  deaf.close();
+});

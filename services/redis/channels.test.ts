@@ -1,0 +1,156 @@
+import { scriptId } from '#domain/testing/ids.ts';
+import { recordedBy, somebody, untilTrue } from '#infra/testing/platform.ts';
+import { known, parseScriptId } from '#domain/kernel/ids.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { complete, popped } from './testing/jobs.ts';
+import type { RawClient, Value } from './testing/raw-client.ts';
+import { startTestAdapter, type TestAdapter } from './testing/test-adapter.ts';
+
+let adapter: TestAdapter;
+beforeAll(async () => {
+  adapter = await startTestAdapter();
+});
+afterEach(() => adapter.clear());
+afterAll(() => adapter.close());
+
+let saves = 0;
+
+async function save(script: number): Promise<void> {
+  saves += 1;
+  const id = known(parseScriptId, scriptId(script));
+  const change = { type: 'ChangeScript', scriptId: id, description: `Save ${saves}` } as const;
+  recordedBy(await adapter.commands.execute(change, somebody()));
+}
+
+function bodyOf(message: Value): unknown {
+  const parts = message as readonly string[];
+  return JSON.parse(parts.at(-1) ?? '');
+}
+
+async function subscriber(...words: readonly string[]): Promise<RawClient> {
+  const client = await adapter.member();
+  await client.call(...words);
+  return client;
+}
+
+describe('given a subscriber', () => {
+  test('when a run that a worker took ends, then it hears of it once it is recorded', async () => {
+    const listener = await subscriber('SUBSCRIBE', 'script.completed');
+    const worker = await adapter.member();
+    const runId = await adapter.queueRun();
+    await popped(worker);
+    expect(await complete(worker, runId, { status: 'failed', exit_code: 2 })).toBe(1);
+    const message = await listener.reply();
+    expect((message as Value[]).slice(0, 2)).toEqual(['message', 'script.completed']);
+    expect(bodyOf(message)).toEqual({
+      script_id: scriptId(),
+      run_id: runId,
+      status: 'failed',
+      exit_code: 2,
+      position: expect.any(Number),
+    });
+  });
+
+  test('when a script is saved, then patterns hear of it, too, each by its own name', async () => {
+    const listener = await subscriber('PSUBSCRIBE', 'script.*', 's*');
+    await listener.reply();
+    await save(1);
+    const heard = [await listener.reply(), await listener.reply()] as Value[][];
+    expect(heard.map((one) => one.slice(0, 3))).toEqual([
+      ['pmessage', 'script.*', 'script.updated'],
+      ['pmessage', 's*', 'script.updated'],
+    ]);
+    expect(bodyOf(heard[0]!)).toMatchObject({ script_id: scriptId(), version: expect.any(Number) });
+  });
+
+  test('when schedulers are told to look, then they are, and so is it', async () => {
+    const reloads: unknown[] = [];
+    const leave = adapter.bus.subscribe('reload', (message) => reloads.push(message));
+    const listener = await subscriber('SUBSCRIBE', 'scheduler:reload');
+    const client = await adapter.member();
+    expect(await client.call('PUBLISH', 'scheduler:reload', '')).toBe(1);
+    expect(await listener.reply()).toEqual(['message', 'scheduler:reload', '{}']);
+    expect(reloads).toEqual([{ topic: 'reload' }]);
+    leave();
+  });
+
+  test('when it has a token of another group, then it hears of its own alone', async () => {
+    const listener = await adapter.stranger();
+    await listener.call('AUTH', await adapter.token(['scripts:read'], { groups: [2] }));
+    await listener.call('SUBSCRIBE', 'script.updated');
+    await save(1);
+    await save(2);
+    expect(bodyOf(await listener.reply())).toMatchObject({ script_id: scriptId(2) });
+  });
+
+  test('when the token does not give it, then it is refused by name', async () => {
+    const listener = await adapter.stranger();
+    await listener.call('AUTH', await adapter.token(['scripts:read']));
+    expect(await listener.call('SUBSCRIBE', 'script.completed')).toMatch(
+      /^-NOPERM script.completed is not heard/,
+    );
+    expect(await listener.call('PUBLISH', 'scheduler:reload', '')).toMatch(
+      /^-NOPERM it takes a token/,
+    );
+    expect(await listener.call('PUBLISH', 'script.updated', '{}')).toMatch(
+      /^-ERR only script.completed/,
+    );
+    expect(await listener.call('PUBLISH', 'nonsense', '{}')).toMatch(/^-ERR only script.completed/);
+  });
+
+  test('when it asks for other things meanwhile, then only the newer protocol has them', async () => {
+    const old = await subscriber('SUBSCRIBE', 'script.updated');
+    expect(await old.call('LLEN', 'runtime:jobs')).toMatch(/^-ERR Can't execute 'llen'/);
+    expect(await old.call('PING', 'x')).toEqual(['pong', 'x']);
+    expect(await old.call('UNSUBSCRIBE')).toEqual(['unsubscribe', 'script.updated', 0]);
+    expect(await old.call('UNSUBSCRIBE')).toEqual(['unsubscribe', null, 0]);
+    expect(await old.call('LLEN', 'runtime:jobs')).toBe(0);
+    const present = await adapter.member();
+    await present.call('HELLO', '3');
+    expect(await present.call('SUBSCRIBE', 'script.updated')).toEqual([
+      '>',
+      'subscribe',
+      'script.updated',
+      1,
+    ]);
+    expect(await present.call('LLEN', 'runtime:jobs')).toBe(0);
+    await save(1);
+    expect(((await present.reply()) as Value[]).slice(0, 3)).toEqual([
+      '>',
+      'message',
+      'script.updated',
+    ]);
+  });
+
+  test('when it asks for more than a connection has, then it is refused', async () => {
+    const client = await adapter.member();
+    const names = Array.from({ length: 101 }, (_, index) => `channel ${index}`);
+    expect(await client.call('SUBSCRIBE', ...names)).toBe(
+      '-ERR a connection has 100 subscriptions at most',
+    );
+    expect(await client.call('SUBSCRIBE', 'x'.repeat(300))).toMatch(/too long$/);
+    expect(await client.call('LLEN', 'runtime:jobs')).toBe(0);
+  });
+
+  test('when it never reads, then it is cut off, and the others hear all the same', async () => {
+    const deaf = await subscriber(
+      'PSUBSCRIBE',
+      ...Array.from({ length: 100 }, (_, at) => `scheduler:*${'*'.repeat(at)}`),
+    );
+    deaf.socket.pause();
+    const listener = await subscriber('SUBSCRIBE', 'scheduler:reload');
+    const text = 'x'.repeat(400);
+    const isCutOff = () =>
+      adapter.logged.some((line) => line.includes('a subscriber does not read'));
+    let told = 0;
+    await untilTrue('it is cut off', async () => {
+      for (let more = 0; more < 50; more += 1) {
+        adapter.bus.publish({ topic: 'reload', scheduleId: text });
+        told += 1;
+        await listener.reply();
+      }
+      return isCutOff();
+    });
+    expect(told).toBeGreaterThan(0);
+  });
+});

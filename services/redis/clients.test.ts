@@ -1,0 +1,183 @@
+import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { scriptId } from '#domain/testing/ids.ts';
+import { untilTrue } from '#infra/testing/platform.ts';
+import { findRun } from '#projections/runs/queries.ts';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { output, redisProgram, redisPy } from './testing/programs.ts';
+import { jobs } from './testing/jobs.ts';
+import { password, startTestAdapter, type TestAdapter } from './testing/test-adapter.ts';
+
+let adapter: TestAdapter;
+beforeAll(async () => {
+  adapter = await startTestAdapter();
+});
+const leaving: (() => void)[] = [];
+afterEach(async () => {
+  for (const leave of leaving.splice(0)) leave();
+  await adapter.clear();
+});
+afterAll(() => adapter.close());
+
+const job = JSON.stringify({ script_id: scriptId(), params: { n: 1 } });
+
+async function statusOf(runId: string): Promise<string | undefined> {
+  return (await findRun(adapter.platform.reads, known(parseRunId, runId)))?.status;
+}
+
+function completed(runId: string): string {
+  return JSON.stringify({ run_id: runId, status: 'success' });
+}
+
+describe('given ioredis', () => {
+  test('then it gives, takes, writes, subscribes and reads', async () => {
+    const options = { port: adapter.port, password, connectionName: 'worker' };
+    const clients = [new Redis(options), new Redis(options), new Redis(options)] as const;
+    leaving.push(...clients.map((one) => () => one.disconnect()));
+    const [client, worker, listener] = clients;
+    const heard = new Promise<string>((resolve) =>
+      listener.once('message', (_, text) => resolve(text)),
+    );
+    await listener.subscribe('script.completed');
+    const waiting = worker.brpop(jobs, 0);
+    expect(await client.lpush(jobs, job)).toBe(1);
+    const [, taken = ''] = (await waiting) ?? [];
+    const { run_id: runId } = JSON.parse(taken) as { run_id: string };
+    const logs = `runs:${runId}:logs`;
+    expect(await client.xadd(logs, '*', 'text', 'hello')).toBe('1-0');
+    expect(await client.expire(`runs:${runId}:lease`, 60)).toBe(1);
+    const [[, entries] = []] = (await client.xread('BLOCK', 100, 'STREAMS', logs, '0')) ?? [];
+    expect(entries?.[0]?.[1]).toContain('hello');
+    expect(await client.publish('script.completed', completed(runId))).toBe(1);
+    expect(JSON.parse(await heard)).toMatchObject({ run_id: runId, status: 'success' });
+    const replies = await client.pipeline().llen(jobs).ping().xlen(logs).exec();
+    expect(replies).toEqual([
+      [null, 0],
+      [null, 'PONG'],
+      [null, 1],
+    ]);
+    await expect(client.get('x')).rejects.toThrow("unknown command 'get'");
+  });
+});
+
+describe.each([2, 3] as const)('given node-redis with RESP%i', (RESP) => {
+  test('then it gives, takes, writes, subscribes and reads', async () => {
+    const client = createClient({ url: `redis://:${password}@127.0.0.1:${adapter.port}`, RESP });
+    const others = [client.duplicate(), client.duplicate()] as const;
+    const [worker, listener] = others;
+    leaving.push(...[client, ...others].map((one) => () => one.destroy()));
+    for (const one of [client, ...others]) await one.on('error', () => undefined).connect();
+    const { promise: heard, resolve } = Promise.withResolvers<string>();
+    await listener.pSubscribe('script.*', (text) => resolve(text));
+    const waiting = worker.brPop(jobs, 0);
+    expect(await client.lPush(jobs, job)).toBe(1);
+    const taken = await waiting;
+    const { run_id: runId } = JSON.parse(taken?.element ?? '') as { run_id: string };
+    const logs = `runs:${runId}:logs`;
+    expect(await client.xAdd(logs, '*', { text: 'hello' })).toBe('1-0');
+    expect(await client.expire(`runs:${runId}:lease`, 60)).toBe(1);
+    const entries = await client.xRange(logs, '-', '+');
+    expect(entries?.[0]).toMatchObject({ id: '1-0', message: { stream: 'stdout', text: 'hello' } });
+    expect(await client.publish('script.completed', completed(runId))).toBe(1);
+    expect(JSON.parse(await heard)).toMatchObject({ run_id: runId, status: 'success' });
+    expect(await client.lMove(jobs, 'mine', 'RIGHT', 'LEFT')).toBe(null);
+    expect(await client.type(logs)).toBe('stream');
+  });
+});
+
+describeWith(redisProgram('redis-cli'), 'given redis-cli', () => {
+  const cli = async (...args: readonly string[]) => {
+    const { found = '' } = redisProgram('redis-cli');
+    const own = ['-p', String(adapter.port), ...args];
+    return (await output(found, own, { REDISCLI_AUTH: password })).trim();
+  };
+
+  test.each([['-2'], ['-3']])(
+    'with %s, then it gives, takes, writes and reads',
+    async (version) => {
+      expect(await cli(version, 'PING')).toBe('PONG');
+      expect(await cli(version, 'LPUSH', jobs, job)).toBe('1');
+      const [key, taken = ''] = (await cli(version, 'BRPOP', jobs, '1')).split('\n');
+      expect(key).toBe(jobs);
+      const { run_id: runId } = JSON.parse(taken) as { run_id: string };
+      expect(await cli(version, 'XADD', `runs:${runId}:logs`, '*', 'text', 'hello')).toBe('1-0');
+      expect(await cli(version, 'XREAD', 'STREAMS', `runs:${runId}:logs`, '0')).toContain('hello');
+      expect(await cli(version, 'EXPIRE', `runs:${runId}:lease`, '60')).toBe('1');
+      expect(await cli(version, 'PUBLISH', 'script.completed', completed(runId))).toBe('0');
+      expect(await statusOf(runId)).toBe('success');
+      expect(await cli(version, 'LPUSH', jobs, '{}')).toContain('"script_id" is missing');
+    },
+  );
+});
+
+describeWith(redisProgram('redis-benchmark'), 'given redis-benchmark', () => {
+  const benchmark = async (...args: readonly string[]) => {
+    const { found = '' } = redisProgram('redis-benchmark');
+    const own = ['-p', String(adapter.port), '-a', password, '--csv', '-e', ...args];
+    return await output(found, own);
+  };
+
+  test('then pings in every form are answered', async () => {
+    const text = await benchmark('-t', 'ping', '-n', '5000', '-P', '16');
+    expect(text).toContain('PING_INLINE');
+    expect(text).toContain('PING_MBULK');
+    expect(text).not.toContain('rror');
+  });
+
+  test('then as many jobs are taken as are given, at the same time', async () => {
+    const load = ['-n', '200', '-c', '8'];
+    const [given, taken] = await Promise.all([
+      benchmark(...load, 'LPUSH', jobs, job),
+      benchmark(...load, 'BRPOP', jobs, '0'),
+    ]);
+    expect(`${given}${taken}`).not.toContain('rror');
+    await untilTrue('all have started, and none is left', async () => {
+      const { rows } = await adapter.platform.pool.query<{ started: number; count: number }>(
+        `SELECT count(*) FILTER (WHERE fence IS NOT NULL) AS started, count(*) FROM run_queue`,
+      );
+      return rows[0]?.started === 200 && rows[0].count === 200;
+    });
+  });
+});
+
+const pythonProgram = `
+import json, sys, threading, redis
+port, password, script, protocol = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
+queue = redis.Redis(port=port, password=password, protocol=protocol, decode_responses=True)
+heard = queue.pubsub(ignore_subscribe_messages=True)
+heard.subscribe("script.completed")
+heard.get_message(timeout=5)
+queue.lpush("runtime:jobs", json.dumps({"script_id": script}))
+assert queue.llen("runtime:jobs") == 1
+key, text = queue.brpop("runtime:jobs", timeout=5)
+run = json.loads(text)["run_id"]
+assert queue.xadd(f"runs:{run}:logs", {"text": "hello"}) == "1-0"
+entries = queue.xread({f"runs:{run}:logs": 0}, block=100)
+assert "hello" in str(entries), entries
+assert queue.expire(f"runs:{run}:lease", 60)
+assert queue.publish("script.completed", json.dumps({"run_id": run, "status": "success"})) == 1
+message = None
+while message is None:
+    message = heard.get_message(timeout=5)
+assert json.loads(message["data"])["run_id"] == run
+pipe = queue.pipeline(transaction=False)
+assert pipe.ping().llen("runtime:jobs").execute() == [True, 0]
+try:
+    queue.get("x")
+except redis.ResponseError as error:
+    assert "unknown command" in str(error)
+print(run)
+`;
+
+describeWith(redisPy(), 'given redis-py', () => {
+  test.each(['2', '3'])(
+    'with RESP%s, then it gives, takes, writes, subscribes and reads',
+    async (version) => {
+      const { found = '' } = redisPy();
+      const args = ['-c', pythonProgram, String(adapter.port), password, scriptId(), version];
+      expect(await statusOf((await output(found, args)).trim())).toBe('success');
+    },
+  );
+});

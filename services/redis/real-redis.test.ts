@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { redisProgram, startRealRedis, type RealRedis } from './testing/programs.ts';
+import { RawClient, type Value } from './testing/raw-client.ts';
+import { password, startTestAdapter, type TestAdapter } from './testing/test-adapter.ts';
+
+/** Words of commands for which both have to answer the same. `<` reads one reply more. */
+type Session = readonly (readonly string[])[];
+
+const jobs = 'runtime:jobs';
+const sessions: Readonly<Record<string, Session>> = {
+  'a stranger': [
+    ['LLEN', jobs],
+    ['SET', 'a', 'b'],
+    ['AUTH', 'a', 'b', 'c'],
+    ['HELLO', 'x'],
+    ['HELLO', '9'],
+    ['HELLO', '3', 'NONSENSE'],
+    ['QUIT'],
+  ],
+  'a member': [
+    ['AUTH', password],
+    ['PING'],
+    ['PING', 'x'],
+    ['PING', 'x', 'y'],
+    ['ping', 'é'],
+    ['SELECT', '0'],
+    ['SELECT', 'x'],
+    ['SELECT', '99'],
+    ['CLIENT', 'SETNAME', 'a'],
+    ['CLIENT', 'GETNAME'],
+    ['CLIENT', 'SETNAME', 'a b'],
+    ['CLIENT', 'SETNAME', ''],
+    ['CLIENT', 'GETNAME'],
+    ['CLIENT', 'NONSENSE'],
+    ['CLIENT', 'REPLY', 'ON'],
+    ['NONSENSE'],
+    ['NONSENSE', 'a', 'b'],
+    ['COMMAND', 'NONSENSE'],
+    ['RESET'],
+    ['LLEN', jobs],
+  ],
+  'one who takes from an empty queue': [
+    ['AUTH', password],
+    ['LLEN', jobs],
+    ['LLEN'],
+    ['RPOP', jobs],
+    ['LPOP', jobs, '2'],
+    ['RPOP', jobs, '-1'],
+    ['RPOP', jobs, 'x'],
+    ['RPOP', jobs, '1', '2'],
+    ['BRPOP', jobs, '0.05'],
+    ['BLPOP', 'a', jobs, '0.05'],
+    ['BRPOP', jobs, 'x'],
+    ['BRPOP', jobs, '-1'],
+    ['LMOVE', jobs, 'b', 'LEFT', 'RIGHT'],
+    ['LMOVE', jobs, 'b', 'UP', 'DOWN'],
+    ['BLMOVE', jobs, 'b', 'LEFT', 'RIGHT', '0.05'],
+    ['LRANGE', jobs, '0', '-1'],
+    ['LRANGE', jobs, 'a', 'b'],
+    ['TYPE', jobs],
+    ['EXISTS', jobs, 'x'],
+    ['TTL', jobs],
+    ['EXPIRE', jobs, '5'],
+    ['EXPIRE', jobs, 'x'],
+    ['KEYS', '*'],
+    ['SCAN', '0'],
+    ['SCAN', '0', 'MATCH', 'x*', 'COUNT', '10'],
+    ['SCAN', 'x'],
+    ['SCAN', '0', 'NONSENSE', '1'],
+  ],
+  'a reader of what is not there': [
+    ['AUTH', password],
+    ['XLEN', 'x'],
+    ['XRANGE', 'x', '-', '+'],
+    ['XRANGE', 'x', 'a', '+'],
+    ['XRANGE', 'x', '-', '+', 'COUNT', 'x'],
+    ['XREAD', 'STREAMS', 'x', '0'],
+    ['XREAD', 'BLOCK', '20', 'STREAMS', 'x', '$'],
+    ['XREAD', 'STREAMS', 'x', 'y', '0'],
+    ['XREAD', 'BLOCK', '-1', 'STREAMS', 'x', '0'],
+    ['XREAD', 'COUNT', '1', 'x', '0'],
+    ['XADD', 'x', '*', 'a'],
+  ],
+  'a subscriber': [
+    ['AUTH', password],
+    ['SUBSCRIBE', 'script.updated'],
+    ['PSUBSCRIBE', 'script.*'],
+    ['PING'],
+    ['PING', 'x'],
+    ['LLEN', jobs],
+    ['UNSUBSCRIBE', 'script.updated'],
+    ['UNSUBSCRIBE'],
+    ['PUNSUBSCRIBE'],
+    ['PUNSUBSCRIBE'],
+    ['PING'],
+    ['SUBSCRIBE'],
+    ['RESET'],
+  ],
+};
+
+let adapter: TestAdapter;
+let real: RealRedis | undefined;
+beforeAll(async () => {
+  const { found } = redisProgram('redis-server');
+  if (found === undefined) return;
+  [adapter, real] = await Promise.all([startTestAdapter(), startRealRedis(found, password)]);
+});
+afterAll(async () => {
+  await Promise.all([adapter?.close(), real?.close()]);
+});
+
+async function replies(
+  port: number,
+  session: Session,
+  protocol: string,
+): Promise<readonly unknown[]> {
+  const client = await RawClient.open(port);
+  const all: unknown[] = [];
+  for (const [index, words] of session.entries()) {
+    all.push([words.join(' '), plain(await client.call(...words))]);
+    const hasSignedIn = index === 0 && words[0] === 'AUTH';
+    if (hasSignedIn && protocol === '3') await client.call('HELLO', '3');
+  }
+  client.close();
+  return all;
+}
+
+/** Without what is each server's own. */
+function plain(value: Value): unknown {
+  if (value instanceof Map) return [...value].map(([key, one]) => [plain(key), plain(one)]);
+  if (Array.isArray(value)) return (value as readonly Value[]).map(plain);
+  return value;
+}
+
+describeWith(redisProgram('redis-server'), 'given the same session with a real Redis', () => {
+  const cases = Object.keys(sessions).flatMap(
+    (name) =>
+      [
+        [name, '2'],
+        [name, '3'],
+      ] as const,
+  );
+
+  test.each(cases)('of %s in RESP%s, then the replies are the same', async (name, protocol) => {
+    const session = sessions[name] ?? [];
+    const [ours, theirs] = await Promise.all([
+      replies(adapter.port, session, protocol),
+      replies(real?.port ?? 0, session, protocol),
+    ]);
+    expect(ours).toEqual(theirs);
+  });
+});

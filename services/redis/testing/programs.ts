@@ -1,0 +1,106 @@
+/** Programs of others that some suites need, where this machine has them. */
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { OptionalService } from '../../../scripts/testing/optional-service.ts';
+import { RawClient } from './raw-client.ts';
+
+const run = promisify(execFile);
+
+/** A program that Debian's packages redis-server and redis-tools bring. */
+export function redisProgram(
+  name: 'redis-server' | 'redis-cli' | 'redis-benchmark',
+): OptionalService {
+  return {
+    service: name,
+    found: onPath(name),
+    reason: 'it is not installed (redis-server, redis-tools)',
+  };
+}
+
+/** A Python that has redis-py: the one that ORCH_TEST_REDIS_PY names, or the one of this machine. */
+export function redisPy(): OptionalService {
+  const candidates = [
+    process.env['ORCH_TEST_REDIS_PY'],
+    '.toolchain/redis-py/bin/python',
+    'python3',
+  ];
+  const found = candidates.find((python) => python !== undefined && hasRedisPy(python));
+  return { service: 'redis-py', found, reason: 'no Python here has the package redis' };
+}
+
+function hasRedisPy(python: string): boolean {
+  try {
+    execFileSync(python, ['-c', 'import redis'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function onPath(name: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(':');
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+/** What a program prints. @throws when it fails */
+export async function output(
+  program: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const env = { ...process.env, ...environment };
+  const { stdout } = await run(program, args, {
+    env,
+    timeout: 60_000,
+    maxBuffer: 16 * 1024 * 1024,
+  });
+  return stdout;
+}
+
+export interface RealRedis {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A real server with a password, on a free port, that keeps nothing. */
+export async function startRealRedis(program: string, password: string): Promise<RealRedis> {
+  const folder = await mkdtemp(join(tmpdir(), 'orch-redis-'));
+  const port = await freePort();
+  const args = ['--port', String(port), '--requirepass', password, '--save', '', '--dir', folder];
+  const server = spawn(program, [...args, '--bind', '127.0.0.1'], { stdio: 'ignore' });
+  await untilItAnswers(server, port);
+  return {
+    port,
+    close: async () => {
+      const ended = once(server, 'exit');
+      server.kill('SIGTERM');
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilItAnswers(server: ChildProcess, port: number): Promise<void> {
+  for (;;) {
+    if (server.exitCode !== null) throw new Error('redis-server ended at its start');
+    const client = await RawClient.open(port).catch(() => undefined);
+    const reply = await client?.call('PING').catch(() => undefined);
+    client?.close();
+    if (reply !== undefined) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return port;
+}
