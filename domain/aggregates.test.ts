@@ -51,7 +51,12 @@ const mostlyTrue = fc.constantFrom(true, true, true, false);
 
 every('script', scriptAggregate, scriptCommand, fc.record({ groupExists: mostlyTrue }));
 every('run', runAggregate, runCommand, fc.oneof(fc.constant(scriptFacts()), anyScriptFacts));
-every('user', userAggregate, userCommand, fc.record({ emailTaken: fc.boolean() }));
+every(
+  'user',
+  userAggregate,
+  userCommand,
+  fc.record({ emailTaken: fc.boolean(), otherAdministrator: fc.boolean() }),
+);
 every('session', sessionAggregate, sessionCommand, noFacts);
 every('token', tokenAggregate, tokenCommand, noFacts);
 every(
@@ -70,7 +75,7 @@ every(
     answered: fc.constant(true),
   }),
 );
-every('group', groupAggregate, groupCommand, noFacts);
+every('group', groupAggregate, groupCommand, fc.record({ inUse: fc.boolean() }));
 every('system', systemAggregate, systemCommand, noFacts);
 every(
   'secret',

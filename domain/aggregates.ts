@@ -140,10 +140,13 @@ export function handlingOf(command: Command): Handling {
     case 'AbandonRun':
       return bind(runAggregate, command);
     case 'CreateUser':
+    case 'ChangeUser':
+    case 'ChangeUserPassword':
       return bind(userAggregate, command);
     case 'OpenSession':
     case 'RefreshSession':
     case 'CloseSession':
+    case 'RevokeSession':
       return bind(sessionAggregate, command);
     case 'IssueToken':
     case 'RevokeToken':
@@ -159,6 +162,8 @@ export function handlingOf(command: Command): Handling {
     case 'SkipChain':
       return bind(chainAggregate, command);
     case 'CreateGroup':
+    case 'ChangeGroup':
+    case 'DeleteGroup':
       return bind(groupAggregate, command);
     case 'PauseTriggers':
     case 'ResumeTriggers':

@@ -1,4 +1,4 @@
-import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
+import { groupId, runId, scriptId, userId } from '#domain/testing/ids.ts';
 import { beginning, recordAll } from '#domain/testing/recorded.ts';
 import { createUser, finishRun, runScript } from '#domain/testing/samples.ts';
 import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
@@ -55,4 +55,6 @@ test('groups and e-mail addresses are there or not', async () => {
   expect(await world.groupExists(groupId(9))).toBe(false);
   expect(await world.emailTaken('ada@example.com')).toBe(true);
   expect(await world.emailTaken('bob@example.com')).toBe(false);
+  expect(await world.groupInUse(groupId(9))).toBe(false);
+  expect(await world.otherAdministrator(userId(9))).toBe(false);
 });

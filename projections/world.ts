@@ -20,6 +20,22 @@ export function worldOf(db: ReadModels): World {
         .select('group_id')
         .where('group_id', '=', groupId)
         .executeTakeFirst()) !== undefined,
+    groupInUse: async (groupId) =>
+      (await db
+        .selectFrom('scripts')
+        .select('script_id')
+        .where('group_id', '=', groupId)
+        .limit(1)
+        .executeTakeFirst()) !== undefined,
+    otherAdministrator: async (userId) =>
+      (await db
+        .selectFrom('users')
+        .select('user_id')
+        .where('role', '=', 'administrator')
+        .where('disabled', '=', false)
+        .where('user_id', '<>', userId)
+        .limit(1)
+        .executeTakeFirst()) !== undefined,
     dataKeyExists: async (keyId) =>
       (await db
         .selectFrom('data_keys')

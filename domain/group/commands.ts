@@ -1,5 +1,18 @@
-import type { GroupCreated } from './events.ts';
+import type { GroupId } from '#domain/kernel/ids.ts';
+import type { GroupCreated, GroupDeleted } from './events.ts';
+
+/** How a group looks. */
+export type GroupLook = Omit<GroupCreated['data'], 'groupId'>;
 
 export type CreateGroup = GroupCreated['data'] & { readonly type: 'CreateGroup' };
 
-export type GroupCommand = CreateGroup;
+export interface ChangeGroup {
+  readonly type: 'ChangeGroup';
+  readonly groupId: GroupId;
+  /** What is absent stays as it is. */
+  readonly changes: Partial<GroupLook>;
+}
+
+export type DeleteGroup = GroupDeleted['data'] & { readonly type: 'DeleteGroup' };
+
+export type GroupCommand = CreateGroup | ChangeGroup | DeleteGroup;

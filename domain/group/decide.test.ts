@@ -1,4 +1,5 @@
 import { given } from '#domain/testing/given.ts';
+import { groupId } from '#domain/testing/ids.ts';
 import { createGroup } from '#domain/testing/samples.ts';
 import { describe, expect, test } from 'vitest';
 import { groupAggregate } from './decide.ts';
@@ -14,7 +15,35 @@ describe('given no group', () => {
   });
 });
 
+const change = (changes: object) => ({ type: 'ChangeGroup', groupId: groupId(), changes }) as const;
+const remove = { type: 'DeleteGroup', groupId: groupId() } as const;
+const deleted: GroupEvent = { type: 'GroupDeleted', data: { groupId: groupId() } };
+
 describe('given a group', () => {
+  test('when it changes, then what is new is recorded', () => {
+    const changed: GroupEvent = {
+      type: 'GroupChanged',
+      data: { groupId: groupId(), color: '#abcdef' },
+    };
+    const command = change({ name: data.name, color: '#abcdef' });
+    given(groupAggregate, created).when(command).thenRecords(changed);
+    given(groupAggregate, created, changed).when(command).thenRecordsNothing();
+  });
+
+  test('when it is deleted, then only while nothing belongs to it, and once', () => {
+    given(groupAggregate, created).when(remove, { inUse: true }).thenRefuses('group_in_use');
+    given(groupAggregate, created).when(remove, { inUse: false }).thenRecords(deleted);
+    given(groupAggregate, created, deleted).when(remove, { inUse: false }).thenRecordsNothing();
+    given(groupAggregate, created, deleted).when(change({})).thenRefuses('not_found');
+  });
+
+  test('when it is where scripts go by default, then it stays', () => {
+    const custom = { ...data, groupId: defaultGroupId };
+    given(groupAggregate, { type: 'GroupCreated', data: custom })
+      .when({ ...remove, groupId: defaultGroupId }, { inUse: false })
+      .thenRefuses('group_in_use');
+  });
+
   test('when it is created again, then nothing is recorded', () => {
     given(groupAggregate, created)
       .when(createGroup({ name: 'Other' }))

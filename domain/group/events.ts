@@ -15,4 +15,12 @@ export type GroupCreated = DomainEvent<
   }
 >;
 
-export type GroupEvent = GroupCreated;
+/** What is absent stays as it was. */
+export type GroupChanged = DomainEvent<
+  'GroupChanged',
+  Partial<Omit<GroupCreated['data'], 'groupId'>> & { readonly groupId: GroupId }
+>;
+
+export type GroupDeleted = DomainEvent<'GroupDeleted', { readonly groupId: GroupId }>;
+
+export type GroupEvent = GroupCreated | GroupChanged | GroupDeleted;

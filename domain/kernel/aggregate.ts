@@ -45,6 +45,10 @@ export interface World {
   readonly chain: (chainId: string, sourceRunId: string) => Promise<ChainFacts | undefined>;
   readonly schedule: (scheduleId: string) => Promise<ScheduleFacts | undefined>;
   readonly emailTaken: (email: string) => Promise<boolean>;
+  /** Whether somebody but this one is an administrator whose account is not disabled. */
+  readonly otherAdministrator: (userId: string) => Promise<boolean>;
+  /** Whether scripts belong to a group, deleted ones among them. */
+  readonly groupInUse: (groupId: string) => Promise<boolean>;
   /** Whether a data key has not been destroyed. */
   readonly dataKeyExists: (keyId: string) => Promise<boolean>;
 }

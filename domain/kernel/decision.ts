@@ -7,6 +7,7 @@ export const refusalCodes = [
   'forbidden',
   'group_in_use',
   'invalid_path',
+  'last_administrator',
   'last_file',
   'not_found',
   'payload_too_large',

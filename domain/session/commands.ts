@@ -20,4 +20,10 @@ export interface CloseSession {
   readonly sessionId: SessionId;
 }
 
-export type SessionCommand = OpenSession | RefreshSession | CloseSession;
+/** Ends a session from elsewhere. */
+export interface RevokeSession {
+  readonly type: 'RevokeSession';
+  readonly sessionId: SessionId;
+}
+
+export type SessionCommand = OpenSession | RefreshSession | CloseSession | RevokeSession;

@@ -1,7 +1,7 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import type { RefreshSession, SessionCommand } from './commands.ts';
-import type { SessionEvent } from './events.ts';
+import type { SessionClosed, SessionEvent } from './events.ts';
 import { evolveSession, initialSession, type SessionState } from './state.ts';
 
 export function decideSession(
@@ -18,6 +18,8 @@ export function decideSession(
       return refresh(state, command);
     case 'CloseSession':
       return state.status === 'open' ? accept(closed(command, 'logout')) : accept();
+    case 'RevokeSession':
+      return state.status === 'open' ? accept(closed(command, 'revoked')) : accept();
   }
 }
 
@@ -30,7 +32,7 @@ function refresh(state: SessionState, command: RefreshSession): Decision<Session
   return accept({ type: 'SessionRefreshed', data: { sessionId, refreshHash: nextHash } });
 }
 
-function closed(command: SessionCommand, reason: 'logout' | 'refresh_reused'): SessionEvent {
+function closed(command: SessionCommand, reason: SessionClosed['data']['reason']): SessionEvent {
   return { type: 'SessionClosed', data: { sessionId: command.sessionId, reason } };
 }
 

@@ -15,7 +15,7 @@ export type SessionRefreshed = DomainEvent<
 
 export type SessionClosed = DomainEvent<
   'SessionClosed',
-  { readonly sessionId: SessionId; readonly reason: 'logout' | 'refresh_reused' }
+  { readonly sessionId: SessionId; readonly reason: 'logout' | 'refresh_reused' | 'revoked' }
 >;
 
 export type SessionEvent = SessionOpened | SessionRefreshed | SessionClosed;

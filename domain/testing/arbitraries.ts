@@ -268,26 +268,47 @@ export const sessionCommand: fc.Arbitrary<SessionCommand> = fc.oneof(
     presentedHash: hash,
     nextHash: hash,
   }),
-  fc.record({ type: fc.constant('CloseSession'), sessionId }),
+  fc.record({ type: fc.constantFrom('CloseSession', 'RevokeSession'), sessionId }),
 );
 
-export const userCommand: fc.Arbitrary<UserCommand> = fc
-  .record({
+const userSettings = {
+  role: fc.constantFrom(...roles),
+  groupIds: fc.array(groupId, { maxLength: 2 }),
+  canAudit: fc.boolean(),
+};
+export const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
+  fc
+    .record({
+      userId,
+      email: fc.constantFrom('ada@example.com', 'bob@example.com'),
+      ...userSettings,
+    })
+    .map((changes) => createUser(changes)),
+  fc.record({
+    type: fc.constant('ChangeUser'),
     userId,
-    email: fc.constantFrom('ada@example.com', 'bob@example.com'),
-    role: fc.constantFrom(...roles),
-    groupIds: fc.array(groupId, { maxLength: 2 }),
-    canAudit: fc.boolean(),
-  })
-  .map((changes) => createUser(changes));
+    changes: fc.record(
+      { name: text, disabled: fc.boolean(), ...userSettings },
+      { requiredKeys: [] },
+    ),
+  }),
+  fc.record({ type: fc.constant('ChangeUserPassword'), userId, credentialId: fc.uuid() }),
+);
 
-export const groupCommand: fc.Arbitrary<GroupCommand> = fc.record({
-  type: fc.constant('CreateGroup'),
-  groupId,
+const look = {
   name: text,
   color: fc.constantFrom('#112233', '#abcdef'),
   icon: fc.constant('folder'),
-});
+};
+export const groupCommand: fc.Arbitrary<GroupCommand> = fc.oneof(
+  fc.record({ type: fc.constant('CreateGroup'), groupId, ...look }),
+  fc.record({
+    type: fc.constant('ChangeGroup'),
+    groupId,
+    changes: fc.record(look, { requiredKeys: [] }),
+  }),
+  fc.record({ type: fc.constant('DeleteGroup'), groupId }),
+);
 
 const secretName = fc.constantFrom('TOKEN', 'db_password', 'PATH', '7');
 

@@ -90,6 +90,14 @@ function worldOf(log: readonly Recorded[]): World {
     chainLinks: () => Promise.resolve(chainLinks(log)),
     chain: (id, sourceRunId) => Promise.resolve(chainFacts(log, id, sourceRunId)),
     groupExists: (id) => Promise.resolve(log.some((event) => event.streamId === `group-${id}`)),
+    groupInUse: (id) =>
+      Promise.resolve(
+        log.some(
+          ({ type, data }) =>
+            (type === 'ScriptCreated' || type === 'ScriptChanged') && data.groupId === id,
+        ),
+      ),
+    otherAdministrator: () => Promise.resolve(false),
     dataKeyExists: () => Promise.resolve(true),
     schedule: (id) => Promise.resolve(scheduleFacts(log, id)),
     emailTaken: (email) =>

@@ -1,5 +1,17 @@
-import type { UserCreated } from './events.ts';
+import type { UserId } from '#domain/kernel/ids.ts';
+import type { UserCreated, UserPasswordChanged, UserSettings } from './events.ts';
 
 export type CreateUser = UserCreated['data'] & { readonly type: 'CreateUser' };
 
-export type UserCommand = CreateUser;
+export interface ChangeUser {
+  readonly type: 'ChangeUser';
+  readonly userId: UserId;
+  /** Settings that are absent stay as they are. */
+  readonly changes: Partial<UserSettings>;
+}
+
+export type ChangeUserPassword = UserPasswordChanged['data'] & {
+  readonly type: 'ChangeUserPassword';
+};
+
+export type UserCommand = CreateUser | ChangeUser | ChangeUserPassword;

@@ -1,11 +1,14 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
-import type { UserCommand } from './commands.ts';
-import type { UserEvent } from './events.ts';
+import { canonicalJson } from '#domain/kernel/json.ts';
+import type { ChangeUser, UserCommand } from './commands.ts';
+import type { UserEvent, UserSettings } from './events.ts';
 import { evolveUser, initialUser, type UserState } from './state.ts';
 
 export interface UserDecisionFacts {
   readonly emailTaken: boolean;
+  /** Somebody else is an administrator whose account is not disabled. */
+  readonly otherAdministrator: boolean;
 }
 
 export function decideUser(
@@ -13,23 +16,66 @@ export function decideUser(
   command: UserCommand,
   facts: UserDecisionFacts,
 ): Decision<UserEvent> {
+  if (command.type === 'CreateUser') {
+    if (state.status !== 'absent') return accept();
+    if (facts.emailTaken) return refuse('already_exists', 'The e-mail address is taken.');
+    const { type: _, ...data } = command;
+    return accept({ type: 'UserCreated', data });
+  }
+  if (state.status === 'absent') return refuse('not_found', 'There is no such account.');
+  const { userId } = command;
   switch (command.type) {
-    case 'CreateUser': {
-      if (state.status !== 'absent') return accept();
-      if (facts.emailTaken) return refuse('already_exists', 'The e-mail address is taken.');
-      const { type: _, ...data } = command;
-      return accept({ type: 'UserCreated', data });
+    case 'ChangeUser':
+      return change(state.settings, command, facts);
+    case 'ChangeUserPassword': {
+      const { credentialId } = command;
+      if (credentialId === state.credentialId) return accept();
+      return accept({ type: 'UserPasswordChanged', data: { userId, credentialId } });
     }
   }
 }
+
+function change(
+  present: UserSettings,
+  { userId, changes: wanted }: ChangeUser,
+  { otherAdministrator }: UserDecisionFacts,
+): Decision<UserEvent> {
+  const changes = differing(present, wanted);
+  if (Object.keys(changes).length === 0) return accept();
+  if (administers(present) && !administers({ ...present, ...changes }) && !otherAdministrator) {
+    const detail = 'Nobody else could administer the platform: this is the last administrator.';
+    return refuse('last_administrator', detail);
+  }
+  return accept({ type: 'UserChanged', data: { userId, ...changes } });
+}
+
+function administers({ role, disabled }: UserSettings): boolean {
+  return role === 'administrator' && !disabled;
+}
+
+function differing(present: UserSettings, wanted: Partial<UserSettings>): Partial<UserSettings> {
+  const names = Object.keys(wanted) as (keyof UserSettings)[];
+  return Object.fromEntries(
+    names
+      .filter((name) => canonicalJson(wanted[name]) !== canonicalJson(present[name]))
+      .map((name) => [name, wanted[name]]),
+  );
+}
+
+/** Nothing is ever recorded in it: whoever holds it alone may take administrators away. */
+const administrators = 'user-administrators';
 
 export const userAggregate: Aggregate<UserState, UserCommand, UserEvent, UserDecisionFacts> = {
   streamType: 'user',
   initial: initialUser,
   evolve: evolveUser,
-  stateVersion: 1,
+  stateVersion: 2,
   decide: decideUser,
   streamOf: (command) => `user-${command.userId}`,
-  guards: () => [],
-  gather: async (command, world) => ({ emailTaken: await world.emailTaken(command.email) }),
+  guards: (command) => (command.type === 'ChangeUser' ? [administrators] : []),
+  gather: async (command, world) => ({
+    emailTaken: command.type === 'CreateUser' && (await world.emailTaken(command.email)),
+    otherAdministrator:
+      command.type !== 'ChangeUser' || (await world.otherAdministrator(command.userId)),
+  }),
 };

@@ -4,18 +4,36 @@ import type { Role } from '#domain/kernel/actor.ts';
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, UserId } from '#domain/kernel/ids.ts';
 
+/** What an administrator decides of an account. */
+export interface UserSettings {
+  readonly name: string;
+  readonly role: Role;
+  readonly groupIds: readonly GroupId[];
+  readonly canAudit: boolean;
+  /** Nobody gets in by it: neither with its password nor with its tokens. */
+  readonly disabled: boolean;
+}
+
 export type UserCreated = DomainEvent<
   'UserCreated',
-  {
+  Omit<UserSettings, 'disabled'> & {
     readonly userId: UserId;
     /** Lower case; unique among all accounts. */
     readonly email: string;
-    readonly name: string;
-    readonly role: Role;
-    readonly groupIds: readonly GroupId[];
-    readonly canAudit: boolean;
     readonly credentialId: string;
   }
 >;
 
-export type UserEvent = UserCreated;
+/** Settings that are absent stay as they were. */
+export type UserChanged = DomainEvent<
+  'UserChanged',
+  Partial<UserSettings> & { readonly userId: UserId }
+>;
+
+/** Another password; the one before counts no longer. */
+export type UserPasswordChanged = DomainEvent<
+  'UserPasswordChanged',
+  { readonly userId: UserId; readonly credentialId: string }
+>;
+
+export type UserEvent = UserCreated | UserChanged | UserPasswordChanged;

@@ -58,6 +58,8 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'OccurrencesPassed':
       case 'NoticePosted':
       case 'UserCreated':
+      case 'UserChanged':
+      case 'UserPasswordChanged':
       case 'SessionOpened':
       case 'SessionRefreshed':
       case 'SessionClosed':
@@ -74,6 +76,8 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'ChainDeleted':
       case 'ChainSkipped':
       case 'GroupCreated':
+      case 'GroupChanged':
+      case 'GroupDeleted':
       case 'TriggersPaused':
       case 'TriggersResumed':
       case 'RetentionChanged':

@@ -28,6 +28,8 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
     schedule: () => Promise.resolve(undefined),
     dataKeyExists: () => Promise.resolve(true),
     emailTaken: () => Promise.resolve(false),
+    otherAdministrator: () => Promise.resolve(true),
+    groupInUse: () => Promise.resolve(false),
   };
   const seen = streams.seenFrom(askedAhead(world, [`script-${scriptId()}`]));
   await seen.script(scriptId());

@@ -22,14 +22,14 @@ const words = (text: RawBuilder<unknown>) =>
 
 /** Names of the settings that an event changed, in words. */
 const changed = sql`(SELECT string_agg(${words(sql`name`)}, ', ' ORDER BY name) FROM jsonb_object_keys(
-  (data || coalesce(data -> 'settings', '{}')) - '{scriptId,webhookId,chainId,version,settings}'::text[]) AS fields (name))`;
+  (data || coalesce(data -> 'settings', '{}')) - '{scriptId,webhookId,chainId,userId,version,settings}'::text[]) AS fields (name))`;
 
 const detail = sql`CASE
   WHEN type = 'RequestRefused' THEN data ->> 'code' || CASE WHEN (data ->> 'count')::bigint = 1 THEN ''
     ELSE ' (' || (data ->> 'count') || ' times)' END
   WHEN type IN ('FileSaved', 'FileDeleted', 'FileMoved') THEN data ->> 'path'
-  WHEN type IN ('ScriptChanged', 'WebhookChanged', 'ChainChanged') THEN ${changed}
-  WHEN type IN ('SecretSet', 'SecretDeleted', 'ScriptCreated', 'GroupCreated', 'TokenIssued', 'WebhookCreated')
+  WHEN type IN ('ScriptChanged', 'WebhookChanged', 'ChainChanged', 'UserChanged') THEN ${changed}
+  WHEN type IN ('SecretSet', 'SecretDeleted', 'ScriptCreated', 'GroupCreated', 'GroupChanged', 'TokenIssued', 'WebhookCreated')
     THEN data ->> 'name'
   WHEN type = 'UserCreated' THEN data ->> 'email'
   WHEN type = 'SessionClosed' THEN data ->> 'reason'

@@ -11,9 +11,9 @@ export const groupsProjection: Projection = rowProjection<GroupsTable, Recorded<
   table: 'groups',
   key: 'group_id',
   columns: groupColumns,
-  handles: ['GroupCreated'],
+  handles: ['GroupCreated', 'GroupChanged', 'GroupDeleted'],
   keyOf: (event) => event.data.groupId,
-  step: (_row, event) => {
+  step: (row, event) => {
     switch (event.type) {
       case 'GroupCreated':
         return {
@@ -22,6 +22,18 @@ export const groupsProjection: Projection = rowProjection<GroupsTable, Recorded<
           color: event.data.color,
           icon: event.data.icon,
         };
+      case 'GroupChanged': {
+        if (row === undefined) return undefined;
+        const { name, color, icon } = event.data;
+        return {
+          ...row,
+          name: name ?? row.name,
+          color: color ?? row.color,
+          icon: icon ?? row.icon,
+        };
+      }
+      case 'GroupDeleted':
+        return undefined;
     }
   },
 });

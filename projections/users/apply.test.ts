@@ -33,6 +33,25 @@ test('given an account, then it has a row', async () => {
   expect(users).toEqual([ada]);
 });
 
+test('given an account that changed, then its row shows what it is now', async () => {
+  const changes = { role: 'viewer', groupIds: [groupId(2)], disabled: true } as const;
+  const events = await recordAll([
+    createUser(),
+    { type: 'ChangeUser', userId: userId(), changes },
+    { type: 'ChangeUserPassword', userId: userId(), credentialId: commandId(7) },
+  ]);
+  const { users } = await rowsAfter(reads.db, [usersProjection], [events]);
+  expect(users).toMatchObject([
+    {
+      name: 'Ada',
+      role: 'viewer',
+      group_ids: [groupId(2)],
+      disabled: true,
+      credential_id: commandId(7),
+    },
+  ]);
+});
+
 describe('given several accounts', () => {
   beforeAll(async () => {
     const numbers = [1, 2, 3];

@@ -11,22 +11,37 @@ export const usersProjection: Projection = rowProjection<UsersTable, Recorded<Us
   table: 'users',
   key: 'user_id',
   columns: userColumns,
-  handles: ['UserCreated'],
+  handles: ['UserCreated', 'UserChanged', 'UserPasswordChanged'],
   keyOf: (event) => event.data.userId,
-  step: (_row, event) => {
+  step: (row, event) => {
+    if (event.type === 'UserCreated') {
+      return {
+        user_id: event.data.userId,
+        email: event.data.email,
+        name: event.data.name,
+        role: event.data.role,
+        group_ids: event.data.groupIds,
+        can_audit: event.data.canAudit,
+        disabled: false,
+        credential_id: event.data.credentialId,
+        created_at: event.recordedAt,
+      };
+    }
+    if (row === undefined) return undefined;
     switch (event.type) {
-      case 'UserCreated':
+      case 'UserChanged': {
+        const { name, role, groupIds, canAudit, disabled } = event.data;
         return {
-          user_id: event.data.userId,
-          email: event.data.email,
-          name: event.data.name,
-          role: event.data.role,
-          group_ids: event.data.groupIds,
-          can_audit: event.data.canAudit,
-          disabled: false,
-          credential_id: event.data.credentialId,
-          created_at: event.recordedAt,
+          ...row,
+          name: name ?? row.name,
+          role: role ?? row.role,
+          group_ids: groupIds ?? row.group_ids,
+          can_audit: canAudit ?? row.can_audit,
+          disabled: disabled ?? row.disabled,
         };
+      }
+      case 'UserPasswordChanged':
+        return { ...row, credential_id: event.data.credentialId };
     }
   },
 });

@@ -29,6 +29,7 @@ let scheduleId: string;
 let chainId: string;
 let notificationId: string;
 let deliveryId: string;
+let userId: string;
 let hook: { readonly id: string; readonly token: string };
 beforeAll(async () => {
   platform = await startTestBackend();
@@ -38,6 +39,7 @@ beforeAll(async () => {
   scheduleId = await schedule(platform.admin, scriptId);
   ({ id: tokenId } = await apiToken(platform.admin, ['*']));
   notificationId = await notice(platform, scriptId);
+  ({ id: userId } = (await platform.admin.get('/api/v1/auth/me')).json as { id: string });
   hook = await webhook(platform.admin, scriptId);
   const { id: sourceId } = await script(platform.admin, { group_id: groups.bots });
   const called = await platform.anonymous.send('POST', `/hooks/${hook.token}`, 'x');
@@ -60,6 +62,9 @@ const address = (path: string, id = '') =>
     .replace('{chain_id}', id || chainId)
     .replace('{notification_id}', id || notificationId)
     .replace('{delivery_id}', id || deliveryId)
+    .replace('{user_id}', id || userId)
+    .replace('{group_id}', id || groups.bots)
+    .replace('{session_id}', id || nowhere)
     .replace('{token}', id || hook.token)
     .replace('{id}', id || scriptId)
     .replace('{name}', 'TOKEN')

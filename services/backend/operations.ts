@@ -36,6 +36,7 @@ import { systemOperations } from './routes/system.ts';
 import { templateOperations } from './routes/templates.ts';
 import { tokenOperations } from './routes/tokens.ts';
 import { triggerOperations } from './routes/triggers.ts';
+import { ownAccountOperations } from './routes/own-account.ts';
 import { userOperations } from './routes/users.ts';
 import { webhookDeliveryOperations } from './routes/webhook-deliveries.ts';
 import { webhookOperations } from './routes/webhooks.ts';
@@ -59,6 +60,7 @@ const openapi = operation({
 
 export const operations: readonly Operation[] = [
   ...authOperations,
+  ...ownAccountOperations,
   ...tokenOperations,
   ...scriptOperations,
   ...scriptEnvironmentOperations,

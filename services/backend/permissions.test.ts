@@ -53,6 +53,10 @@ const bodies: Readonly<Record<string, (client: TestClient, ids: Things) => unkno
     source_script_id: otherScriptId,
     target_script_id: scriptId,
   }),
+  changePassword: () => ({
+    current_password: 'a good password',
+    new_password: 'a good password',
+  }),
   // Nobody gives a scope that they lack.
   createToken: (client) => ({
     name: 'Made',
@@ -71,6 +75,8 @@ interface Things {
   /** Of the same group. */
   readonly otherScriptId: string;
   readonly notificationId: string;
+  readonly userId: string;
+  readonly groupId: string;
 }
 
 const nothing: Things = {
@@ -83,6 +89,8 @@ const nothing: Things = {
   chainId: nowhere,
   otherScriptId: nowhere,
   notificationId: nowhere,
+  userId: nowhere,
+  groupId: nowhere,
 };
 
 async function call(
@@ -98,6 +106,9 @@ async function call(
     .replace('{delivery_id}', ids.deliveryId)
     .replace('{chain_id}', ids.chainId)
     .replace('{notification_id}', ids.notificationId)
+    .replace('{user_id}', ids.userId)
+    .replace('{group_id}', ids.groupId)
+    .replace('{session_id}', nowhere)
     .replace('{id}', ids.scriptId)
     .replace('{name}', 'TOKEN')
     .replace('{path}', 'main.py');
@@ -144,13 +155,17 @@ async function given(groupId: string, owner: TestClient): Promise<Things> {
   const { id: sourceId } = await script(platform.admin, { group_id: groupId });
   const chainId = await chain(platform.admin, sourceId, scriptId);
   const notificationId = await notice(platform, scriptId);
-  const others = { chainId, otherScriptId, notificationId };
+  const person = await platform.admin.post('/api/v1/users', bodies['createUser']?.(owner, nothing));
+  const group = await platform.admin.post('/api/v1/groups', { name: 'Made' });
+  const [userId, madeGroup] = [person.json.id as string, group.json.id as string];
+  const others = { chainId, otherScriptId, notificationId, userId, groupId: madeGroup };
   return { scriptId, runId, tokenId, scheduleId, webhookId, deliveryId, ...others };
 }
 
 describe.each(guarded)('$method $path', (form) => {
   const isAboutOne = Object.keys(form.one.parameters ?? {}).length > 0;
-  const isLogout = form.one.operationId === 'logout';
+  // These end a session, and have tests of their own.
+  const isLogout = ['logout', 'revokeSession'].includes(form.one.operationId);
 
   test('when nobody is signed in, then the answer is 401', async () => {
     const answer = await call(platform.anonymous, form, nothing);

@@ -109,4 +109,90 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     }
     await page.getByRole('heading', { name: 'No secrets yet' }).waitFor();
   });
+
+  test('an API token is shown once, and another session is ended', async () => {
+    await product.signIn();
+    await page.getByRole('button', { name: 'Account:' }).click();
+    await page.getByRole('menuitem', { name: 'Account and API tokens' }).click();
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByLabel('Name').fill('deploy');
+    await page.getByLabel('Start and stop runs').check();
+    await page.getByRole('button', { name: 'Create token' }).click();
+    const shown = page.getByRole('dialog', { name: 'Token “deploy”' });
+    const token = (await shown.getByRole('region', { name: 'token' }).textContent()) ?? '';
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await fetch(`${product.baseUrl}/api/v1/runs`, { headers })).status).toBe(200);
+    expect(await browsing.barriers()).toEqual([]);
+    await shown.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('button', { name: 'Revoke deploy' }).click();
+    await page.getByRole('button', { name: 'Revoke token' }).click();
+    await page.getByText('You have none.').waitFor();
+    expect((await fetch(`${product.baseUrl}/api/v1/runs`, { headers })).status).toBe(401);
+
+    await page
+      .getByRole('button', { name: /^End the session/ })
+      .first()
+      .click();
+    await page
+      .getByRole('button', { name: /^End the session/ })
+      .nth(1)
+      .waitFor({ state: 'detached' });
+    expect((await product.fetch('GET', '/auth/me')).status).toBe(401);
+    await product.signIn();
+    expect(await browsing.barriers()).toEqual([]);
+  });
+
+  test('an administrator makes a group and an account, is told its rights, and disables it', async () => {
+    await page.goto(`${product.baseUrl}/people`);
+    await page.getByRole('button', { name: 'New group' }).click();
+    await page.getByLabel('Name').fill('reports');
+    await page.getByTitle('chart-line').click();
+    await page.getByRole('button', { name: 'Create group' }).click();
+    await page.getByRole('list', { name: 'Groups' }).getByText('reports').waitFor();
+    await page.getByRole('button', { name: 'New account' }).click();
+    await page.getByLabel('Email').fill('ada@example.com');
+    await page.getByLabel('Password').fill('a good password');
+    await page.getByLabel('Name').fill('Ada');
+    await page.getByLabel('Role').selectOption('viewer');
+    await page.getByText('they are in no group').waitFor();
+    await page.getByLabel('reports').check();
+    await page.getByText('Sees scripts, runs and logs; no code. In reports alone.').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByRole('button', { name: 'Create account' }).click();
+    const ada = page.getByRole('row', { name: /ada@example.com/ });
+    await ada.getByText('reports').waitFor();
+    await ada.getByRole('button', { name: 'Actions of Ada' }).click();
+    await page.getByRole('menuitem', { name: 'Disable' }).click();
+    await page.getByRole('button', { name: 'Disable account' }).click();
+    await ada.getByText('Disabled').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+  });
+
+  test('triggers are held and released, and what is kept is set', async () => {
+    await page.goto(`${product.baseUrl}/system`);
+    await page.getByRole('button', { name: 'Hold all' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Hold all' }).click();
+    await page.getByText(/^Triggers are held/).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await product.call('POST', '/system/resume');
+    await page.getByText(/^Triggers are held/).waitFor({ state: 'detached' });
+    await page.getByLabel('Logs').fill('90');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Change it' }).click();
+    await page.getByText(/^Changed .* by admin@example.com$/).waitFor();
+    expect(await product.call('GET', '/system/retention')).toMatchObject({ logs_days: 90 });
+  });
+
+  test('the audit trail is narrowed by its address, opened and verified', async () => {
+    await page.goto(`${product.baseUrl}/audit`);
+    await page.getByLabel('Action', { exact: true }).fill('triggers_paused');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.waitForURL('**/audit?action=triggers_paused');
+    await page.getByRole('button', { name: 'Triggers paused' }).click();
+    await page.getByRole('dialog').getByText('system-triggers').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByRole('button', { name: 'Close' }).first().click();
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText(/^Yes: all \d+ entries/).waitFor();
+  });
 });

@@ -40,6 +40,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   invalid_cursor: { status: 400, title: 'The cursor is not of this list' },
   invalid_parameter: { status: 400, title: 'A parameter is not valid' },
   invalid_path: { status: 422, title: 'The path cannot be used' },
+  last_administrator: { status: 409, title: 'Somebody has to administer' },
   last_file: { status: 409, title: 'The last file stays' },
   invalid_signature: { status: 401, title: 'The signature does not hold' },
   malformed_json: { status: 400, title: 'The body is not JSON' },

@@ -1,12 +1,17 @@
 /** Groups of scripts. */
-import { parseGroupId } from '#domain/kernel/ids.ts';
+import type { ChangeGroup, CreateGroup } from '#domain/group/commands.ts';
+import { known, parseGroupId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
 import { listGroups } from '#projections/groups/queries.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { isProblem } from '../http/problem.ts';
-import { pageQuery } from '../schemas/common.ts';
-import { GroupPage } from '../schemas/people.ts';
+import { isProblem, notFound } from '../http/problem.ts';
+import { json, nothing, type Answer } from '../http/reply.ts';
+import { pageQuery, pathParameters } from '../schemas/common.ts';
+import { Group, GroupChange, GroupPage, NewGroup } from '../schemas/people.ts';
+import type { Services } from '../services.ts';
+import { accepted, positionHeader } from './outcome.ts';
 import { groupJson } from './views.ts';
 import { visibleGroups } from './visible.ts';
 
@@ -37,4 +42,78 @@ const list = operation({
   },
 });
 
-export const groupOperations: readonly Operation[] = [list];
+const access = { right: 'groups.manage' } as const;
+const parameters = { group_id: pathParameters.groupId };
+
+const create = operation({
+  method: 'post',
+  path: '/api/v1/groups',
+  operationId: 'createGroup',
+  summary: 'Make a group',
+  tag: 'Groups',
+  access,
+  creates: true,
+  body: { schema: NewGroup, example: { name: 'reports', color: '#0ea5e9', icon: 'chart-line' } },
+  responses: {
+    201: { description: 'Made.', schema: Group, headers: ['Location', 'Orch-Position'] },
+  },
+  handle: async ({ body: { name, color = '#64748b', icon = 'folder' }, context }, services) => {
+    const groupId = known(parseGroupId, services.ids.next());
+    const command = { type: 'CreateGroup', groupId, name, color, icon } as const;
+    return await carryOut(command, context, services);
+  },
+});
+
+const change = operation({
+  method: 'patch',
+  path: '/api/v1/groups/{group_id}',
+  operationId: 'changeGroup',
+  summary: 'Change how a group looks',
+  tag: 'Groups',
+  access,
+  parameters,
+  body: {
+    schema: GroupChange,
+    example: { color: '#0ea5e9' },
+    mediaTypes: ['application/merge-patch+json'],
+  },
+  responses: { 200: { description: 'As it is now.', schema: Group, headers: ['Orch-Position'] } },
+  handle: async ({ parameters: { group_id: groupId }, body: changes, context }, services) =>
+    await carryOut({ type: 'ChangeGroup', groupId, changes }, context, services),
+});
+
+const remove = operation({
+  method: 'delete',
+  path: '/api/v1/groups/{group_id}',
+  operationId: 'deleteGroup',
+  summary: 'Delete a group that no script belongs to',
+  tag: 'Groups',
+  access,
+  parameters,
+  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  refusals: ['group_in_use'],
+  handle: async ({ parameters: { group_id: groupId }, context }, { commands }) => {
+    const outcome = accepted(await commands.execute({ type: 'DeleteGroup', groupId }, context));
+    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+  },
+});
+
+async function carryOut(
+  command: CreateGroup | ChangeGroup,
+  context: CommandContext,
+  { commands, readModels }: Services,
+): Promise<Answer> {
+  const outcome = accepted(await commands.execute(command, context));
+  if (isProblem(outcome)) return outcome;
+  // A repeated request made its group the first time, under another id.
+  const groupId = known(parseGroupId, outcome.streamId.slice('group-'.length));
+  const [group] = await listGroups(readModels, [groupId], undefined, 1);
+  if (group === undefined) return notFound;
+  const isNew = command.type === 'CreateGroup';
+  return json(isNew ? 201 : 200, groupJson(group), {
+    ...(isNew && { Location: `/api/v1/groups/${groupId}` }),
+    ...positionHeader(outcome),
+  });
+}
+
+export const groupOperations: readonly Operation[] = [list, create, change, remove];

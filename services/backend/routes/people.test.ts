@@ -27,6 +27,102 @@ describe('given the seeded groups', () => {
   });
 });
 
+describe('given groups', () => {
+  test('when one is made and changed, then it looks so; when it is deleted, then it is gone', async () => {
+    const { admin } = platform;
+    const made = await admin.post('/api/v1/groups', { name: 'reports' });
+    expect(made.status).toBe(201);
+    const address = made.headers.get('location') ?? '';
+    const change = { name: 'Reports', color: '#0ea5e9', icon: 'bot' };
+    expect((await admin.patch(address, change)).json).toEqual({ id: made.json.id, ...change });
+    expect((await admin.patch(address, { color: 'blue' })).status).toBe(422);
+    expect((await admin.delete(address)).status).toBe(204);
+    expect((await admin.delete(address)).status).toBe(204);
+    expect((await admin.patch(address, change)).status).toBe(404);
+  });
+
+  test('when scripts belong to one, deleted ones too, then it stays', async () => {
+    const { admin } = platform;
+    const { id } = (await admin.post('/api/v1/groups', { name: 'used' })).json;
+    const made = await script(admin, { group_id: id });
+    await admin.delete(`/api/v1/scripts/${made.id}`);
+    const refused = await admin.delete(`/api/v1/groups/${id}`);
+    expect([refused.status, refused.json.code]).toEqual([409, 'group_in_use']);
+  });
+});
+
+describe('given somebody with an account', () => {
+  const password = 'a good password';
+  async function person() {
+    const credentials = { email: `p${Math.random()}@example.com`, password };
+    const body = { ...credentials, role: 'operator', group_ids: [groups.custom] };
+    const { id } = (await platform.admin.post('/api/v1/users', body)).json as { id: string };
+    return { ...credentials, id, client: await platform.anonymous.signIn(credentials) };
+  }
+
+  test('when an administrator changes it, then it counts at once', async () => {
+    const { id, client } = await person();
+    const change = { role: 'viewer', group_ids: [groups.bots], name: 'Bob' };
+    const changed = await platform.admin.patch(`/api/v1/users/${id}`, change);
+    expect(changed.json).toMatchObject(change);
+    expect((await platform.admin.get(`/api/v1/users/${id}`)).json).toEqual(changed.json);
+    expect((await client.get('/api/v1/auth/me')).json).toMatchObject(change);
+    const lost = await platform.admin.patch(`/api/v1/users/${id}`, { group_ids: [nowhere] });
+    expect(lost.json.errors[0].pointer).toBe('/group_ids');
+  });
+
+  test('when it is disabled, then nobody gets in by it until it is enabled', async () => {
+    const { id, email, client } = await person();
+    const address = `/api/v1/users/${id}`;
+    await platform.admin.patch(address, { disabled: true });
+    expect((await client.get('/api/v1/auth/me')).status).toBe(401);
+    const login = { email, password };
+    expect((await platform.anonymous.post('/api/v1/auth/login', login)).status).toBe(401);
+    await platform.admin.patch(address, { disabled: false });
+    expect((await platform.anonymous.post('/api/v1/auth/login', login)).status).toBe(200);
+  });
+
+  test('when the last administrator is to go, then they stay', async () => {
+    const { id } = (await platform.admin.get('/api/v1/auth/me')).json as { id: string };
+    const answer = await platform.admin.patch(`/api/v1/users/${id}`, { role: 'viewer' });
+    expect([answer.status, answer.json.code]).toEqual([409, 'last_administrator']);
+  });
+
+  test('when the password is reset, then sessions end and the new one lets in', async () => {
+    const { id, email, client } = await person();
+    const address = `/api/v1/users/${id}/password`;
+    expect((await platform.admin.post(address, { password: 'short' })).status).toBe(422);
+    expect((await platform.admin.post(address, { password: 'another password' })).status).toBe(204);
+    expect((await client.get('/api/v1/auth/me')).status).toBe(401);
+    await platform.anonymous.signIn({ email, password: 'another password' });
+  });
+
+  test('when they change their password, then only the session that did so goes on', async () => {
+    const { email, client } = await person();
+    const other = await platform.anonymous.signIn({ email, password });
+    const change = { current_password: 'a wrong one', new_password: 'another password' };
+    const refused = await client.post('/api/v1/auth/password', change);
+    expect(refused.json.errors[0].pointer).toBe('/current_password');
+    const body = { ...change, current_password: password };
+    expect((await client.post('/api/v1/auth/password', body)).status).toBe(204);
+    expect((await client.get('/api/v1/auth/me')).status).toBe(200);
+    expect((await other.get('/api/v1/auth/me')).status).toBe(401);
+    await platform.anonymous.signIn({ email, password: 'another password' });
+  });
+
+  test('when they end another of their sessions, then it counts no longer', async () => {
+    const { email, client } = await person();
+    const other = await platform.anonymous.signIn({ email, password });
+    const { items } = (await client.get('/api/v1/auth/sessions')).json;
+    expect(items).toMatchObject([{ current: false, ip: '127.0.0.1' }, { current: true }]);
+    const address = `/api/v1/auth/sessions/${items[0].id}`;
+    expect((await (await person()).client.delete(address)).status).toBe(404);
+    expect((await client.delete(address)).status).toBe(204);
+    expect((await other.get('/api/v1/auth/me')).status).toBe(401);
+    expect((await client.get('/api/v1/auth/sessions')).json.items).toHaveLength(1);
+  });
+});
+
 describe('given accounts', () => {
   const wanted = { email: 'Ada@Example.com', password: 'a good password', role: 'operator' };
 

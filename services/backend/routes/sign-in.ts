@@ -146,7 +146,10 @@ const passwordTooLong = problem('validation_failed', 'The password is too long.'
   ],
 });
 
-function tooMany({ retryAfterSeconds, limit }: Extract<Admission, { kind: 'throttled' }>): Problem {
+export function tooMany({
+  retryAfterSeconds,
+  limit,
+}: Extract<Admission, { kind: 'throttled' }>): Problem {
   return problem('rate_limited', 'Too many sign-ins have failed. Try again later.', {
     headers: {
       'Retry-After': String(retryAfterSeconds),

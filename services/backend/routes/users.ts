@@ -8,14 +8,15 @@ import type { UsersTable } from '#projections/users/table.ts';
 import Type, { type Static } from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { isProblem, type Problem } from '../http/problem.ts';
-import { json } from '../http/reply.ts';
+import { isProblem, notFound, type Problem } from '../http/problem.ts';
+import { json, nothing } from '../http/reply.ts';
 import { isTooLong, maxPasswordBytes } from '../passwords.ts';
-import { pageQuery } from '../schemas/common.ts';
-import { NewUser, User, UserPage } from '../schemas/people.ts';
+import { pageQuery, pathParameters } from '../schemas/common.ts';
+import { NewPassword, NewUser, User, UserChange, UserPage } from '../schemas/people.ts';
 import type { Services } from '../services.ts';
 import { badField } from './new-script.ts';
 import { accepted, positionHeader, refusalProblem, type Accepted } from './outcome.ts';
+import { changePassword } from './own-account.ts';
 import { userJson } from './views.ts';
 
 const tag = 'Users';
@@ -114,4 +115,77 @@ async function unknownGroups(
   return groupIds.filter((id) => !existing.has(id));
 }
 
-export const userOperations: readonly Operation[] = [list, create];
+const parameters = { user_id: pathParameters.userId };
+
+const get = operation({
+  method: 'get',
+  path: '/api/v1/users/{user_id}',
+  operationId: 'getUser',
+  summary: 'Read an account',
+  tag,
+  access: { right: 'users.manage' },
+  parameters,
+  responses: { 200: { description: 'The account.', schema: User } },
+  handle: async ({ parameters: { user_id: userId } }, { readModels }) => {
+    const user = await findUser(readModels, userId);
+    return user === undefined ? notFound : json(200, userJson(user));
+  },
+});
+
+const change = operation({
+  method: 'patch',
+  path: '/api/v1/users/{user_id}',
+  operationId: 'changeUser',
+  summary: 'Change, disable or enable an account',
+  description:
+    'It counts at once, also for sessions and API tokens that are in use: those of a disabled account ' +
+    'are refused until it is enabled again. The last administrator stays one.',
+  tag,
+  access: { right: 'users.manage' },
+  parameters,
+  body: {
+    schema: UserChange,
+    example: { role: 'operator' },
+    mediaTypes: ['application/merge-patch+json'],
+  },
+  responses: { 200: { description: 'As it is now.', schema: User, headers: ['Orch-Position'] } },
+  refusals: ['last_administrator'],
+  handle: async ({ parameters: { user_id: userId }, body, context }, services) => {
+    const { name, role, group_ids: named, can_audit: canAudit, disabled } = body;
+    const groupIds = named?.map((id) => known(parseGroupId, id));
+    const unknown = await unknownGroups(groupIds ?? [], services.readModels);
+    if (unknown.length > 0) return badField('group_ids', `there is no group ${unknown.join(', ')}`);
+    const changes = {
+      ...(name !== undefined && { name }),
+      ...(role !== undefined && { role }),
+      ...(groupIds !== undefined && { groupIds }),
+      ...(canAudit !== undefined && { canAudit }),
+      ...(disabled !== undefined && { disabled }),
+    };
+    const command = { type: 'ChangeUser', userId, changes } as const;
+    const outcome = accepted(await services.commands.execute(command, context));
+    if (isProblem(outcome)) return outcome;
+    const user = await findUser(services.readModels, userId);
+    return user === undefined ? notFound : json(200, userJson(user), positionHeader(outcome));
+  },
+});
+
+const resetPassword = operation({
+  method: 'post',
+  path: '/api/v1/users/{user_id}/password',
+  operationId: 'resetPassword',
+  summary: 'Give an account another password',
+  description: 'Its sessions end; its API tokens stay.',
+  tag,
+  access: { right: 'users.manage' },
+  parameters,
+  body: { schema: NewPassword, example: { password: 'correct horse battery staple' } },
+  responses: { 204: { description: 'It is the password now.', headers: ['Orch-Position'] } },
+  handle: async ({ parameters: { user_id: userId }, body, context }, services) => {
+    if ((await findUser(services.readModels, userId)) === undefined) return notFound;
+    const outcome = await changePassword({ userId, password: body.password }, context, services);
+    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+  },
+});
+
+export const userOperations: readonly Operation[] = [list, create, get, change, resetPassword];

@@ -2,17 +2,23 @@
 import {
   parseChainId,
   parseNoticeId,
+  parseGroupId,
   parseRunId,
   parseScheduleId,
   parseScriptId,
+  parseSessionId,
   parseTokenId,
+  parseUserId,
   parseWebhookId,
   type ChainId,
   type NoticeId,
+  type GroupId,
   type RunId,
   type ScheduleId,
   type ScriptId,
+  type SessionId,
   type TokenId,
+  type UserId,
   type WebhookId,
 } from '#domain/kernel/ids.ts';
 import { isStorable } from '#domain/kernel/json.ts';
@@ -86,6 +92,9 @@ export const pathParameters = {
   runId: id<RunId>('run', examples.runId, parseRunId),
   tokenId: id<TokenId>('token', examples.tokenId, parseTokenId),
   notificationId: id<NoticeId>('notice', examples.notificationId, parseNoticeId),
+  userId: id<UserId>('user', examples.userId, parseUserId),
+  groupId: id<GroupId>('group', examples.groupId, parseGroupId),
+  sessionId: id<SessionId>('session', examples.runId, parseSessionId),
   webhookId: id<WebhookId>('webhook', examples.webhookId, parseWebhookId),
   deliveryId: {
     description: 'Id of the delivery.',

@@ -1,7 +1,7 @@
 /** People, groups and sign-ins on the wire. */
 import { roles } from '#domain/kernel/actor.ts';
 import Type from 'typebox';
-import { examples, Page, Time, Uuid } from './common.ts';
+import { examples, Nullable, Page, Time, Uuid } from './common.ts';
 
 export const RoleSchema = Type.Enum(roles, { title: 'Role' });
 
@@ -37,19 +37,72 @@ export const User = Type.Object(user, {
 
 export const UserPage = Page('UserPage', User);
 
+const password = Type.String({
+  minLength: 8,
+  description: 'At least 8 characters, at most 72 bytes of UTF-8.',
+});
+const personName = Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }));
+const groupIds = Type.Optional(Type.Array(Uuid(), { maxItems: 1000, uniqueItems: true }));
+
 export const NewUser = Type.Object(
   {
     email: Email,
-    password: Type.String({
-      minLength: 8,
-      description: 'At least 8 characters, at most 72 bytes of UTF-8.',
-    }),
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    password,
+    name: personName,
     role: RoleSchema,
-    group_ids: Type.Optional(Type.Array(Uuid(), { maxItems: 1000, uniqueItems: true })),
+    group_ids: groupIds,
     can_audit: Type.Optional(Type.Boolean({ default: false })),
   },
   { title: 'NewUser', additionalProperties: false },
+);
+
+export const UserChange = Type.Object(
+  {
+    name: personName,
+    role: Type.Optional(RoleSchema),
+    group_ids: groupIds,
+    can_audit: Type.Optional(Type.Boolean()),
+    disabled: Type.Optional(Type.Boolean({ description: 'Nobody gets in by it any more.' })),
+  },
+  { title: 'UserChange', additionalProperties: false, description: 'What is absent stays.' },
+);
+
+export const NewPassword = Type.Object(
+  { password },
+  { title: 'NewPassword', additionalProperties: false },
+);
+
+export const OwnPassword = Type.Object(
+  { current_password: Type.String(), new_password: password },
+  { title: 'OwnPassword', additionalProperties: false },
+);
+
+export const Session = Type.Object(
+  {
+    id: Uuid(),
+    current: Type.Boolean({ description: 'The one that asks.' }),
+    opened_at: Time(),
+    refreshed_at: Time('When it was last renewed, which it is every quarter of an hour in use.'),
+    ip: Nullable(Type.String({ description: 'Address that it was opened from.' })),
+  },
+  {
+    title: 'Session',
+    additionalProperties: false,
+    examples: [
+      {
+        id: examples.runId,
+        current: true,
+        opened_at: examples.time,
+        refreshed_at: examples.time,
+        ip: '127.0.0.1',
+      },
+    ],
+  },
+);
+
+export const SessionItems = Type.Object(
+  { items: Type.Array(Session) },
+  { title: 'SessionItems', additionalProperties: false },
 );
 
 export const Me = Type.Object(
@@ -107,6 +160,31 @@ export const Group = Type.Object(
     additionalProperties: false,
     examples: [{ id: examples.groupId, name: 'custom', color: '#64748b', icon: 'folder' }],
   },
+);
+
+const groupName = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
+const groupColor = Type.String({ pattern: '^#[0-9a-f]{6}$' });
+const groupIcon = Type.String({
+  pattern: '^[a-z][a-z0-9-]{0,49}$',
+  description: "Name of an icon of the dashboard's icon set.",
+});
+
+export const NewGroup = Type.Object(
+  {
+    name: groupName,
+    color: Type.Optional(groupColor),
+    icon: Type.Optional(groupIcon),
+  },
+  { title: 'NewGroup', additionalProperties: false },
+);
+
+export const GroupChange = Type.Object(
+  {
+    name: Type.Optional(groupName),
+    color: Type.Optional(groupColor),
+    icon: Type.Optional(groupIcon),
+  },
+  { title: 'GroupChange', additionalProperties: false, description: 'What is absent stays.' },
 );
 
 export const GroupPage = Page('GroupPage', Group);

@@ -106,7 +106,10 @@ async function groupName(db: Queryable, groupId: GroupId, moment: Moment): Promi
 function nameAfter(event: GroupEvent): string | undefined {
   switch (event.type) {
     case 'GroupCreated':
+    case 'GroupChanged':
       return event.data.name;
+    case 'GroupDeleted':
+      return undefined;
   }
 }
 

@@ -1,6 +1,21 @@
 import { client, unwrap } from './client.ts';
-import type { SystemInfo } from './types.ts';
+import type { Retention, RetentionChanges, SystemInfo } from './types.ts';
 
 export function systemInfo(): Promise<SystemInfo> {
   return unwrap(client.GET('/api/v1/system/info', {}));
+}
+
+/** Holds everything that starts by itself, or releases it. */
+export async function holdTriggers(hold: boolean): Promise<void> {
+  await unwrap(
+    hold ? client.POST('/api/v1/system/pause', {}) : client.POST('/api/v1/system/resume', {}),
+  );
+}
+
+export function getRetention(): Promise<Retention> {
+  return unwrap(client.GET('/api/v1/system/retention', {}));
+}
+
+export function putRetention(body: RetentionChanges): Promise<Retention> {
+  return unwrap(client.PUT('/api/v1/system/retention', { body }));
 }

@@ -30,8 +30,29 @@ export type ShownWebhook = Schemas['ShownWebhook'];
 export type WebhookChange = Schemas['WebhookChange'];
 export type HookAnswer = Schemas['HookAnswer'];
 export type Secret = Schemas['Secret'];
+export type ApiToken = Schemas['ApiToken'];
+export type NewApiToken = Schemas['NewApiToken'];
+export type ShownApiToken = Schemas['ShownApiToken'];
+export type Scope = Schemas['Scope'];
+/** Where somebody is signed in. */
+export type SignIn = Schemas['Session'];
+export type User = Schemas['User'];
+export type NewUser = Schemas['NewUser'];
+export type UserChange = Schemas['UserChange'];
+export type Role = Schemas['Role'];
+export type Retention = Schemas['Retention'];
+export type RetentionChanges = Schemas['RetentionChanges'];
+export type AuditEntry = Schemas['AuditEntry'];
+export type AuditVerification = Schemas['AuditVerification'];
+type AuditQuery = NonNullable<operations['listAudit']['parameters']['query']>;
+/** What the audit trail can be narrowed to; absent means all. */
+export type AuditFilter = Pick<
+  AuditQuery,
+  'actor' | 'action' | 'resource' | 'outcome' | 'from' | 'to' | 'position'
+>;
 export type SystemInfo = Schemas['SystemInfo'];
 export type Group = Schemas['Group'];
+export type GroupLook = Pick<Group, 'name' | 'color' | 'icon'>;
 export type Me = Schemas['Me'];
 export type Problem = Schemas['Problem'];
 

@@ -1,6 +1,8 @@
 import { logText } from '../api/runs.ts';
 import type { Run } from '../api/types.ts';
+import { copyText } from '../clipboard.ts';
 import { byteSize } from '../format.ts';
+import { saveBlob } from '../save-blob.ts';
 import { toastDone, toastError } from '../toasts.ts';
 
 /** More than this freezes a page that pastes it. */
@@ -22,19 +24,9 @@ export async function copyLog(run: Run): Promise<void> {
 /** Saves the whole log as a text file. */
 export async function downloadLog(run: Run): Promise<void> {
   try {
-    const address = URL.createObjectURL(await logText(run.run_id));
-    const link = document.createElement('a');
-    link.href = address;
-    link.download = `${run.script_name.replace(/[^\p{L}\p{N}._-]+/gu, '-')}-${run.run_id}.log`;
-    link.click();
-    URL.revokeObjectURL(address);
+    const name = run.script_name.replace(/[^\p{L}\p{N}._-]+/gu, '-');
+    saveBlob(await logText(run.run_id), `${name}-${run.run_id}.log`);
   } catch (error) {
     toastError('The log was not downloaded', error);
   }
-}
-
-/** @throws Error where the browser offers no clipboard: it does only over HTTPS or on loopback */
-export async function copyText(text: string): Promise<void> {
-  if (!navigator.clipboard) throw new Error('The browser allows the clipboard only over HTTPS.');
-  await navigator.clipboard.writeText(text);
 }

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { actionWords, resourcePage, shortResource } from './audit-words.ts';
+
+const id = '019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f';
+
+test('an action is readable, and a refused request stays as it is', () => {
+  expect(actionWords('script_created')).toBe('Script created');
+  expect(actionWords('POST /api/v1/scripts')).toBe('POST /api/v1/scripts');
+});
+
+test('what it happened to is short, and leads to its page where there is one', () => {
+  expect(shortResource(`script-${id}`)).toBe('script …2c3d4e5f');
+  expect(shortResource('system-triggers')).toBe('system-triggers');
+  expect(resourcePage(`run-${id}`)).toBe(`/runs/${id}`);
+  expect(resourcePage(`user-${id}`)).toBeNull();
+});
