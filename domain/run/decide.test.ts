@@ -86,6 +86,13 @@ describe('given no run', () => {
     nothing.when(runScript({ whenBusy: 'queue' }), next).thenRecords(runQueued({ waiting: true }));
   });
 
+  test('when there are slots for those who wait and for one more, then it may start', () => {
+    const roomy = scriptFacts({ maxConcurrentRuns: 4, activeRuns: 1, waitingRuns: 2 });
+    nothing.when(runScript(), roomy).thenRecords(runQueued());
+    const tight = scriptFacts({ maxConcurrentRuns: 4, activeRuns: 2, waitingRuns: 2 });
+    nothing.when(runScript(), tight).thenRefuses('concurrency_limit_reached');
+  });
+
   test('when it is not to start before a time, then it waits, though there is a slot', () => {
     const notBefore = '2026-01-01T00:00:10.000Z';
     nothing

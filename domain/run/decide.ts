@@ -59,9 +59,10 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
   const unusable = withdrawn(script);
   if (script === undefined || unusable !== undefined) return unusable ?? noScript;
   if (command.unlessOverlapping && script.schedule?.active) return overlapping;
+  const mayWait = command.whenBusy === 'queue';
+  if (!mayWait && !hasSlot(script, script.waitingRuns)) return limitReached(script);
   // Whoever waits already comes first.
-  const isBusy = !hasSlot(script) || script.waitingRuns > 0;
-  if (isBusy && command.whenBusy !== 'queue') return limitReached(script);
+  const isBusy = mayWait && (!hasSlot(script) || script.waitingRuns > 0);
   const plan = command.plan ?? planOf(script);
   const { notBefore } = command;
   return accept({
@@ -125,8 +126,9 @@ function withdrawn(script: RunDecisionFacts): Decision<never> | undefined {
   return script.enabled ? undefined : refuse('script_disabled', 'The script is disabled.');
 }
 
-function hasSlot(script: ScriptFacts): boolean {
-  return script.activeRuns < script.maxConcurrentRuns;
+/** @param taken slots that are for others */
+function hasSlot(script: ScriptFacts, taken = 0): boolean {
+  return script.activeRuns + taken < script.maxConcurrentRuns;
 }
 
 function limitReached(script: ScriptFacts): Decision<never> {

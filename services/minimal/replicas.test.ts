@@ -18,6 +18,7 @@ import {
   errorsInFeed,
   gapsInLedger,
   unevenRuns,
+  unfollowedRuns,
   untilIdle,
   wronglyExecuted,
 } from './testing/replica-checks.ts';
@@ -93,8 +94,7 @@ function suite(name: string, startNats: () => Promise<TestNatsServer | undefined
       let asked = 0;
       const ask = async () => {
         while (asked < runs) {
-          const runId = await askForRun(fleet, scripts, (asked += 1), accepted);
-          if (runId !== undefined) accepted.push(runId);
+          accepted.push(await askForRun(fleet, scripts, (asked += 1), accepted));
         }
       };
       const [killed] = await Promise.all([
@@ -115,15 +115,16 @@ function suite(name: string, startNats: () => Promise<TestNatsServer | undefined
       const known = new Set(all.map(({ run_id }) => run_id));
       expect(accepted.filter((runId) => !known.has(runId))).toEqual([]);
       expect(new Set(all.map((run) => run.trigger_type))).toEqual(
-        new Set(['manual', 'api', 'webhook', 'schedule', 'rerun', 'retry']),
+        new Set(['manual', 'api', 'webhook', 'schedule', 'event', 'rerun', 'retry']),
       );
       expect(await unevenRuns(database.pool)).toEqual([]);
+      expect(await unfollowedRuns(database.pool, scripts)).toEqual([]);
       expect(await wronglyExecuted(database.pool, fleet, all)).toEqual([]);
       expect(await gapsInLedger(database.pool)).toEqual([]);
       if (nats !== undefined) expect(await errorsInFeed(database.pool, nats.url)).toBe(0);
       const ended = Object.entries(Object.groupBy(all, (run) => run.failure_reason ?? run.status));
       console.log(
-        `${name}: ${all.length} runs, of which ${accepted.length} were asked for and accepted: ` +
+        `${name}: ${all.length} runs, of which ${accepted.length} were asked for: ` +
           `${ended.map(([how, those]) => `${those?.length} ${how}`).join(', ')}; killed: ${killed.join(', ')}`,
       );
     });

@@ -141,13 +141,13 @@ export class Fleet {
   }
 
   /** Asks backends in turn, under one key, until one has answered for good: what a careful client does.
-   *  @returns what was accepted; `undefined` where it was refused */
+   *  @throws when it is refused */
   async insist<Answer>(
     path: string,
     body: unknown,
     key: string,
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer | undefined> {
+  ): Promise<Answer> {
     const backends = this.of('backend');
     for (let attempt = 0; ; attempt += 1) {
       const backend = backends[attempt % backends.length]!;
@@ -157,7 +157,8 @@ export class Fleet {
       }).catch(() => undefined);
       const text = await answer?.text().catch(() => undefined);
       if (answer !== undefined && text !== undefined && answer.status < 500) {
-        return answer.ok ? (JSON.parse(text) as Answer) : undefined;
+        if (answer.ok) return JSON.parse(text) as Answer;
+        throw new Error(`POST ${path} is refused: ${answer.status} ${text}`);
       }
       if (attempt > 600) throw new Error(`nobody answers POST ${path}: ${answer?.status} ${text}`);
       await pause(50);

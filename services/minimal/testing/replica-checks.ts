@@ -3,8 +3,9 @@
 import type pg from 'pg';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
+import { readerLags } from '#infra/postgres/store-health.ts';
 import type { Fleet } from './fleet.ts';
-import { readNotes } from './replica-load.ts';
+import { maxAttempts, readNotes, type LoadScripts } from './replica-load.ts';
 import { until } from './product.ts';
 
 export interface EndedRun {
@@ -26,6 +27,13 @@ const statements = {
         lead(due_at) OVER (PARTITION BY schedule_id ORDER BY due_at) - due_at AS gap
       FROM schedule_occurrences JOIN schedules USING (schedule_id)) served
     WHERE gap <> make_interval(secs => seconds)`,
+  unfollowed: `SELECT run_id, attempt FROM runs r
+    WHERE script_id = ANY ($1) AND status = 'failed' AND attempt < $2
+      AND (SELECT count(*) FROM runs next WHERE next.parent_run_id = r.run_id
+        AND next.trigger_type = 'retry') <> 1`,
+  chained: `SELECT count(*) FILTER (WHERE script_id = $1)::int AS sources,
+      count(*) FILTER (WHERE script_id = $2)::int AS targets
+    FROM runs`,
   history: `SELECT event_id FROM events ORDER BY transaction_id, global_position`,
 };
 
@@ -34,7 +42,9 @@ export async function untilIdle(pool: pg.Pool): Promise<readonly EndedRun[]> {
   for (let before = Infinity; before > 0;) {
     before = await until('a run ends', async () => {
       const { rows } = await pool.query<{ left: number }>(statements.left);
-      const left = rows[0]?.left ?? 0;
+      // What has not been read may yet make runs.
+      const behind = (await readerLags(pool)).reduce((sum, { events }) => sum + events, 0);
+      const left = (rows[0]?.left ?? 0) + behind;
       return left < before || left === 0 ? left : undefined;
     });
   }
@@ -44,6 +54,19 @@ export async function untilIdle(pool: pg.Pool): Promise<readonly EndedRun[]> {
 /** Runs without exactly one end, or with more than one start. */
 export async function unevenRuns(pool: pg.Pool): Promise<readonly unknown[]> {
   return (await pool.query(statements.uneven)).rows;
+}
+
+/** Ends of runs on which another run should have followed, once: another attempt, or one of a chain. */
+export async function unfollowedRuns(
+  pool: pg.Pool,
+  { limited, chained, plain, flaky }: LoadScripts,
+): Promise<readonly unknown[]> {
+  const attempts = await pool.query(statements.unfollowed, [[plain, flaky], maxAttempts]);
+  const chains = await pool.query<{ sources: number; targets: number }>(statements.chained, [
+    limited,
+    chained,
+  ]);
+  return [...attempts.rows, ...chains.rows.filter(({ sources, targets }) => sources !== targets)];
 }
 
 /** Runs whose scripts say that they were started twice, without its being recorded, or that a run which is

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Fleet } from './fleet.ts';
 
-/** Writes down outside of the platform what was executed. Every third run fails the first time. */
+/** Writes down outside of the platform what was executed. */
 const source = `
 import os, time
 run, attempt = os.environ["ORCH_RUN_ID"], int(os.environ["ORCH_ATTEMPT"])
@@ -18,6 +18,9 @@ print("done")
 note("end")
 `;
 
+/** Of the scripts that are tried again. */
+export const maxAttempts = 3;
+
 export interface Note {
   readonly runId: string;
   readonly what: 'start' | 'end';
@@ -27,6 +30,8 @@ export interface LoadScripts {
   readonly plain: string;
   readonly flaky: string;
   readonly limited: string;
+  /** Follows on each run of `limited`. */
+  readonly chained: string;
   readonly hook: string;
   readonly token: string;
   readonly schedules: readonly string[];
@@ -40,10 +45,16 @@ export async function prepareLoad(fleet: Fleet): Promise<LoadScripts> {
     return id;
   };
   const busy = { max_concurrent_runs: 1000 };
-  const retry = { max_attempts: 3, backoff_seconds: 0.1 };
+  const retry = { max_attempts: maxAttempts, backoff_seconds: 0.1 };
   const plain = await script('plain', { ...busy, retry });
   const flaky = await script('flaky', { ...busy, retry, environment: { FLAKY: 'yes' } });
   const limited = await script('limited', { max_concurrent_runs: 3 });
+  const chained = await script('chained', busy);
+  await fleet.call('POST', '/chains', {
+    source_script_id: limited,
+    target_script_id: chained,
+    on: 'any',
+  });
   const { url } = await fleet.call<{ url: string }>('POST', '/webhooks', {
     script_id: plain,
     name: 'hook',
@@ -65,46 +76,46 @@ export async function prepareLoad(fleet: Fleet): Promise<LoadScripts> {
       return id;
     }),
   );
-  return { plain, flaky, limited, hook: new URL(url, 'http://x').pathname, token, schedules };
+  return {
+    plain,
+    flaky,
+    limited,
+    chained,
+    hook: new URL(url, 'http://x').pathname,
+    token,
+    schedules,
+  };
 }
 
-/** Asks for a run of the next kind. @returns its id, where it was accepted */
+/** Asks for a run, of the kind that comes next. @returns its id */
 export async function askForRun(
   fleet: Fleet,
   scripts: LoadScripts,
   number: number,
   earlier: readonly string[],
-): Promise<string | undefined> {
-  const { plain, flaky, limited, hook, token } = scripts;
-  const key = `load-${number}`;
+): Promise<string> {
   const run = (scriptId: string) => `/runs/scripts/${scriptId}/run`;
-  const request = () => {
-    switch (number % 6) {
-      case 0:
-        return fleet.insist<Accepted>(run(flaky), {}, key);
-      case 1:
-        return fleet.insist<Accepted>(run(limited), { when_busy: 'queue' }, key);
-      case 2:
-        return fleet.insist<Accepted>(hook, { number }, key);
-      case 3:
-        return fleet.insist<Accepted>(run(plain), { params: { number } }, key, {
-          authorization: `Bearer ${token}`,
-        });
-      case 4:
-        return fleet.insist<Accepted>(
-          `/runs/${earlier[(number * 7) % earlier.length]}/rerun`,
-          { version: 'latest' },
-          key,
-        );
-      default:
-        return fleet.insist<Accepted>(run(plain), {}, key);
-    }
-  };
-  return (await request())?.run_id;
-}
-
-interface Accepted {
-  readonly run_id: string;
+  const ask = async (path: string, body: object, headers = {}) =>
+    (await fleet.insist<{ run_id: string }>(path, body, `load-${number}`, headers)).run_id;
+  const again = earlier[(number * 7) % earlier.length];
+  switch (number % 6) {
+    case 0:
+      return await ask(run(scripts.flaky), {});
+    case 1:
+      return await ask(run(scripts.limited), { when_busy: 'queue' });
+    case 2:
+      return await ask(scripts.hook, { number });
+    case 3:
+      return await ask(
+        run(scripts.plain),
+        { params: { number } },
+        { authorization: `Bearer ${scripts.token}` },
+      );
+    case 4:
+      if (again !== undefined)
+        return await ask(`/runs/${again}/rerun`, { version: 'latest', when_busy: 'queue' });
+  }
+  return await ask(run(scripts.plain), {});
 }
 
 /** What the scripts wrote, on all runtimes. */
