@@ -65,6 +65,8 @@ export type Trigger =
   | {
       readonly type: 'retry' | 'rerun';
       readonly runId: RunId;
+      /** It is given secrets in the versions that the other run was given. */
+      readonly exact?: true;
       /** As the run had it that is repeated. */
       readonly payloadSha256?: string;
     };

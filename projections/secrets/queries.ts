@@ -1,4 +1,5 @@
-import type { ScriptId } from '#domain/kernel/ids.ts';
+import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
+import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { SecretsTable, SecretUsesTable } from './table.ts';
 
@@ -77,4 +78,31 @@ export async function sealedSecrets(
     .$narrowType<{ sealed: NonNullable<SecretsTable['sealed']> }>();
   if (name !== undefined) query = query.where('name', '=', name);
   return await query.orderBy('name').execute();
+}
+
+/** Versions of secrets that a run is to be given because the run that it repeats was given them, by name. */
+export async function pinnedVersions(
+  db: ReadModels,
+  runId: RunId,
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await sql<{ name: string; version: number }>`
+    SELECT secret ->> 'name' AS name, (secret ->> 'version')::int AS version
+    FROM runs JOIN events ON events.stream_id = 'secret_use-' || (runs.trigger ->> 'runId'),
+      jsonb_array_elements(events.data -> 'secrets') AS secret
+    WHERE runs.run_id = ${runId}::uuid AND (runs.trigger ->> 'exact')::boolean
+    ORDER BY events.version`.execute(db);
+  return new Map(rows.map((row) => [row.name, row.version]));
+}
+
+/** A value as it was set, be there others since or not. */
+export async function sealedVersion(
+  db: ReadModels,
+  scriptId: ScriptId,
+  { name, version }: { readonly name: string; readonly version: number },
+): Promise<Omit<SealedSecret, 'name' | 'version'> | undefined> {
+  const { rows } = await sql<Omit<SealedSecret, 'name' | 'version'>>`
+    SELECT (data ->> 'asEnvironment')::boolean AS as_environment, data -> 'sealed' AS sealed FROM events
+    WHERE stream_id = ${`secret-${scriptId}`} AND type = 'SecretSet' AND data ->> 'name' = ${name}
+      AND (data ->> 'version')::int = ${version}`.execute(db);
+  return rows[0];
 }

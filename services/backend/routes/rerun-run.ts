@@ -50,6 +50,7 @@ export async function rerunRun(call: RerunCall, services: Services): Promise<Que
         trigger: {
           type: 'rerun',
           runId: parameters.run_id,
+          ...(body.version === 'same' && { exact: true }),
           ...(payloadSha256 !== undefined && { payloadSha256 }),
         },
         paramsSha256: repeated.params_sha256,

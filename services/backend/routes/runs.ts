@@ -98,7 +98,7 @@ const rerun = operation({
   operationId: 'rerunRun',
   summary: 'Queue a run with the parameters of another one',
   description:
-    'The new run has the trigger `rerun`. It executes exactly the version, entry point, limits and environment of the run it repeats, or the script as it is now.',
+    'The new run has the trigger `rerun`. It executes exactly the version, entry point, limits and environment of the run it repeats, with the secrets in the versions that it was given, or the script as it is now.',
   tag,
   access: { right: 'runs.start' },
   creates: true,

@@ -4,9 +4,15 @@ import { known, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
+import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
 import type { ReadModels } from '#projections/projection.ts';
-import { sealedSecrets, type SealedSecret } from '#projections/secrets/queries.ts';
+import {
+  pinnedVersions,
+  sealedSecrets,
+  sealedVersion,
+  type SealedSecret,
+} from '#projections/secrets/queries.ts';
 
 export interface RunSecretsParts {
   readonly reads: ReadModels;
@@ -27,21 +33,40 @@ export class RunSecrets {
   /** Those that are variables of the script's runs, by name.
    *  @throws UnreadableSecret */
   async environmentOf(run: ClaimedRun): Promise<Readonly<Record<string, string>>> {
-    const sealed = await sealedSecrets(this.#parts.reads, run.scriptId);
+    const sealed = await this.#sealedFor(run);
     return await this.#open(
       run,
       sealed.filter((one) => one.as_environment),
     );
   }
 
-  /** The present value of one; `undefined` where the script has none of that name.
+  /** The value of one; `undefined` where the script has none of that name.
    *  @throws UnreadableSecret */
   async valueOf(run: ClaimedRun, name: string): Promise<string | undefined> {
-    const values = await this.#open(
-      run,
-      await sealedSecrets(this.#parts.reads, run.scriptId, name),
-    );
+    const values = await this.#open(run, await this.#sealedFor(run, name));
     return values[name];
+  }
+
+  /** The present values, or those that the repeated run was given.
+   *  @throws UnreadableSecret where one of those is gone: it is not replaced by another */
+  async #sealedFor(run: ClaimedRun, name?: string): Promise<readonly SealedSecret[]> {
+    const { reads } = this.#parts;
+    const present = await sealedSecrets(reads, run.scriptId, name);
+    if (run.triggerType !== 'rerun') return present;
+    const pins = await pinnedVersions(reads, run.runId);
+    const wanted = [...pins].filter(([pinned]) => name === undefined || pinned === name);
+    const then = wanted.map(async ([pinned, version]) => {
+      const isThere = present.some((one) => one.name === pinned);
+      const place = { name: pinned, version };
+      const sealed = isThere ? await sealedVersion(reads, run.scriptId, place) : undefined;
+      if (sealed !== undefined) return { ...place, ...sealed };
+      throw new UnreadableSecret(
+        `The secret "${pinned}", of which the repeated run had version ${version}, is gone. ` +
+          'Rerun it with the newest version instead.',
+      );
+    });
+    const others = present.filter((one) => !pins.has(one.name));
+    return [...others, ...(await Promise.all(then))];
   }
 
   async #open(

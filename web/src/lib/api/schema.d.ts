@@ -819,7 +819,7 @@ export interface paths {
         put?: never;
         /**
          * Queue a run with the parameters of another one
-         * @description The new run has the trigger `rerun`. It executes exactly the version, entry point, limits and environment of the run it repeats, or the script as it is now.
+         * @description The new run has the trigger `rerun`. It executes exactly the version, entry point, limits and environment of the run it repeats, with the secrets in the versions that it was given, or the script as it is now.
          *
          *     Needs the right `runs.start`, and of an API token one of the scopes `runs:write`, `*`.
          */

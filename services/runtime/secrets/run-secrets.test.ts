@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import type { ClaimedRun } from '#domain/ports/run-queue.ts';
+import { defaultSettings } from '#domain/script/settings.ts';
+import { runId, scriptId } from '#domain/testing/ids.ts';
+import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
+import { Vault } from '#infra/secrets/vault.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RunSecrets } from './run-secrets.ts';
+
+let platform: TestPlatform;
+let vault: Vault;
+let secrets: RunSecrets;
+beforeAll(async () => {
+  platform = await openTestPlatform();
+  const { commands, pool, reads } = platform;
+  vault = new Vault(pool, [randomBytes(32)], systemIds);
+  secrets = new RunSecrets({ reads, vault, commands, ids: systemIds });
+  await platform.accepted(createGroup());
+  await platform.accepted(createScript({ settings: { ...defaultSettings, maxConcurrentRuns: 9 } }));
+});
+afterAll(() => platform.close());
+
+async function set(name: string, version: number, value: string): Promise<void> {
+  const place = { scriptId: scriptId(), name, version };
+  const sealed = await vault.seal(place, value);
+  await platform.accepted({ type: 'SetSecret', ...place, asEnvironment: true, sealed });
+}
+
+/** A run that somebody asked for, or that repeats the first one. */
+async function queued(number: number, rerun?: { readonly exact?: true }): Promise<ClaimedRun> {
+  const trigger = rerun && ({ type: 'rerun', runId: runId(1), ...rerun } as const);
+  await platform.accepted(runScript({ runId: runId(number), ...(trigger && { trigger }) }));
+  const claimed = { runId: runId(number), scriptId: scriptId(), correlationId: 'c' };
+  return { ...claimed, triggerType: trigger?.type ?? 'manual' } as ClaimedRun;
+}
+
+test('given a run that was given a secret, when it is done again as it was, then it is given that version', async () => {
+  await set('TOKEN', 1, 'of then');
+  await set('KEY', 1, 'deleted later');
+  expect(await secrets.environmentOf(await queued(1))).toEqual({
+    TOKEN: 'of then',
+    KEY: 'deleted later',
+  });
+  await set('TOKEN', 2, 'of now');
+  await set('NEW', 1, 'came later');
+  const again = await queued(2, { exact: true });
+  expect(await secrets.valueOf(again, 'TOKEN')).toBe('of then');
+  expect((await secrets.environmentOf(again))['TOKEN']).toBe('of then');
+  expect((await secrets.environmentOf(again))['NEW']).toBe('came later');
+  expect(await secrets.valueOf(await queued(3, {}), 'TOKEN')).toBe('of now');
+
+  await platform.accepted({ type: 'DeleteSecret', scriptId: scriptId(), name: 'KEY' });
+  const gone = /The secret "KEY", of which the repeated run had version 1, is gone/;
+  await expect(secrets.environmentOf(again)).rejects.toThrow(gone);
+  expect(await secrets.valueOf(again, 'TOKEN')).toBe('of then');
+  expect((await secrets.environmentOf(await queued(4, {})))['TOKEN']).toBe('of now');
+});
