@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { encodeFrame, TO_SUPERVISOR } from './frames.ts';
 import { Bench, NAMESPACES } from './testing/bench.ts';
 
 describe.each([
@@ -78,6 +81,23 @@ describe.each([
       await expect(bench.start({ ...spec, files })).rejects.toMatchObject({ stage: 'spec' });
     },
   );
+
+  test('the launcher answers its own runtime alone', async () => {
+    const line = await readFile(`/proc/${bench.sandbox.launcherPid}/cmdline`, 'utf8');
+    const socket = line.split('\0').find((word) => word.endsWith('.sock')) ?? '';
+    const probe = [...encodeFrame(TO_SUPERVISOR.probe, {})];
+    const program = `import socket, sys
+connection = socket.socket(socket.AF_UNIX)
+connection.connect(sys.argv[1])
+try:
+    connection.sendall(bytes(${JSON.stringify(probe)}))
+    print(connection.recv(1000))
+except OSError:
+    print(b'')`;
+    const asked = promisify(execFile)(bench.python.executable, ['-c', program, socket]);
+    expect((await asked).stdout).toBe("b''\n");
+    expect((await bench.sandbox.probe()).layers).not.toEqual([]);
+  });
 
   test('the script has no capabilities, no new privileges and no foreign descriptors', async () => {
     const { stdout, exit } = await bench.run('status.py');
