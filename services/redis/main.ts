@@ -27,6 +27,7 @@ await runProcess('redis', async (_signal, logger) => {
     host: config.bind,
     port: config.redisHealthPort,
     name: 'redis',
+    degraded: () => platform.bus.problem,
   });
   return {
     stop: async () => {
