@@ -31,7 +31,7 @@ import type { Parts, Services } from './services.ts';
 import { purgeStoredAnswers } from './stores/idempotency-answers.ts';
 import { purgeFailures } from './stores/login-failures.ts';
 import { purgeTickets } from './stores/ws-tickets.ts';
-import { version } from './version.ts';
+import { version } from '#services/shared/version.ts';
 import { TokenUses } from '#services/shared/token-uses.ts';
 import { WebhookMisses } from './webhooks/misses.ts';
 import { WebSockets } from './ws/web-sockets.ts';

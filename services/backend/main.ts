@@ -12,6 +12,7 @@ import {
   readConfig,
 } from '#services/shared/config.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
+import { localAddress } from '#services/shared/local-address.ts';
 import { openPlatform } from '#services/shared/platform.ts';
 import { createBackend } from './app.ts';
 import { trustedProxies } from './http/client.ts';
@@ -38,6 +39,8 @@ await runProcess('backend', async (_signal, logger) => {
     'edition',
     'trustedProxies',
     'publicUrl',
+    'mcpUrl',
+    'mcpPort',
   ]);
   const { edition, tokenKey } = config;
   const platform = await openPlatform({ ...config, name: 'backend', connections, logger });
@@ -63,6 +66,7 @@ await runProcess('backend', async (_signal, logger) => {
     publicUrl: config.publicUrl,
     passwordCost,
     positionPatienceMs,
+    mcpUrl: config.mcpUrl ?? localAddress(config.bind, config.mcpPort),
     dashboardDir,
     sdkDir,
   });

@@ -14,6 +14,7 @@ import { fileOperations } from './routes/files.ts';
 import { groupOperations } from './routes/groups.ts';
 import { hookOperations } from './routes/call-webhook.ts';
 import { logOperations } from './routes/logs.ts';
+import { mcpOperations } from './routes/mcp.ts';
 import { notificationOperations } from './routes/notifications.ts';
 import { replayOperations } from './routes/replay.ts';
 import { retentionOperations } from './routes/retention.ts';
@@ -40,7 +41,7 @@ import { ownAccountOperations } from './routes/own-account.ts';
 import { userOperations } from './routes/users.ts';
 import { webhookDeliveryOperations } from './routes/webhook-deliveries.ts';
 import { webhookOperations } from './routes/webhooks.ts';
-import { version } from './version.ts';
+import { version } from '#services/shared/version.ts';
 
 const openapi = operation({
   method: 'get',
@@ -88,6 +89,7 @@ export const operations: readonly Operation[] = [
   ...auditExportOperations,
   ...replayOperations,
   ...systemOperations,
+  ...mcpOperations,
   ...dashboardOperations,
   ...triggerOperations,
   ...retentionOperations,

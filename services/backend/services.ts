@@ -49,6 +49,8 @@ export interface Parts {
   readonly publicUrl?: string | undefined;
   /** Cost of password hashes, as a power of two. */
   readonly passwordCost: number;
+  /** Where the MCP server is, without a path. */
+  readonly mcpUrl: string;
   /** Folder of the dashboard's build. */
   readonly dashboardDir: string;
   /** Folder that holds the Python package `orchestrator`. */

@@ -1,7 +1,7 @@
 /** The processes of the minimal edition. */
 import { fileURLToPath } from 'node:url';
 import type { Settings } from '#services/shared/config.ts';
-import { localAddress } from './config.ts';
+import { localAddress } from '#services/shared/local-address.ts';
 
 export type PortSetting = {
   [K in keyof Settings]: K extends `${string}Port` ? K : never;
@@ -92,6 +92,15 @@ export const services: readonly ServiceDefinition[] = [
     page: '/health',
     address: ({ bind, redisPort }) => localAddress(bind, redisPort, 'redis'),
     maxHeapMb: 256,
+    youngHeapMb: 4,
+  },
+  {
+    name: 'mcp',
+    entry: entry('mcp'),
+    ports: ['mcpPort'],
+    secrets: [],
+    page: '/mcp',
+    maxHeapMb: 128,
     youngHeapMb: 4,
   },
 ];

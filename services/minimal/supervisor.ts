@@ -2,8 +2,9 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { unknownVariables, type Environment } from '#services/shared/config.ts';
+import { localAddress } from '#services/shared/local-address.ts';
 import { warmUp } from './compiled.ts';
-import { localAddress, readMinimalConfig, unusedSettings, type Config } from './config.ts';
+import { readMinimalConfig, unusedSettings, type Config } from './config.ts';
 import { startDatabase, type Database } from './database.ts';
 import { serviceEnvironment } from './environment.ts';
 import { holdFolder } from './hold.ts';

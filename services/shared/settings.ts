@@ -49,6 +49,10 @@ const subjectPrefix = {
   expected: 'up to 32 letters, digits, dashes and underscores',
   pattern: /^[\w-]{1,32}$/,
 };
+const hostName = {
+  expected: 'host names separated by commas, like mcp.example.com',
+  pattern: /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i,
+};
 const word = { expected: 'text without spaces', pattern: /^\S+$/ };
 const ipAddress = {
   expected: 'an IP address to listen on, like 127.0.0.1 or 0.0.0.0',
@@ -80,6 +84,11 @@ export const settings = {
   mcpPort: port('ORCH_MCP_PORT', 8010),
   redisPort: port('ORCH_REDIS_PORT', 6379),
   redisHealthPort: port('ORCH_REDIS_HEALTH_PORT', 9094),
+  /** Where the backend and the MCP server find each other. Default: on this machine. */
+  backendUrl: optional(text('ORCH_BACKEND_URL', httpAddress)),
+  mcpUrl: optional(text('ORCH_MCP_URL', httpAddress)),
+  /** Names by which the MCP server may be addressed, besides those of this machine. */
+  mcpHosts: list('ORCH_MCP_HOSTS', hostName),
 
   // Where things are kept
   dataDir: path('ORCH_DATA_DIR', () => resolve('.orchestrator')),

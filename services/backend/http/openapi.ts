@@ -20,6 +20,7 @@ const requestHeaders: Readonly<Record<RequestHeader, string>> = {
   'If-None-Match': 'The `ETag` that you have: 304 when it is still that.',
   Prefer: '`wait=30` answers when the run has ended, or after so many seconds (at most 60).',
   'Orch-Min-Position': 'Waits until what a write answered with as `Orch-Position` can be seen.',
+  'Orch-Client': '`mcp` when a language model asks: the run has that trigger.',
   'Idempotency-Key': 'The same key and body within 24 h give the first answer again.',
 };
 

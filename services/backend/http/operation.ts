@@ -78,6 +78,7 @@ export type RequestHeader =
   | 'If-Match'
   | 'If-None-Match'
   | 'Prefer'
+  | 'Orch-Client'
   | 'Idempotency-Key'
   | 'Orch-Min-Position';
 

@@ -15,6 +15,7 @@ import { accepted, type Accepted } from './outcome.ts';
 import { isIn } from './visible.ts';
 
 export interface RunCall {
+  readonly header: (name: string) => string | undefined;
   readonly principal: Principal;
   readonly context: CommandContext;
   readonly parameters: { readonly id: ScriptId };
@@ -34,7 +35,7 @@ export async function queueRun(call: RunCall, services: Services): Promise<Queue
     {
       script,
       params: body.params,
-      trigger: triggerOf(principal),
+      trigger: triggerOf(call),
       timeoutSeconds: body.timeout_seconds ?? null,
       whenBusy: body.when_busy ?? 'refuse',
       context,
@@ -46,7 +47,8 @@ export async function queueRun(call: RunCall, services: Services): Promise<Queue
   return isProblem(outcome) ? outcome : { run: await runOf(outcome, services), outcome };
 }
 
-function triggerOf({ token }: Principal): Trigger {
+function triggerOf({ header, principal: { token } }: RunCall): Trigger {
+  if (header('Orch-Client') === 'mcp') return { type: 'mcp' };
   return token === undefined ? { type: 'manual' } : { type: 'api', tokenId: token.tokenId };
 }
 

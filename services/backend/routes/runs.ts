@@ -65,7 +65,7 @@ const run = operation({
   access: { right: 'runs.start' },
   creates: true,
   parameters: { id: pathParameters.scriptId },
-  requestHeaders: ['Prefer'],
+  requestHeaders: ['Prefer', 'Orch-Client'],
   body: { schema: RunRequest, example: { params: { limit: 10 } }, optional: true },
   responses: queuedResponses,
   refusals: ['script_disabled', 'concurrency_limit_reached'],

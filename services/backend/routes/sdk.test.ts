@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeWith } from '../../../scripts/testing/optional-service.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
-import { version } from '../version.ts';
+import { version } from '#services/shared/version.ts';
 
 const run = promisify(execFile);
 const name = `orchestrator-${version}-py3-none-any.whl`;

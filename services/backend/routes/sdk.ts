@@ -5,7 +5,7 @@ import { operation, type Operation } from '../http/operation.ts';
 import { notFound } from '../http/problem.ts';
 import { stream, text, type Reply } from '../http/reply.ts';
 import { sdkName, sdkPython } from '../sdk/wheel.ts';
-import { version } from '../version.ts';
+import { version } from '#services/shared/version.ts';
 
 const tag = 'SDK';
 const page = { description: 'The page.', schema: Type.String(), mediaType: 'text/html' };

@@ -10,7 +10,7 @@ import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { json, text } from '../http/reply.ts';
 import { Health, SystemInfo } from '../schemas/system.ts';
-import { version } from '../version.ts';
+import { version } from '#services/shared/version.ts';
 import { triggersJson } from './triggers.ts';
 
 const tag = 'System';

@@ -87,6 +87,8 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     passwordCost: 4,
     positionPatienceMs: 5_000,
     dashboardDir: join(folder, 'dashboard'),
+    // Nobody listens there.
+    mcpUrl: 'http://127.0.0.1:9',
     sdkDir: fileURLToPath(new URL('../../runtime/python/sdk', import.meta.url)),
     ...changes,
   });

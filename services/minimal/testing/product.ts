@@ -41,20 +41,24 @@ export interface ProductOptions {
 
 export class Product {
   readonly baseUrl: string;
+  /** Endpoint of the MCP server. */
+  readonly mcpUrl: string;
   readonly dataDir: string;
   readonly #process: ChildProcess;
   #token = '';
 
-  private constructor(process: ChildProcess, baseUrl: string, dataDir: string) {
+  private constructor(process: ChildProcess, baseUrl: string, mcpUrl: string, dataDir: string) {
     this.#process = process;
     this.baseUrl = baseUrl;
+    this.mcpUrl = mcpUrl;
     this.dataDir = dataDir;
   }
 
   /** Starts the minimal edition on free ports and signs in as its administrator. */
   static async start(options: ProductOptions = {}): Promise<Product> {
     const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'orchestrator-')));
-    const [http, runtimeHealth, schedulerHealth, metrics, redisHealth, redis] = await freePorts(6);
+    const [http, runtimeHealth, schedulerHealth, metrics, redisHealth, redis, mcp] =
+      await freePorts(7);
     const process = spawn(globalThis.process.execPath, [entry], {
       env: {
         ...globalThis.process.env,
@@ -65,13 +69,19 @@ export class Product {
         ORCH_RUNTIME_METRICS_PORT: String(metrics),
         ORCH_REDIS_HEALTH_PORT: String(redisHealth),
         ORCH_REDIS_PORT: String(redis),
+        ORCH_MCP_PORT: String(mcp),
         ORCH_ADMIN_PASSWORD: productPassword,
         ...options.variables,
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     process.stdout?.resume();
-    const product = new Product(process, `http://127.0.0.1:${http}`, dataDir);
+    const product = new Product(
+      process,
+      `http://127.0.0.1:${http}`,
+      `http://127.0.0.1:${mcp}/mcp`,
+      dataDir,
+    );
     await product.untilHealthy();
     if (options.signIn !== false) await product.signIn();
     return product;

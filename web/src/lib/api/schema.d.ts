@@ -1714,6 +1714,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/mcp/info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status of the MCP server
+         * @description Clients send an API token; its scopes and the rights of its owner decide what tools may do.
+         *
+         *     Needs the right `system.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `runs:read`, `runs:write`, `schedules:write`, `webhooks:write`, `secrets:write`, `audit:read`, `admin`, `*`.
+         */
+        get: operations["mcpInfo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/dashboard/stats": {
         parameters: {
             query?: never;
@@ -4119,6 +4141,26 @@ export interface components {
             checks?: {
                 [key: string]: "ok" | "degraded" | "unavailable";
             };
+        };
+        /**
+         * McpInfo
+         * @example {
+         *       "status": "up",
+         *       "url": "http://127.0.0.1:8010/mcp",
+         *       "transport": "streamable-http",
+         *       "authentication": "bearer"
+         *     }
+         */
+        McpInfo: {
+            /**
+             * @description Whether it answers the backend now.
+             * @enum {unknown}
+             */
+            status: "up" | "down";
+            /** @description What clients connect to, as the backend reaches it. */
+            url: string;
+            transport: string;
+            authentication: string;
         };
         /** DashboardRuntime */
         DashboardRuntime: {
@@ -9644,6 +9686,8 @@ export interface operations {
             header?: {
                 /** @description `wait=30` answers when the run has ended, or after so many seconds (at most 60). */
                 Prefer?: string;
+                /** @description `mcp` when a language model asks: the run has that trigger. */
+                "Orch-Client"?: string;
                 /** @description The same key and body within 24 h give the first answer again. */
                 "Idempotency-Key"?: string;
             };
@@ -9882,6 +9926,8 @@ export interface operations {
             header?: {
                 /** @description `wait=30` answers when the run has ended, or after so many seconds (at most 60). */
                 Prefer?: string;
+                /** @description `mcp` when a language model asks: the run has that trigger. */
+                "Orch-Client"?: string;
                 /** @description The same key and body within 24 h give the first answer again. */
                 "Idempotency-Key"?: string;
             };
@@ -14502,6 +14548,73 @@ export interface operations {
             };
             /** @description `invalid_parameter` */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    mcpInfo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The MCP server. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "up",
+                     *       "url": "http://127.0.0.1:8010/mcp",
+                     *       "transport": "streamable-http",
+                     *       "authentication": "bearer"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["McpInfo"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,54 @@
+/** The MCP server, as the backend sees it from outside. */
+import Type from 'typebox';
+import { operation, type Operation } from '../http/operation.ts';
+import { json } from '../http/reply.ts';
+
+const patienceMs = 1_000;
+
+const McpInfo = Type.Object(
+  {
+    status: Type.Enum(['up', 'down'], { description: 'Whether it answers the backend now.' }),
+    url: Type.String({ description: 'What clients connect to, as the backend reaches it.' }),
+    transport: Type.String(),
+    authentication: Type.String(),
+  },
+  {
+    title: 'McpInfo',
+    additionalProperties: false,
+    examples: [
+      {
+        status: 'up',
+        url: 'http://127.0.0.1:8010/mcp',
+        transport: 'streamable-http',
+        authentication: 'bearer',
+      },
+    ],
+  },
+);
+
+const info = operation({
+  method: 'get',
+  path: '/api/v1/mcp/info',
+  operationId: 'mcpInfo',
+  summary: 'Status of the MCP server',
+  description:
+    'Clients send an API token; its scopes and the rights of its owner decide what tools may do.',
+  tag: 'System',
+  access: { right: 'system.read' },
+  responses: { 200: { description: 'The MCP server.', schema: McpInfo } },
+  handle: async (_call, { mcpUrl }) => {
+    const isUp = await fetch(new URL('/health', mcpUrl), {
+      signal: AbortSignal.timeout(patienceMs),
+    })
+      .then((answer) => answer.ok)
+      .catch(() => false);
+    return json(200, {
+      status: isUp ? 'up' : 'down',
+      url: new URL('/mcp', mcpUrl).href,
+      transport: 'streamable-http',
+      authentication: 'bearer',
+    });
+  },
+});
+
+export const mcpOperations: readonly Operation[] = [info];

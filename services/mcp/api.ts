@@ -1,0 +1,108 @@
+/** The REST API as its client here sees it. What a caller may do is decided there, by the caller's token. */
+export class ApiProblem extends Error {
+  readonly status: number;
+  /** Stable, such as `not_found`. */
+  readonly code: string;
+
+  constructor(status: number, code: string, detail: string) {
+    super(detail);
+    this.name = 'ApiProblem';
+    this.status = status;
+    this.code = code;
+  }
+}
+
+type QueryValue = string | number | boolean | undefined;
+
+export interface ApiCall {
+  readonly query?: Readonly<Record<string, QueryValue>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as they are, in place of `body`. */
+  readonly bytes?: Uint8Array;
+  readonly signal?: AbortSignal;
+}
+
+export interface ApiAnswer<Body> {
+  readonly body: Body;
+  readonly etag: string | undefined;
+}
+
+const answerDeadlineMs = 90_000;
+
+export class Api {
+  readonly #baseUrl: string;
+  readonly #token: string;
+
+  /** @param baseUrl of the backend, without a path
+   *  @param token of the caller */
+  constructor(baseUrl: string, token: string) {
+    this.#baseUrl = baseUrl;
+    this.#token = token;
+  }
+
+  /** @param path beneath `/api/v1`, its parts encoded
+   *  @throws ApiProblem for every answer that is no success, and where there is none */
+  async call<Body>(method: string, path: string, call: ApiCall = {}): Promise<ApiAnswer<Body>> {
+    const answer = await this.#send(method, path, call);
+    const text = await answer.text();
+    const body = (text === '' ? undefined : JSON.parse(text)) as Body;
+    return { body, etag: answer.headers.get('ETag') ?? undefined };
+  }
+
+  /** The body as it is. @throws ApiProblem */
+  async text(path: string, call: ApiCall = {}): Promise<ApiAnswer<string>> {
+    const answer = await this.#send('GET', path, call);
+    return { body: await answer.text(), etag: answer.headers.get('ETag') ?? undefined };
+  }
+
+  async #send(method: string, path: string, call: ApiCall): Promise<Response> {
+    const { query = {}, headers, body, bytes, signal } = call;
+    const url = new URL(`/api/v1${path}`, this.#baseUrl);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    const deadline = AbortSignal.timeout(answerDeadlineMs);
+    const answer = await fetch(url, {
+      method,
+      headers: {
+        Authorization: `Bearer ${this.#token}`,
+        'Orch-Client': 'mcp',
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(bytes !== undefined && { 'Content-Type': 'application/octet-stream' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(bytes !== undefined && { body: Buffer.from(bytes) }),
+      signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+    }).catch((cause: unknown) => {
+      if (signal?.aborted === true) throw cause;
+      throw new ApiProblem(503, 'unavailable', 'The backend does not answer.');
+    });
+    if (!answer.ok) throw await problemOf(answer);
+    return answer;
+  }
+}
+
+interface ProblemBody {
+  readonly code?: string;
+  readonly detail?: string;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+}
+
+async function problemOf(answer: Response): Promise<ApiProblem> {
+  const body = await answer.json().then(
+    (json) => json as ProblemBody,
+    (): ProblemBody => ({}),
+  );
+  const { code = 'unavailable', detail = `The backend answered ${answer.status}.` } = body;
+  const errors = (body.errors ?? []).map((error) => ` ${error.pointer || '/'}: ${error.detail}`);
+  return new ApiProblem(answer.status, code, [detail, ...errors].join(''));
+}
+
+/** One part of a path. */
+export const part = encodeURIComponent;
+
+/** A path of a file, whose parts stay parts. */
+export const fileParts = (path: string): string => path.split('/').map(part).join('/');

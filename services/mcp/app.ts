@@ -1,0 +1,75 @@
+/** The endpoint: who may come in, and what is answered before the protocol begins. */
+import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/express';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, type AuthInfo } from '@modelcontextprotocol/server';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import type { Logger } from '#services/shared/logger.ts';
+import { Api, ApiProblem } from './api.ts';
+import { mcpServer, type ServerParts } from './server.ts';
+
+/** Files of scripts come in arguments: as much as the API takes of one, written as JSON. */
+const maxBodyBytes = 32 * 1024 * 1024;
+
+export interface AppParts extends ServerParts {
+  /** Names under which this machine is reached, besides those of the machine itself. */
+  readonly hosts: readonly string[];
+  readonly logger: Pick<Logger, 'error'>;
+}
+
+/** Where nothing is listened to but streams, as `hosts` and `Origin` headers name it. */
+const ownHosts = ['localhost', '127.0.0.1', '[::1]'];
+
+export function mcpApp(parts: AppParts): {
+  readonly app: Express;
+  readonly close: () => Promise<void>;
+} {
+  const handler = createMcpHandler(({ authInfo }) => mcpServer(parts, authInfo?.token ?? ''), {
+    maxRequestBodySize: maxBodyBytes,
+    onerror: (error) => parts.logger.error({ error }, 'a request of the protocol failed'),
+  });
+  const serve = toNodeHandler(handler, { maxRequestBodySize: maxBodyBytes });
+  const hosts = [...ownHosts, ...parts.hosts];
+  const app = express();
+  app.disable('x-powered-by');
+  app.get('/health', (_request, response) => void response.type('text').send('mcp'));
+  app.use('/mcp', hostHeaderValidation(hosts), originValidation(hosts));
+  app.get('/mcp', refusePlainGet);
+  app.use('/mcp', (request, response, next) => void authenticate(parts, request, response, next));
+  app.all('/mcp', (request, response) => void serve(request, response));
+  return { app, close: () => handler.close() };
+}
+
+/** That a server lives is known by its refusal: the endpoint gives streams alone. */
+function refusePlainGet(request: Request, response: Response, next: NextFunction): void {
+  if (request.headers.accept?.includes('text/event-stream') === true) return next();
+  response
+    .status(406)
+    .json(fault(-32_000, 'Not Acceptable: the client must accept text/event-stream'));
+}
+
+async function authenticate(
+  { backendUrl }: AppParts,
+  request: Request & { auth?: AuthInfo },
+  response: Response,
+  next: NextFunction,
+): Promise<void> {
+  const token = /^bearer ([\w.~+/=-]+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  try {
+    if (token === undefined) throw new ApiProblem(401, 'unauthenticated', 'A token is needed.');
+    const { body } = await new Api(backendUrl, token).call<{ email: string }>('GET', '/auth/me');
+    request.auth = { token, clientId: body.email, scopes: [] };
+  } catch (error) {
+    const { status, message } = error instanceof ApiProblem ? error : unavailable;
+    if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+    if (status === 503) response.setHeader('Retry-After', '1');
+    response.status(status).json(fault(-32_001, message));
+    return;
+  }
+  next();
+}
+
+const unavailable = new ApiProblem(503, 'unavailable', 'The backend does not answer.');
+
+function fault(code: number, message: string) {
+  return { jsonrpc: '2.0', id: null, error: { code, message } };
+}

@@ -1,0 +1,27 @@
+/** The MCP server: the platform as tools for language models, with the rights of whoever's token it is. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { readConfig } from '#services/shared/config.ts';
+import { runProcess } from '#services/shared/lifecycle.ts';
+import { localAddress } from '#services/shared/local-address.ts';
+import { version } from '#services/shared/version.ts';
+import { mcpApp } from './app.ts';
+
+await runProcess('mcp', async (_signal, logger) => {
+  const config = readConfig(['bind', 'mcpPort', 'mcpHosts', 'backendUrl', 'httpPort']);
+  const { bind, mcpPort, mcpHosts: hosts } = config;
+  const backendUrl = config.backendUrl ?? localAddress(bind, config.httpPort);
+  const { app, close } = mcpApp({ backendUrl, hosts, version, logger });
+  const server = createServer(app);
+  server.listen(mcpPort, bind);
+  await once(server, 'listening');
+  return {
+    stop: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      await close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+});

@@ -1,0 +1,246 @@
+/** The MCP server of the running product, as clients of the official packages use it. */
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Product } from '#services/minimal/testing/product.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { tools } from './tools/registry.ts';
+
+let product: Product;
+let token: string;
+beforeAll(async () => {
+  product = await Product.start();
+  token = await tokenWith(['*']);
+});
+afterAll(async () => {
+  await product.stop();
+  await product.remove();
+});
+
+async function tokenWith(scopes: readonly string[]): Promise<string> {
+  const body = { name: `mcp ${scopes.join(' ')}`, scopes };
+  return (await product.call<{ token: string }>('POST', '/auth/tokens', body)).token;
+}
+
+type Answer = Readonly<Record<string, unknown>>;
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const client of open.splice(0)) await client.close();
+});
+
+async function connect(as = token): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  open.push(client);
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(product.mcpUrl), {
+      requestInit: { headers: { Authorization: `Bearer ${as}` } },
+    }),
+  );
+  return client;
+}
+
+/** Calls a tool that is to succeed. */
+async function use(client: Client, name: string, given: object): Promise<Answer> {
+  const answer = await client.callTool({ name, arguments: given as Record<string, unknown> });
+  expect(answer, name).not.toMatchObject({ isError: true });
+  return answer.structuredContent as Answer;
+}
+
+/** A request without a client. */
+function ask(headers: Record<string, string>, body?: string): Promise<Response> {
+  return fetch(product.mcpUrl, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { Accept: 'application/json, text/event-stream', ...headers },
+    ...(body !== undefined && { body }),
+  });
+}
+
+const listTools = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+
+describe('given a client of the present protocol', () => {
+  test('every tool is described, and says what it may change', async () => {
+    const client = await connect();
+    const listed = await client.listTools();
+    expect(listed.tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
+    for (const tool of listed.tools) {
+      expect(tool, tool.name).toMatchObject({
+        title: expect.any(String),
+        description: expect.any(String),
+        inputSchema: { type: 'object', additionalProperties: false },
+        outputSchema: { type: 'object' },
+        annotations: { readOnlyHint: expect.any(Boolean), openWorldHint: false },
+      });
+    }
+  });
+
+  test('a script is made, written, run, looked at and read as it was', async () => {
+    const client = await connect();
+    const { script } = await use(client, 'create_script', { name: 'By a model' });
+    const { id: script_id } = script as { id: string };
+    const wrote = await use(client, 'write_file', {
+      script_id,
+      path: 'main.py',
+      text: 'import sys\nprint("one")\nprint("two")\nsys.exit(3)\n',
+    });
+    expect(wrote).toMatchObject({ path: 'main.py', script_version: 2 });
+    const read = await use(client, 'read_file', {
+      script_id,
+      path: 'main.py',
+      from_line: 2,
+      max_lines: 1,
+    });
+    expect(read).toMatchObject({ text: 'print("one")', total_lines: 5 });
+
+    const progress: unknown[] = [];
+    const ran = (await client.callTool(
+      { name: 'run_script', arguments: { script_id, params: { a: 1 }, wait_seconds: 60 } },
+      { onprogress: (one) => progress.push(one.message) },
+    )) as { structuredContent: { run: { run_id: string } } };
+    expect(ran.structuredContent).toMatchObject({
+      finished: true,
+      run: { status: 'failed', failure_reason: 'exit_code', exit_code: 3, trigger_type: 'mcp' },
+      log_tail: expect.arrayContaining([expect.objectContaining({ text: 'two' })]),
+    });
+    expect(progress).toContain('The run is queued.');
+    const { run_id } = ran.structuredContent.run;
+    expect(await use(client, 'read_logs', { run_id, grep: 'TWO' })).toMatchObject({
+      items: [{ stream: 'stdout', text: 'two' }],
+    });
+    expect(await use(client, 'wait_for_run', { run_id })).toMatchObject({ finished: true });
+    expect(await use(client, 'get_run', { run_id })).toMatchObject({ run: { run_id } });
+    expect(await use(client, 'list_runs', { script_id })).toMatchObject({ items: [{ run_id }] });
+    const { items: reasons } = await use(client, 'explain_run', { run_id });
+    expect(reasons).toMatchObject([
+      { decision: 'queued' },
+      { decision: 'started' },
+      { decision: 'ended' },
+    ]);
+    const log = await client.readResource({ uri: `orch://runs/${run_id}/log` });
+    expect(log.contents).toMatchObject([{ text: expect.stringContaining('one\ntwo') }]);
+
+    const { items: history } = await use(client, 'script_history', { script_id });
+    expect(history).toHaveLength(2);
+    const { event_position } = (history as readonly { event_position: number }[])[1]!;
+    const then = await use(client, 'read_file', {
+      script_id,
+      path: 'main.py',
+      at: String(event_position),
+    });
+    expect(then).not.toMatchObject({ text: expect.stringContaining('sys.exit(3)') });
+    expect(await use(client, 'get_script', { script_id })).toMatchObject({
+      script: { name: 'By a model', version: 2 },
+    });
+    expect(await use(client, 'find_scripts', { query: 'a model' })).toMatchObject({
+      items: [{ id: script_id }],
+    });
+    await use(client, 'write_file', { script_id, path: 'lib/help.py', text: 'X = 1\n' });
+    expect(await use(client, 'list_files', { script_id })).toMatchObject({
+      items: [{ path: 'lib/help.py' }, { path: 'main.py' }],
+    });
+    const file = await client.readResource({
+      uri: `orch://scripts/${script_id}/files/lib/help.py`,
+    });
+    expect(file.contents).toMatchObject([{ text: 'X = 1\n' }]);
+    await use(client, 'delete_file', { script_id, path: 'lib/help.py' });
+  });
+
+  test('a schedule is previewed, made, changed and deleted', async () => {
+    const client = await connect();
+    const script_id = await product.script('On time', { 'main.py': 'print(1)' });
+    const times = {
+      cron: '30 2 * * *',
+      timezone: 'Europe/Berlin',
+      start_at: '2027-03-27T12:00:00Z',
+    };
+    expect(await use(client, 'preview_schedule', { ...times, count: 1 })).toMatchObject({
+      items: [{ local: '2027-03-28T03:30:00+02:00', note: expect.any(String) }],
+    });
+    const { schedule } = await use(client, 'create_schedule', { script_id, ...times });
+    const { id: schedule_id } = schedule as { id: string };
+    expect(await use(client, 'change_schedule', { schedule_id, enabled: false })).toMatchObject({
+      schedule: { enabled: false },
+    });
+    expect(await use(client, 'list_schedules', { script_id })).toMatchObject({
+      items: [{ id: schedule_id }],
+    });
+    await use(client, 'delete_schedule', { schedule_id });
+    expect(await use(client, 'list_schedules', { script_id })).toMatchObject({ items: [] });
+  });
+
+  test('a run that goes on is stopped', async () => {
+    const client = await connect();
+    const script_id = await product.script('Long', { 'main.py': 'import time\ntime.sleep(600)' });
+    const { run, finished } = await use(client, 'run_script', { script_id, wait_seconds: 0 });
+    expect(finished).toBe(false);
+    const { run_id } = run as { run_id: string };
+    await use(client, 'stop_run', { run_id });
+    expect(await use(client, 'wait_for_run', { run_id, wait_seconds: 60 })).toMatchObject({
+      run: { status: 'stopped' },
+    });
+  });
+
+  test('what the platform turns away is an answer that says why', async () => {
+    const client = await connect(await tokenWith(['scripts:read']));
+    const refused = async (name: string, given: Record<string, unknown>) =>
+      await client.callTool({ name, arguments: given });
+    expect(await refused('create_script', { name: 'x' })).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('scripts:write') }],
+    });
+    expect(await refused('get_script', { script_id: 'no/such' })).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^not_found/) }],
+    });
+    expect(await refused('get_script', { script_id: 7 })).toMatchObject({ isError: true });
+    expect(await refused('get_script', { script: 'x' })).toMatchObject({ isError: true });
+  });
+});
+
+test('a client of the previous packages lists and calls tools', async () => {
+  const client = new OldClient({ name: 'old', version: '1' });
+  open.push(client);
+  const headers = { Authorization: `Bearer ${token}` };
+  await client.connect(new OldTransport(new URL(product.mcpUrl), { requestInit: { headers } }));
+  expect((await client.listTools()).tools).toHaveLength(tools.length);
+  const answer = await client.callTool({ name: 'find_scripts', arguments: { limit: 1 } });
+  expect(answer.structuredContent).toMatchObject({ items: [expect.anything()] });
+});
+
+describe('given what is no client', () => {
+  test('a plain GET is answered 406 before anybody is asked who they are', async () => {
+    const answer = await fetch(product.mcpUrl);
+    expect(answer.status).toBe(406);
+  });
+
+  test('without a token that counts nothing is told', async () => {
+    const type = { 'Content-Type': 'application/json' };
+    for (const headers of [{}, { Authorization: 'Bearer nonsense' }]) {
+      const answer = await ask({ ...type, ...headers }, listTools);
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer');
+    }
+  });
+
+  test('a page of another site is turned away, with a good token too', async () => {
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const foreign = await ask({ ...headers, Origin: 'https://evil.example' }, listTools);
+    expect(foreign.status).toBe(403);
+    expect((await ask({ ...headers, Origin: 'http://localhost:3000' }, listTools)).status).toBe(
+      200,
+    );
+  });
+
+  test('half a message is refused, and the next one served', async () => {
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    expect((await ask(headers, '{"jsonrpc":')).status).toBe(400);
+    expect((await ask(headers, listTools)).status).toBe(200);
+  });
+
+  test('the backend tells where it is', async () => {
+    expect(await product.call('GET', '/mcp/info')).toMatchObject({
+      status: 'up',
+      url: product.mcpUrl,
+    });
+  });
+});

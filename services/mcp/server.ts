@@ -1,0 +1,122 @@
+/** The protocol's server for one request of one caller. */
+import {
+  fromJsonSchema,
+  McpServer,
+  ResourceTemplate,
+  type CallToolResult,
+  type JsonSchemaType,
+  type ServerContext,
+  type ToolAnnotations,
+} from '@modelcontextprotocol/server';
+import type { TSchema } from 'typebox';
+import { Api, ApiProblem, fileParts, part } from './api.ts';
+import type { Effect, Tool } from './tool.ts';
+import { tools } from './tools/registry.ts';
+
+export interface ServerParts {
+  readonly backendUrl: string;
+  readonly version: string;
+}
+
+/** What the caller reads before anything else. */
+const instructions =
+  'Scripts are versioned folders of Python files; a run executes one version. Find scripts, read and write ' +
+  'their files, run them, and read their logs. Everything that happens is kept: times and positions of ' +
+  'script_history show files and settings as they were.';
+
+/** @param token of the caller, whose rights decide what each tool may do */
+export function mcpServer(parts: ServerParts, token: string): McpServer {
+  const api = new Api(parts.backendUrl, token);
+  const server = new McpServer(
+    { name: 'script-orchestration-service', version: parts.version },
+    { instructions },
+  );
+  for (const tool of tools) addTool(server, tool, api);
+  addResources(server, api);
+  return server;
+}
+
+function addTool(server: McpServer, tool: Tool, api: Api): void {
+  const { name, title, description, input, output, effect } = tool;
+  server.registerTool(
+    name,
+    {
+      title,
+      description,
+      inputSchema: schemaOf({ ...input, additionalProperties: false }),
+      outputSchema: schemaOf(output),
+      annotations: annotationsOf(effect),
+    },
+    async (given, context) => await answerOf(tool, given, context, api),
+  );
+}
+
+function schemaOf(schema: TSchema) {
+  return fromJsonSchema<object>(JSON.parse(JSON.stringify(schema)) as JsonSchemaType);
+}
+
+function annotationsOf(effect: Effect): ToolAnnotations {
+  return {
+    readOnlyHint: effect === 'reads',
+    destructiveHint: effect === 'replaces',
+    // Nothing but this platform is reached.
+    openWorldHint: false,
+  };
+}
+
+/** What the API turns away is an answer to the caller, who can do better; it is no failure of the server. */
+async function answerOf(
+  tool: Tool,
+  given: object,
+  { mcpReq }: ServerContext,
+  api: Api,
+): Promise<CallToolResult> {
+  const progressToken = mcpReq._meta?.progressToken;
+  try {
+    const answer = await tool.handle(given as never, {
+      api,
+      signal: mcpReq.signal,
+      progress: async (progress, total, message) => {
+        if (progressToken === undefined) return;
+        await mcpReq.notify({
+          method: 'notifications/progress',
+          params: { progressToken, progress, message, ...(total !== undefined && { total }) },
+        });
+      },
+    });
+    return {
+      content: [{ type: 'text', text: JSON.stringify(answer) }],
+      structuredContent: answer as Record<string, unknown>,
+    };
+  } catch (error) {
+    if (!(error instanceof ApiProblem)) throw error;
+    const text = `${error.code}: ${error.message}`;
+    return { isError: true, content: [{ type: 'text', text }] };
+  }
+}
+
+/** Files and logs as resources, for callers that attach them. */
+function addResources(server: McpServer, api: Api): void {
+  server.registerResource(
+    'file',
+    new ResourceTemplate('orch://scripts/{script_id}/files/{+path}', { list: undefined }),
+    { title: 'A file of a script', description: 'Its text as it is now.', mimeType: 'text/plain' },
+    async (uri, { script_id: scriptId, path }) => {
+      const file = `/scripts/${part(String(scriptId))}/files/${fileParts(String(path))}`;
+      return contents(uri, (await api.text(file)).body);
+    },
+  );
+  server.registerResource(
+    'log',
+    new ResourceTemplate('orch://runs/{run_id}/log', { list: undefined }),
+    { title: 'The log of a run', description: 'All that is kept of it.', mimeType: 'text/plain' },
+    async (uri, { run_id: runId }) => {
+      const log = `/runs/${part(String(runId))}/logs`;
+      return contents(uri, (await api.text(log, { query: { format: 'text' } })).body);
+    },
+  );
+}
+
+function contents(uri: URL, text: string) {
+  return { contents: [{ uri: uri.href, mimeType: 'text/plain', text }] };
+}

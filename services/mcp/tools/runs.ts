@@ -1,0 +1,206 @@
+/** Tools about runs: start, wait, look, stop. */
+import { setTimeout as pause } from 'node:timers/promises';
+import Type, { type Static } from 'typebox';
+import { part, type Api } from '../api.ts';
+import { picked, tool, type Tool, type ToolUse } from '../tool.ts';
+import { Cursor, Limit, LogLine, NextCursor, Run, RunId, ScriptId, type Page } from './shapes.ts';
+
+/** What a caller wants to see at once of a run that has ended. */
+const shownLines = 50;
+const maxWaitSeconds = 600;
+const lookEveryMs = 500;
+
+const WaitSeconds = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    maximum: maxWaitSeconds,
+    description: 'Waits so long for the end of the run. Default: 30.',
+  }),
+);
+const defaultWaitSeconds = 30;
+const Waited = Type.Object({
+  run: Run,
+  finished: Type.Boolean(),
+  log_tail: Type.Array(LogLine, { description: `The last ${shownLines} lines of the log.` }),
+});
+
+const runScript = tool({
+  name: 'run_script',
+  title: 'Run a script',
+  description:
+    'Queues a run of a script and waits for its end, for 30 seconds unless wait_seconds says otherwise. A run that goes on longer is followed with wait_for_run.',
+  effect: 'adds',
+  input: Type.Object({
+    script_id: ScriptId,
+    params: Type.Optional(
+      Type.Object({}, { additionalProperties: true, description: 'JSON that the script gets.' }),
+    ),
+    timeout_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
+    when_busy: Type.Optional(Type.Enum(['refuse', 'queue'])),
+    wait_seconds: WaitSeconds,
+  }),
+  output: Waited,
+  handle: async ({ script_id, wait_seconds = defaultWaitSeconds, ...body }, use) => {
+    const path = `/runs/scripts/${part(script_id)}/run`;
+    const { body: run } = await use.api.call<RunAnswer>('POST', path, { body });
+    return await untilFinished(run, wait_seconds, use);
+  },
+});
+
+const waitForRun = tool({
+  name: 'wait_for_run',
+  title: 'Wait for a run',
+  description: 'Waits until a run has ended, and tells its outcome and the end of its log.',
+  effect: 'reads',
+  input: Type.Object({ run_id: RunId, wait_seconds: WaitSeconds }),
+  output: Waited,
+  handle: async ({ run_id, wait_seconds = defaultWaitSeconds }, use) =>
+    await untilFinished(await runOf(run_id, use.api), wait_seconds, use),
+});
+
+const getRun = tool({
+  name: 'get_run',
+  title: 'Look at a run',
+  description: 'Status, times and outcome of a run.',
+  effect: 'reads',
+  input: Type.Object({ run_id: RunId }),
+  output: Type.Object({ run: Run }),
+  handle: async ({ run_id }, { api }) => ({ run: picked(Run, await runOf(run_id, api)) }),
+});
+
+const listRuns = tool({
+  name: 'list_runs',
+  title: 'List runs',
+  description: 'Runs that you may see, newest first.',
+  effect: 'reads',
+  input: Type.Object({
+    script_id: Type.Optional(ScriptId),
+    status: Type.Optional(
+      Type.String({
+        description: 'queued, running, success, failed or stopped; several by commas.',
+      }),
+    ),
+    from: Type.Optional(Type.String({ description: 'Queued at or after this RFC 3339 time.' })),
+    to: Type.Optional(Type.String({ description: 'Queued before this RFC 3339 time.' })),
+    limit: Limit,
+    cursor: Cursor,
+  }),
+  output: Type.Object({ items: Type.Array(Run), next_cursor: NextCursor }),
+  handle: async (query, { api, signal }) => {
+    const { body } = await api.call<Page<object>>('GET', '/runs', { query, signal });
+    return { items: body.items.map((item) => picked(Run, item)), next_cursor: body.next_cursor };
+  },
+});
+
+const readLogs = tool({
+  name: 'read_logs',
+  title: 'Read the log of a run',
+  description:
+    'Lines of the log: the last ones with tail, those that hold a text with grep, or from a line on with from_seq.',
+  effect: 'reads',
+  input: Type.Object({
+    run_id: RunId,
+    tail: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+    grep: Type.Optional(Type.String({ minLength: 1 })),
+    stream: Type.Optional(Type.Enum(['stdout', 'stderr', 'system'])),
+    from_seq: Type.Optional(Type.Integer({ minimum: 1 })),
+    limit: Limit,
+    cursor: Cursor,
+  }),
+  output: Type.Object({ items: Type.Array(LogLine), next_cursor: NextCursor }),
+  handle: async ({ run_id, grep, ...rest }, { api, signal }) => {
+    const path = `/runs/${part(run_id)}/logs`;
+    const { body } = await api.call<Page<object>>('GET', path, {
+      query: { q: grep, ...rest },
+      signal,
+    });
+    return {
+      items: body.items.map((item) => picked(LogLine, item)),
+      next_cursor: body.next_cursor,
+    };
+  },
+});
+
+const stopRun = tool({
+  name: 'stop_run',
+  title: 'Stop a run',
+  description: 'Asks a queued or running run to end: SIGTERM, and SIGKILL after ten seconds.',
+  effect: 'replaces',
+  input: Type.Object({ run_id: RunId }),
+  output: Type.Object({ items: Type.Array(Run) }),
+  handle: async ({ run_id }, { api }) => {
+    const path = `/runs/${part(run_id)}/stop`;
+    const { body } = await api.call<Pick<Page<object>, 'items'>>('POST', path);
+    return { items: body.items.map((item) => picked(Run, item)) };
+  },
+});
+
+const Reason = Type.Object({
+  decision: Type.String(),
+  reason: Type.String({ description: 'One sentence.' }),
+});
+
+const explainRun = tool({
+  name: 'explain_run',
+  title: 'Why a run did what it did',
+  description: 'Which decisions queued, held, started and ended a run, each with its reason.',
+  effect: 'reads',
+  input: Type.Object({ run_id: RunId }),
+  output: Type.Object({ items: Type.Array(Reason) }),
+  handle: async ({ run_id }, { api, signal }) => {
+    const path = `/runs/${part(run_id)}/why`;
+    const { body } = await api.call<Pick<Page<object>, 'items'>>('GET', path, { signal });
+    return { items: body.items.map((item) => picked(Reason, item)) };
+  },
+});
+
+export const runTools: readonly Tool[] = [
+  runScript,
+  waitForRun,
+  getRun,
+  listRuns,
+  readLogs,
+  stopRun,
+  explainRun,
+];
+
+interface RunAnswer {
+  readonly run_id: string;
+  readonly status: string;
+  readonly log_lines: number | null;
+}
+
+async function runOf(runId: string, api: Api): Promise<RunAnswer> {
+  return (await api.call<RunAnswer>('GET', `/runs/${part(runId)}`)).body;
+}
+
+/** Looks until the run has ended, the wait is over, or nobody waits any more. */
+async function untilFinished(
+  first: RunAnswer,
+  waitSeconds: number,
+  { api, progress, signal }: ToolUse,
+): Promise<Static<typeof Waited>> {
+  const startedAtMs = performance.now();
+  let run = first;
+  for (let told = ''; isActive(run); run = await runOf(run.run_id, api)) {
+    const waitedMs = performance.now() - startedAtMs;
+    if (waitedMs >= waitSeconds * 1000 || signal.aborted) break;
+    if (run.status !== told)
+      await progress(waitedMs / 1000, waitSeconds, `The run is ${run.status}.`);
+    told = run.status;
+    await pause(Math.min(lookEveryMs, waitSeconds * 1000 - waitedMs), undefined, { signal }).catch(
+      () => undefined,
+    );
+  }
+  const path = `/runs/${part(run.run_id)}/logs`;
+  const { body } = await api.call<Page<object>>('GET', path, { query: { tail: shownLines } });
+  return {
+    run: picked(Run, run),
+    finished: !isActive(run),
+    log_tail: body.items.map((line) => picked(LogLine, line)),
+  };
+}
+
+function isActive({ status }: RunAnswer): boolean {
+  return status === 'queued' || status === 'running';
+}

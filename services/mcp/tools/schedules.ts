@@ -1,0 +1,122 @@
+/** Tools about schedules. */
+import Type from 'typebox';
+import { part } from '../api.ts';
+import { picked, tool, type Tool } from '../tool.ts';
+import { Cursor, Limit, NextCursor, Schedule, ScriptId, type Page } from './shapes.ts';
+
+/** Either `cron` or `interval_seconds`. */
+const timing = {
+  cron: Type.Optional(
+    Type.String({ description: 'Five fields, or six with seconds first; or such as @hourly.' }),
+  ),
+  interval_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
+  timezone: Type.Optional(Type.String({ description: 'IANA name. Default: UTC.' })),
+  start_at: Type.Optional(Type.String({ description: 'RFC 3339.' })),
+  end_at: Type.Optional(Type.String({ description: 'RFC 3339.' })),
+};
+const ScheduleId = Type.String({ description: 'As list_schedules gives it.' });
+const Params = Type.Object(
+  {},
+  { additionalProperties: true, description: 'JSON that each run gets.' },
+);
+const DueTime = Type.Object({
+  utc: Type.String(),
+  local: Type.String(),
+  note: Type.Union([Type.String(), Type.Null()]),
+});
+
+const listSchedules = tool({
+  name: 'list_schedules',
+  title: 'List schedules',
+  description: 'When scripts run by themselves: of one script, or of all that you may see.',
+  effect: 'reads',
+  input: Type.Object({ script_id: Type.Optional(ScriptId), limit: Limit, cursor: Cursor }),
+  output: Type.Object({ items: Type.Array(Schedule), next_cursor: NextCursor }),
+  handle: async (query, { api, signal }) => {
+    const { body } = await api.call<Page<object>>('GET', '/schedules', { query, signal });
+    return {
+      items: body.items.map((item) => picked(Schedule, item)),
+      next_cursor: body.next_cursor,
+    };
+  },
+});
+
+const previewSchedule = tool({
+  name: 'preview_schedule',
+  title: 'Preview a schedule',
+  description:
+    'The next times at which a schedule would run, with notes on days on which clocks are moved. Changes nothing: use it before create_schedule.',
+  effect: 'reads',
+  input: Type.Object({
+    ...timing,
+    count: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  }),
+  output: Type.Object({ items: Type.Array(DueTime) }),
+  handle: async (given, { api, signal }) => {
+    const asked = { body: given, signal };
+    const { body } = await api.call<Pick<Page<object>, 'items'>>(
+      'POST',
+      '/schedules/preview',
+      asked,
+    );
+    return { items: body.items.map((item) => picked(DueTime, item)) };
+  },
+});
+
+const createSchedule = tool({
+  name: 'create_schedule',
+  title: 'Schedule a script',
+  description: 'Lets a script run at the times of a cron expression, or every so many seconds.',
+  effect: 'adds',
+  input: Type.Object({
+    script_id: ScriptId,
+    ...timing,
+    params: Type.Optional(Params),
+  }),
+  output: Type.Object({ schedule: Schedule }),
+  handle: async (body, { api }) => ({
+    schedule: picked(Schedule, (await api.call<object>('POST', '/schedules', { body })).body),
+  }),
+});
+
+const changeSchedule = tool({
+  name: 'change_schedule',
+  title: 'Change a schedule',
+  description: 'Changes what is named of a schedule: its times, or whether it is enabled.',
+  effect: 'replaces',
+  input: Type.Object({
+    schedule_id: ScheduleId,
+    ...timing,
+    enabled: Type.Optional(Type.Boolean()),
+  }),
+  output: Type.Object({ schedule: Schedule }),
+  handle: async ({ schedule_id, ...body }, { api }) => {
+    const path = `/schedules/${part(schedule_id)}`;
+    const changed = await api.call<object>('PATCH', path, {
+      headers: { 'Content-Type': 'application/merge-patch+json' },
+      body,
+    });
+    return { schedule: picked(Schedule, changed.body) };
+  },
+});
+
+const deleteSchedule = tool({
+  name: 'delete_schedule',
+  title: 'Delete a schedule',
+  description: 'A script does not run at these times any more. What has run stays in the history.',
+  effect: 'replaces',
+  input: Type.Object({ schedule_id: ScheduleId }),
+  output: Type.Object({ deleted: Type.String() }),
+  handle: async ({ schedule_id }, { api }) => {
+    await api.call('DELETE', `/schedules/${part(schedule_id)}`);
+    return { deleted: schedule_id };
+  },
+});
+
+export const scheduleTools: readonly Tool[] = [
+  listSchedules,
+  previewSchedule,
+  createSchedule,
+  changeSchedule,
+  deleteSchedule,
+];

@@ -1,0 +1,188 @@
+/** Tools about scripts and their files. */
+import Type from 'typebox';
+import { fileParts, part } from '../api.ts';
+import { picked, tool, type Tool } from '../tool.ts';
+import { At, Cursor, Limit, NextCursor, Script, ScriptId, type Page } from './shapes.ts';
+
+const Path = Type.String({ description: 'Relative to the workspace, such as main.py.' });
+const File = Type.Object({
+  path: Type.String(),
+  size_bytes: Type.Integer(),
+  sha256: Type.String(),
+  updated_at: Type.String(),
+});
+const Saved = Type.Object({
+  path: Type.String(),
+  sha256: Type.String(),
+  script_version: Type.Integer({ description: 'What the next run executes.' }),
+});
+
+const findScripts = tool({
+  name: 'find_scripts',
+  title: 'Find scripts',
+  description: 'Scripts that you may see, by a part of their name or description; all without one.',
+  effect: 'reads',
+  input: Type.Object({
+    query: Type.Optional(Type.String()),
+    enabled: Type.Optional(Type.Boolean()),
+    limit: Limit,
+    cursor: Cursor,
+  }),
+  output: Type.Object({ items: Type.Array(Script), next_cursor: NextCursor }),
+  handle: async ({ query, ...rest }, { api, signal }) => {
+    const asked = { query: { q: query, ...rest }, signal };
+    const { body } = await api.call<Page<object>>('GET', '/scripts', asked);
+    return {
+      items: body.items.map((item) => picked(Script, item)),
+      next_cursor: body.next_cursor,
+    };
+  },
+});
+
+const getScript = tool({
+  name: 'get_script',
+  title: 'Look at a script',
+  description: 'Settings and last run of a script, now or as they were at a time.',
+  effect: 'reads',
+  input: Type.Object({ script_id: ScriptId, at: At }),
+  output: Type.Object({ script: Script }),
+  handle: async ({ script_id, at }, { api, signal }) => {
+    const path = `/scripts/${part(script_id)}`;
+    const { body } = await api.call<object>('GET', path, { query: { at }, signal });
+    return { script: picked(Script, body) };
+  },
+});
+
+const createScript = tool({
+  name: 'create_script',
+  title: 'Create a script',
+  description:
+    'A new script with a main.py that runs. Templates: http-monitor, chat-bot, etl-job. Write its files with write_file.',
+  effect: 'adds',
+  input: Type.Object({
+    name: Type.String({ minLength: 1 }),
+    description: Type.Optional(Type.String()),
+    template: Type.Optional(Type.String()),
+    group_id: Type.Optional(Type.String()),
+  }),
+  output: Type.Object({ script: Script }),
+  handle: async (given, { api, signal }) => {
+    const { body } = await api.call<object>('POST', '/scripts', { body: given, signal });
+    return { script: picked(Script, body) };
+  },
+});
+
+const listFiles = tool({
+  name: 'list_files',
+  title: 'List the files of a script',
+  description: 'Paths and sizes of the files of a script, now or as they were at a time.',
+  effect: 'reads',
+  input: Type.Object({ script_id: ScriptId, at: At, limit: Limit, cursor: Cursor }),
+  output: Type.Object({ items: Type.Array(File), next_cursor: NextCursor }),
+  handle: async ({ script_id, ...query }, { api, signal }) => {
+    const path = `/scripts/${part(script_id)}/files`;
+    const { body } = await api.call<Page<object>>('GET', path, { query, signal });
+    return {
+      items: body.items.map((item) => picked(File, item)),
+      next_cursor: body.next_cursor,
+    };
+  },
+});
+
+const readFile = tool({
+  name: 'read_file',
+  title: 'Read a file of a script',
+  description:
+    'Text of a file, now or as it was at a time; some of its lines where from_line or max_lines say so. `etag` is what write_file takes, so that nothing of others is overwritten.',
+  effect: 'reads',
+  input: Type.Object({
+    script_id: ScriptId,
+    path: Path,
+    at: At,
+    from_line: Type.Optional(Type.Integer({ minimum: 1 })),
+    max_lines: Type.Optional(Type.Integer({ minimum: 1 })),
+  }),
+  output: Type.Object({
+    path: Type.String(),
+    text: Type.String(),
+    etag: Type.Union([Type.String(), Type.Null()]),
+    total_lines: Type.Integer(),
+  }),
+  handle: async ({ script_id, path, at, from_line = 1, max_lines }, { api, signal }) => {
+    const address = `/scripts/${part(script_id)}/files/${fileParts(path)}`;
+    const { body, etag = null } = await api.text(address, { query: { at }, signal });
+    const lines = body.split('\n');
+    const end = max_lines === undefined ? undefined : from_line - 1 + max_lines;
+    return {
+      path,
+      text: lines.slice(from_line - 1, end).join('\n'),
+      etag,
+      total_lines: lines.length,
+    };
+  },
+});
+
+const writeFile = tool({
+  name: 'write_file',
+  title: 'Write a file of a script',
+  description:
+    'Saves the whole text of a file, which is there or not. With the etag of read_file it is refused where somebody else has saved the file meanwhile. Earlier versions stay in the history.',
+  effect: 'replaces',
+  input: Type.Object({
+    script_id: ScriptId,
+    path: Path,
+    text: Type.String(),
+    etag: Type.Optional(Type.String()),
+  }),
+  output: Saved,
+  handle: async ({ script_id, path, text, etag }, { api, signal }) => {
+    const address = `/scripts/${part(script_id)}/files/${fileParts(path)}`;
+    const { body } = await api.call<object>('PUT', address, {
+      bytes: Buffer.from(text),
+      ...(etag !== undefined && { headers: { 'If-Match': etag } }),
+      signal,
+    });
+    return picked(Saved, body);
+  },
+});
+
+const deleteFile = tool({
+  name: 'delete_file',
+  title: 'Delete a file of a script',
+  description: 'Removes a file from the next version of a script. The history keeps it.',
+  effect: 'replaces',
+  input: Type.Object({ script_id: ScriptId, path: Path }),
+  output: Type.Object({ deleted: Type.String() }),
+  handle: async ({ script_id, path }, { api, signal }) => {
+    await api.call('DELETE', `/scripts/${part(script_id)}/files/${fileParts(path)}`, { signal });
+    return { deleted: path };
+  },
+});
+
+const HistoryEntry = Type.Object({}, { additionalProperties: true });
+
+const scriptHistory = tool({
+  name: 'script_history',
+  title: 'History of a script',
+  description:
+    'Who changed what of a script, newest first. Its times and positions are what `at` of other tools takes.',
+  effect: 'reads',
+  input: Type.Object({ script_id: ScriptId, limit: Limit, cursor: Cursor }),
+  output: Type.Object({ items: Type.Array(HistoryEntry), next_cursor: NextCursor }),
+  handle: async ({ script_id, ...query }, { api, signal }) => {
+    const path = `/scripts/${part(script_id)}/history`;
+    const { body } = await api.call<Page<object>>('GET', path, { query, signal });
+    return { items: [...body.items], next_cursor: body.next_cursor };
+  },
+});
+
+export const scriptTools: readonly Tool[] = [
+  findScripts,
+  getScript,
+  createScript,
+  listFiles,
+  readFile,
+  writeFile,
+  deleteFile,
+  scriptHistory,
+];

@@ -1,0 +1,75 @@
+/** What tools take and answer, as far as several of them do. */
+import Type, { type TSchema } from 'typebox';
+
+const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+const MaybeText = Nullable(Type.String());
+const MaybeNumber = Nullable(Type.Number());
+
+export const ScriptId = Type.String({ description: 'As find_scripts gives it.' });
+export const RunId = Type.String({ description: 'As run_script and list_runs give it.' });
+export const At = Type.Optional(
+  Type.String({
+    description: 'As it was then: an RFC 3339 time, or a position in the event history.',
+  }),
+);
+export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
+export const Cursor = Type.Optional(
+  Type.String({ description: '`next_cursor` of the page before.' }),
+);
+export const NextCursor = MaybeText;
+
+export const Script = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  group: Type.String(),
+  enabled: Type.Boolean(),
+  entrypoint: Type.String(),
+  version: Type.Integer(),
+  keep_alive: Type.Boolean(),
+  parameters_schema: Type.Unknown(),
+  last_run: Type.Unknown(),
+});
+
+export const Run = Type.Object({
+  run_id: Type.String(),
+  script_id: Type.String(),
+  script_name: Type.String(),
+  script_version: Type.Integer(),
+  status: Type.String({ description: 'queued, running, success, failed or stopped.' }),
+  failure_reason: MaybeText,
+  exit_code: MaybeNumber,
+  trigger_type: Type.String(),
+  requested_by: Type.Unknown(),
+  queued_at: Type.String(),
+  started_at: MaybeText,
+  finished_at: MaybeText,
+  duration_ms: MaybeNumber,
+  log_lines: MaybeNumber,
+  output: Type.Unknown(),
+});
+
+export const LogLine = Type.Object({
+  seq: Type.Integer(),
+  time: Type.String(),
+  stream: Type.String(),
+  text: Type.String(),
+});
+
+export const Schedule = Type.Object({
+  id: Type.String(),
+  script_id: Type.String(),
+  kind: Type.String(),
+  cron: MaybeText,
+  interval_seconds: MaybeNumber,
+  timezone: Type.String(),
+  enabled: Type.Boolean(),
+  next_fire_at: MaybeText,
+  last_fire_at: MaybeText,
+});
+
+/** A page of a list of the API. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next_cursor: string | null;
+}
