@@ -1,6 +1,7 @@
 import { known, parseRunId } from '#domain/kernel/ids.ts';
 import { scriptId } from '#domain/testing/ids.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
+import { inTransaction } from '#infra/postgres/database.ts';
 import { recordedBy, somebody, untilTrue } from '#infra/testing/platform.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -222,25 +223,25 @@ test('given a run that was handed over by a process that died before it said so,
   expect((await runOf(id)).status).toBe('success');
 });
 
-test('given a worker that takes nothing off the line, when a job cannot be sent, then it goes back', async () => {
-  const hasty = await startTestAdapter({ leaseSeconds: 2 });
-  const params = { text: 'x'.repeat(60_000) };
-  const deaf = await hasty.member();
-  const producer = await hasty.member();
-  const count = 120;
-  for (let made = 0; made < count; made += 1) await push(producer, { params });
-  deaf.socket.pause();
-  deaf.send(Buffer.concat(Array.from({ length: count }, () => command(['RPOP', jobs]))));
-  const isEmpty = async () => (await producer.call('LLEN', jobs)) !== count;
-  await untilTrue('something is taken', isEmpty);
-  deaf.socket.once('error', () => undefined);
-  // What was sent has started; the rest is there for others.
-  await untilTrue('all that was not sent is back', async () => {
-    const { rows } = await hasty.platform.pool.query<{ limbo: number }>(
-      'SELECT count(*) AS limbo FROM run_queue WHERE fence IS NULL AND lease_until > now()',
-    );
-    const waiting = await producer.call('LLEN', jobs);
-    return rows[0]?.limbo === 0 && typeof waiting === 'number' && waiting > 0;
+test('given a job that is claimed and not sent yet, when its taker goes, then it waits for the next', async () => {
+  const [first, other] = [await adapter.member(), await adapter.member()];
+  await push(other, { params: { n: 1 } });
+  await inTransaction(adapter.platform.pool, async (client) => {
+    // Whoever makes a job of the run waits here for its parameters.
+    await client.query('LOCK TABLE payloads');
+    first.send(command(['RPOP', jobs]));
+    await untilTrue('it is claimed', async () => (await other.call('LLEN', jobs)) === 0);
+    first.close();
+    await first.rest();
+    // What is said after the end is heard after it.
+    for (let asked = 0; asked < 3; asked += 1) await other.call('PING');
   });
-  await hasty.close();
+  await untilTrue('it is back', async () => (await other.call('LLEN', jobs)) === 1);
+  const job = await popped(other);
+  await untilStarted(job.run_id);
+  const { rows } = await adapter.platform.pool.query(
+    `SELECT count(*) AS starts FROM events WHERE type = 'RunStarted' AND stream_id = $1`,
+    [`run-${job.run_id}`],
+  );
+  expect(rows).toEqual([{ starts: 1 }]);
 });
