@@ -61,7 +61,11 @@ const factsOf = statement<FactsRow>(`
     (SELECT count(*) FROM run_queue q JOIN runs r USING (run_id)
       WHERE q.script_id = s.script_id AND q.waiting AND q.available_at <= now()
       AND NOT (r.trigger_type = ANY ('{${heldTriggers.join(',')}}')
-        AND EXISTS (SELECT FROM trigger_state WHERE paused))) AS "waitingRuns"
+        AND EXISTS (SELECT FROM trigger_state WHERE paused))
+      AND NOT (r.trigger ->> 'afterPrevious' IS NOT NULL AND EXISTS (
+        SELECT FROM run_queue e JOIN runs p ON p.run_id = e.run_id
+        WHERE e.script_id = q.script_id AND e.run_id < q.run_id
+          AND p.trigger ->> 'scheduleId' = r.trigger ->> 'scheduleId'))) AS "waitingRuns"
   FROM scripts s WHERE script_id = ANY($1::uuid[])`);
 
 async function scriptFacts(

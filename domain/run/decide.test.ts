@@ -72,6 +72,11 @@ describe('given no run', () => {
     nothing.when(due, facing(false, false, false)).thenRefuses('already_exists');
     nothing.when(due, scriptFacts()).thenRefuses('already_exists');
     nothing.when(runScript({ trigger }), facing(false, true)).thenRecords(runQueued({ trigger }));
+    const inTurn = { ...trigger, afterPrevious: true } as const;
+    const turn = runScript({ trigger: inTurn, whenBusy: 'queue' });
+    nothing.when(turn, facing(false, false)).thenRecords(runQueued({ trigger: inTurn }));
+    const held = runQueued({ trigger: inTurn, waiting: true });
+    nothing.when(turn, facing(false, true)).thenRecords(held);
   });
 
   test('when every slot is taken, then it waits where it may', () => {

@@ -63,6 +63,7 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
   if (!mayWait && !hasSlot(script, script.waitingRuns)) return limitReached(script);
   // Whoever waits already comes first.
   const isBusy = mayWait && (!hasSlot(script) || script.waitingRuns > 0);
+  const isHeld = isBusy || command.notBefore !== undefined || followsActive(command, script);
   const plan = command.plan ?? planOf(script);
   const { notBefore } = command;
   return accept({
@@ -81,7 +82,7 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
       paramsSha256: command.paramsSha256,
       attempt: command.attempt ?? 1,
       parentRunId: command.parentRunId ?? null,
-      ...((isBusy || notBefore !== undefined) && { waiting: true }),
+      ...(isHeld && { waiting: true }),
       ...(notBefore !== undefined && { notBefore }),
     },
   });
@@ -114,6 +115,15 @@ function isAnswered({ trigger }: RunScript, script: RunDecisionFacts): boolean {
   if (!isChained(trigger) || script === undefined) return false;
   const { chain } = script;
   return chain === undefined || !chain.enabled || chain.answered;
+}
+
+/** Whether it is to wait for the run before of its schedule. That none of them is active any more stays so:
+ *  due times end in order. */
+function followsActive(
+  { trigger }: RunScript,
+  { schedule }: NonNullable<RunDecisionFacts>,
+): boolean {
+  return trigger.type === 'schedule' && trigger.afterPrevious === true && schedule?.active === true;
 }
 
 const endAnswered = refuse('already_exists', 'The chain has answered to that run, or is off.');

@@ -47,6 +47,8 @@ export type Trigger =
       /** RFC 3339, in UTC with milliseconds. */
       readonly dueAt: string;
       readonly outcome: FiredOutcome;
+      /** It starts no sooner than the runs before it of the schedule have ended. Absent: it may. */
+      readonly afterPrevious?: true;
     }
   | { readonly type: 'api'; readonly tokenId: TokenId }
   | { readonly type: 'event'; readonly cause: 'keep_alive' }

@@ -58,6 +58,11 @@ const statements = {
       WHERE w.waiting AND w.available_at <= now()
         AND NOT (r.trigger_type = ANY ('{${heldTriggers.join(',')}}')
           AND EXISTS (SELECT FROM trigger_state WHERE paused))
+        -- Runs of a schedule have ids in the order of their due times.
+        AND NOT (r.trigger ->> 'afterPrevious' IS NOT NULL AND EXISTS (
+          SELECT FROM run_queue e JOIN runs p ON p.run_id = e.run_id
+          WHERE e.script_id = w.script_id AND e.run_id < w.run_id
+            AND p.trigger ->> 'scheduleId' = r.trigger ->> 'scheduleId'))
     ) q JOIN scripts s ON s.script_id = q.script_id AND s.enabled AND NOT s.deleted
     WHERE q.place <= s.max_concurrent_runs - (SELECT count(*) FROM run_queue a
       WHERE a.script_id = q.script_id AND NOT a.waiting)

@@ -42,12 +42,12 @@ export async function nextDueAt(db: ReadModels, now: Date): Promise<Date | undef
   return row?.next_fire_at ?? undefined;
 }
 
-/** Runs of a schedule that are queued or running, but for the one of a due time. */
+/** Runs of a schedule that are queued or running and were due before a time. */
 export async function activeRunsOf(
   db: ReadModels,
   scheduleId: string,
   scriptId: string,
-  butDueAt: string,
+  dueAt: string,
 ): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('run_queue')
@@ -56,7 +56,7 @@ export async function activeRunsOf(
     .where('run_queue.script_id', '=', scriptId)
     .where('trigger_type', '=', 'schedule')
     .where(sql<boolean>`trigger ->> 'scheduleId' = ${scheduleId}`)
-    .where(sql<boolean>`trigger ->> 'dueAt' <> ${butDueAt}`)
+    .where(sql<boolean>`trigger ->> 'dueAt' < ${dueAt}`)
     .orderBy('run_queue.run_id')
     .execute();
   return rows.map((row) => row.run_id);

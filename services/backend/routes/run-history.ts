@@ -149,9 +149,12 @@ function causedBy(trigger: Extract<Trigger, { type: 'event' }>, scriptVersion: n
   }
 }
 
-function waitOf({ data: { waiting, notBefore } }: Queued): string {
+function waitOf({ data: { waiting, notBefore, trigger } }: Queued): string {
   if (notBefore !== undefined) return ` It waits until ${notBefore} and for a slot.`;
-  return waiting ? ' It waits: the script had no free slot, or others waited already.' : '';
+  if (!waiting) return '';
+  return trigger.type === 'schedule' && trigger.afterPrevious
+    ? ' It waits for the run before of the schedule, or for a slot.'
+    : ' It waits: the script had no free slot, or others waited already.';
 }
 
 function endedBy(

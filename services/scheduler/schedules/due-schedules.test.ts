@@ -19,7 +19,10 @@ import {
   somebody,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
+import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
+import { activeRunsOf } from '#projections/schedules/due.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { releaseWaitingRuns } from '../waiting-runs.ts';
 import { serveDueSchedules } from './due-schedules.ts';
 
 let platform: TestPlatform;
@@ -68,6 +71,10 @@ async function ledger(): Promise<readonly string[]> {
 
 async function runs() {
   return await platform.reads.selectFrom('runs').selectAll().orderBy('run_id').execute();
+}
+
+async function fenceOf(runId: string): Promise<number | null | undefined> {
+  return (await runs()).find((one) => one.run_id === runId)?.fence;
 }
 
 async function endAll(): Promise<void> {
@@ -225,6 +232,67 @@ describe('given a run that is active when the next is due', () => {
     await serveAt('02:00:00');
     expect((await runs()).map((run) => run.waiting)).toEqual([false, true]);
     expect(await ledger()).toEqual(['01:00 fired', '02:00 fired']);
+  });
+
+  test('when that is to queue, then it waits for the one before, though there is a slot', async () => {
+    await every({ overlap: 'queue' });
+    for (const hour of ['01', '02', '03']) await serveAt(`${hour}:00:00`);
+    const waiting = async () => (await runs()).map((one) => one.waiting);
+    const release = () =>
+      releaseWaitingRuns({ queue: new PostgresRunQueue(platform.pool), commands, ids: systemIds });
+    expect(await waiting()).toEqual([false, true, true]);
+    await release();
+    expect(await waiting()).toEqual([false, true, true]);
+    // Whoever waits for the schedule stands in nobody's way.
+    const manual = known(parseRunId, systemIds.derived(scriptId(), 'manual'));
+    await ask(runScript({ runId: manual }));
+    await ask({ type: 'StopRun', runId: manual });
+    const [first, second] = (await runs())
+      .filter((one) => one.trigger_type === 'schedule')
+      .map((one) => known(parseRunId, one.run_id));
+    for (const [runId, left] of [
+      [first, [false, false, true]],
+      [second, [false, false, false]],
+    ] as const) {
+      await ask({ type: 'StartRun', runId: runId!, runtimeId: 'a', layers: [] });
+      await ask(finishRun({ runId: runId!, fence: (await fenceOf(runId!)) ?? 0 }));
+      await release();
+      const scheduled = (await runs()).filter((one) => one.trigger_type === 'schedule');
+      expect(scheduled.map((one) => one.waiting)).toEqual(left);
+    }
+  });
+
+  test('when that is to cancel, then it starts once the one before has stopped', async () => {
+    await every({ overlap: 'cancel_previous' });
+    await serveAt('01:00:00');
+    const [first] = (await runs()).map((one) => known(parseRunId, one.run_id));
+    await ask({ type: 'StartRun', runId: first!, runtimeId: 'a', layers: [] });
+    await serveAt('02:00:00');
+    expect(await runs()).toMatchObject([
+      { status: 'running', stop_requested: true },
+      { status: 'queued', waiting: true },
+    ]);
+    await ask(finishRun({ runId: first!, outcome: 'stopped', fence: 2 }));
+    const queue = new PostgresRunQueue(platform.pool);
+    await releaseWaitingRuns({ queue, commands, ids: systemIds });
+    expect(await runs()).toMatchObject([{ status: 'stopped' }, { waiting: false }]);
+  });
+
+  test('when a scheduler is late with that, then it stops no run that is newer', async () => {
+    await every({ overlap: 'cancel_previous' });
+    const stalled = platform.pipeline({ clock });
+    await serveAt('01:00:00');
+    await endAll();
+    await serveAt('02:00:00');
+    const older = await activeRunsOf(
+      platform.reads,
+      scheduleId(),
+      scriptId(),
+      '2026-05-01T01:00:00.000Z',
+    );
+    expect(older).toEqual([]);
+    await serveAt('02:00:00', 2, stalled);
+    expect((await runs()).map((run) => run.status)).toEqual(['success', 'queued']);
   });
 
   test('when that is to cancel, then the one before is stopped', async () => {

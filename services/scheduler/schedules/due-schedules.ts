@@ -84,6 +84,7 @@ async function fire(
       scheduleId: known(parseScheduleId, schedule_id),
       dueAt,
       outcome,
+      ...(overlap !== 'skip' && { afterPrevious: true }),
     },
     paramsSha256,
     timeoutSeconds: null,
