@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { startEmbeddedPostgres } from '#infra/embedded/postgres.ts';
 import { openDatabase, type Database } from '#infra/postgres/database.ts';
 import { migrate } from '#infra/postgres/migrate.ts';
+import { platformSettings, readConfig } from '#services/shared/config.ts';
+import { createLogger } from '#services/shared/logger.ts';
+import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import type pg from 'pg';
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
@@ -48,4 +51,14 @@ export async function onDatabase(
     await server.stop();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** What a process opens first, on such a database. */
+export function platformOn(
+  { serviceUrl }: Pick<BenchDatabase, 'serviceUrl'>,
+  connections: number,
+): Promise<Platform> {
+  const logger = createLogger('bench', 'silent');
+  const config = readConfig(platformSettings, { ORCH_DATABASE_URL: serviceUrl });
+  return openPlatform({ ...config, name: 'bench', connections, logger });
 }

@@ -12,6 +12,7 @@ import { benchQueue } from './queue.ts';
 import { benchRequests } from './requests.ts';
 import { benchStart } from './start.ts';
 import { benchStore } from './store.ts';
+import { benchTriggers } from './triggers.ts';
 import { benchThroughput } from './throughput.ts';
 
 /** The list that a new subject joins: its file does all it needs, and prints rows. */
@@ -20,6 +21,7 @@ const subjects: Readonly<Record<string, () => Promise<void>>> = {
   'first-line': () => onProduct(benchFirstLine),
   throughput: () => onProduct(benchThroughput),
   requests: benchRequests,
+  triggers: benchTriggers,
   store: benchStore,
   queue: benchQueue,
   projections: benchProjections,

@@ -7,13 +7,11 @@ import { finishRun, runFinished } from '#domain/testing/samples.ts';
 import { newEvent } from '#infra/conformance/event-store.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
 import { runQueueProjection } from '#projections/run-queue/apply.ts';
-import { platformSettings, readConfig } from '#services/shared/config.ts';
-import { createLogger } from '#services/shared/logger.ts';
-import { openPlatform, type Platform } from '#services/shared/platform.ts';
+import type { Platform } from '#services/shared/platform.ts';
 import pg from 'pg';
 import { compare, perSecond } from './compare.ts';
 import { context } from './context.ts';
-import { onDatabase, type BenchDatabase } from './database.ts';
+import { onDatabase, platformOn } from './database.ts';
 import { makeRuns } from './history.ts';
 import { makeScript } from './make-script.ts';
 import { graphileWorker, silent, type GraphileWorker } from './peers.ts';
@@ -30,7 +28,7 @@ const leaseSeconds = 60;
 export function benchQueue(): Promise<void> {
   return onDatabase(async (database) => {
     const graphile = await graphileWorker();
-    const platforms = [await platformOn(database), await platformOn(database)] as const;
+    const platforms = [await platformOn(database, 6), await platformOn(database, 6)] as const;
     const pgPool = new pg.Pool({ connectionString: database.adminUrl, max: 10 });
     pgPool.on('error', () => undefined);
     pgPool.on('connect', (client) => client.on('error', () => undefined));
@@ -42,12 +40,6 @@ export function benchQueue(): Promise<void> {
       await pgPool.end();
     }
   });
-}
-
-function platformOn({ serviceUrl }: BenchDatabase): Promise<Platform> {
-  const logger = createLogger('bench', 'silent');
-  const config = readConfig(platformSettings, { ORCH_DATABASE_URL: serviceUrl });
-  return openPlatform({ ...config, name: 'bench', connections: 6, logger });
 }
 
 async function benchBatches(
