@@ -73,6 +73,7 @@ export const userAggregate: Aggregate<UserState, UserCommand, UserEvent, UserDec
   decide: decideUser,
   streamOf: (command) => `user-${command.userId}`,
   guards: (command) => (command.type === 'ChangeUser' ? [administrators] : []),
+  takesTurns: (command) => (command.type === 'ChangeUser' ? [administrators] : []),
   gather: async (command, world) => ({
     emailTaken: command.type === 'CreateUser' && (await world.emailTaken(command.email)),
     otherAdministrator:

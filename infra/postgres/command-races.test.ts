@@ -111,6 +111,39 @@ describe('when many ask at the same moment', () => {
     await platform.pool.query('DELETE FROM users WHERE user_id = $1', [userId(8)]);
   });
 
+  test('to make each other no administrators, then one of them stays', async () => {
+    const both = [21, 22].map((number) => ({ userId: userId(number) }));
+    for (const [index, id] of both.entries()) {
+      const email = `admin${index}@example.com`;
+      await platform.accepted(createUser({ ...id, email, role: 'administrator' }));
+    }
+    const changes = [{ role: 'viewer' } as const, { disabled: true }];
+    const demote = both.map((id, index): Command => {
+      return { type: 'ChangeUser', ...id, changes: changes[index] ?? {} };
+    });
+    const together = await Promise.all(demote.map(execute));
+    expect(answersOf(together)).toEqual(['accepted', 'last_administrator']);
+    const back = { role: 'administrator', disabled: false } as const;
+    for (const id of both) await platform.accepted({ type: 'ChangeUser', ...id, changes: back });
+    const apart = await platform.whileHeld(
+      streamOf('user-administrators'),
+      demote.map((command) => () => elsewhere(command)),
+    );
+    expect(answersOf(apart)).toEqual(['accepted', 'last_administrator']);
+  });
+
+  test('to delete a group and to make a script in it, then there is both or neither', async () => {
+    const group = { groupId: groupId(51) };
+    await platform.accepted(createGroup({ ...group, name: 'Leaving' }));
+    const outcomes = await Promise.all([
+      elsewhere({ type: 'DeleteGroup', ...group }),
+      execute(createScript({ scriptId: scriptId(51), ...group })),
+    ]);
+    const isDeleted = outcomes[0]?.kind === 'accepted';
+    const refused = isDeleted ? 'validation_failed' : 'group_in_use';
+    expect(answersOf(outcomes)).toEqual(['accepted', refused]);
+  });
+
   test('with one command from several processes, then all get the one answer', async () => {
     const once = { commandId: commandId(number), fingerprint: 'first' };
     const outcomes = await Promise.all(

@@ -1,58 +1,62 @@
 /** The whole table of rights: every operation of the API, every role, in its own and another group. */
 import { roles, type Role } from '#domain/kernel/actor.ts';
 import { rights, scopes, scopesOf, type Right, type Scope } from '#domain/kernel/rights.ts';
-import { objectKey } from '#domain/ports/object-keys.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formsOf, type Operation } from './http/operation.ts';
 import { operations } from './operations.ts';
+import { description } from './testing/described.ts';
 import {
-  apiToken,
-  chain,
-  groups,
-  nowhere,
-  run,
-  schedule,
-  script,
-  someone,
-  notice,
-  webhook,
-} from './testing/people.ts';
+  addressOf,
+  addressOfNothing,
+  newGroup,
+  newUser,
+  scriptIn,
+  type Form,
+} from './testing/named-things.ts';
+import { apiToken, groups, run, schedule, script, someone, webhook } from './testing/people.ts';
 import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import type { Answer, TestClient } from './testing/test-client.ts';
 
+const everybody = [...roles, 'auditor'];
 let platform: TestBackend;
 const people = new Map<string, TestClient>();
 const tokens = new Map<Scope, TestClient>();
 beforeAll(async () => {
   platform = await startTestBackend();
-  for (const role of roles) {
-    people.set(role, await someone(platform, { role, groupIds: [groups.custom] }));
-  }
-  const auditor = { role: 'viewer', groupIds: [groups.custom], canAudit: true } as const;
-  people.set('auditor', await someone(platform, auditor));
+  for (const role of everybody) people.set(role, await inCustom(role));
   for (const scope of scopes) {
     tokens.set(scope, (await apiToken(platform.admin, [scope], { expires_in_days: null })).client);
   }
 });
 afterAll(() => platform.close());
 
-const api = operations
-  .filter((one) => one.path.startsWith('/api/v1/'))
-  .flatMap((one) => formsOf(one).map((form) => ({ one, ...form })));
-const guarded = api.filter(({ one }) => one.access !== 'public');
-let made = 0;
-const bodies: Readonly<Record<string, (client: TestClient, ids: Things) => unknown>> = {
-  createScript: () => ({ name: 'Made' }),
-  createSchedule: (_client, { scriptId }) => ({ script_id: scriptId, cron: '@daily' }),
-  createUser: () => {
-    const email = `made${(made += 1)}@example.com`;
-    return { email, password: 'a good password', role: 'viewer' };
-  },
-  createWebhook: (_client, { scriptId }) => ({ script_id: scriptId }),
-  createChain: (_client, { scriptId, otherScriptId }) => ({
-    source_script_id: otherScriptId,
-    target_script_id: scriptId,
+async function inCustom(name: string): Promise<TestClient> {
+  const role = name === 'auditor' ? 'viewer' : (name as Role);
+  const canAudit = name === 'auditor';
+  return await someone(platform, { role, groupIds: [groups.custom], canAudit });
+}
+
+const forms = operations.flatMap((one) => formsOf(one).map((form) => ({ one, ...form })));
+const guarded = forms.filter(
+  ({ one, path }) => path.startsWith('/api/v1/') && one.access !== 'public',
+);
+
+/** Bodies that name things, or that cannot be sent twice. */
+const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => unknown>> = {
+  createScript: (_client, groupId) => ({ name: 'Made', group_id: groupId }),
+  createSchedule: async (_client, groupId) => ({
+    script_id: await scriptIn(platform, groupId),
+    cron: '@daily',
   }),
+  createWebhook: async (_client, groupId) => ({ script_id: await scriptIn(platform, groupId) }),
+  createChain: async (_client, groupId) => ({
+    source_script_id: await scriptIn(platform, groupId),
+    target_script_id: await scriptIn(platform, groupId),
+  }),
+  createUser: newUser,
+  createGroup: newGroup,
+  changeGroup: () => ({ icon: 'folder' }),
+  changeUser: () => ({ name: 'Changed' }),
   changePassword: () => ({
     current_password: 'a good password',
     new_password: 'a good password',
@@ -63,59 +67,18 @@ const bodies: Readonly<Record<string, (client: TestClient, ids: Things) => unkno
     scopes: [client === tokens.get('admin') ? 'admin' : '*'],
   }),
 };
-
-interface Things {
-  readonly scriptId: string;
-  readonly runId: string;
-  readonly tokenId: string;
-  readonly scheduleId: string;
-  readonly webhookId: string;
-  readonly deliveryId: string;
-  readonly chainId: string;
-  /** Of the same group. */
-  readonly otherScriptId: string;
-  readonly notificationId: string;
-  readonly userId: string;
-  readonly groupId: string;
-}
-
-const nothing: Things = {
-  scriptId: nowhere,
-  runId: nowhere,
-  tokenId: nowhere,
-  scheduleId: nowhere,
-  webhookId: nowhere,
-  deliveryId: nowhere,
-  chainId: nowhere,
-  otherScriptId: nowhere,
-  notificationId: nowhere,
-  userId: nowhere,
-  groupId: nowhere,
-};
+/** Of these the body says which group they are about. */
+const aboutBody = ['createScript', 'createSchedule', 'createWebhook', 'createChain'];
+/** What they do ends the session that asks. */
+const endsSession = ['logout', 'changePassword', 'revokeSession'];
 
 async function call(
   client: TestClient,
-  { one, method, path }: { one: Operation; method: string; path: string },
-  ids: Things,
+  { one, method }: Form,
+  address: string,
+  groupId: string = groups.custom,
 ): Promise<Answer> {
-  const address = path
-    .replace('{run_id}', ids.runId)
-    .replace('{token_id}', ids.tokenId)
-    .replace('{schedule_id}', ids.scheduleId)
-    .replace('{webhook_id}', ids.webhookId)
-    .replace('{delivery_id}', ids.deliveryId)
-    .replace('{chain_id}', ids.chainId)
-    .replace('{notification_id}', ids.notificationId)
-    .replace('{user_id}', ids.userId)
-    .replace('{group_id}', ids.groupId)
-    .replace('{session_id}', nowhere)
-    .replace('{id}', ids.scriptId)
-    .replace('{name}', 'TOKEN')
-    .replace('{path}', 'main.py');
-  if (one.operationId === 'purgeScript') {
-    await platform.admin.sendJson('DELETE', `/api/v1/scripts/${ids.scriptId}`, undefined);
-  }
-  const body = bodies[one.operationId]?.(client, ids) ?? one.body?.example;
+  const body = (await bodies[one.operationId]?.(client, groupId)) ?? one.body?.example;
   return await client.sendJson(method.toUpperCase(), address, one.body && body);
 }
 
@@ -135,72 +98,87 @@ function holds(role: string, { access }: Operation): boolean {
   return holders.includes(role as Role);
 }
 
-/** A script with a run, in a group, and an API token of somebody. */
-async function given(groupId: string, owner: TestClient): Promise<Things> {
-  const { id: scriptId } = await script(platform.admin, {
-    group_id: groupId,
-    max_concurrent_runs: 9,
-  });
-  await platform.admin.put(`/api/v1/scripts/${scriptId}/secrets/TOKEN`, { value: 'a value' });
-  // A script keeps its last file, so one that is to lose a file has two.
-  await platform.admin.putBytes(`/api/v1/scripts/${scriptId}/files/other.py`, 'pass');
-  const runId = await run(platform.admin, scriptId);
-  await platform.services.objects.put(objectKey.runArtifact(runId, 'main.py'), Buffer.from('kept'));
-  const { id: tokenId } = await apiToken(owner, ['*']);
-  const scheduleId = await schedule(platform.admin, scriptId);
-  const { id: webhookId, token } = await webhook(platform.admin, scriptId);
-  const called = await platform.anonymous.send('POST', `/hooks/${token}`, 'x');
-  const { run_id: deliveryId } = called.json;
-  const { id: otherScriptId } = await script(platform.admin, { group_id: groupId });
-  const { id: sourceId } = await script(platform.admin, { group_id: groupId });
-  const chainId = await chain(platform.admin, sourceId, scriptId);
-  const notificationId = await notice(platform, scriptId);
-  const person = await platform.admin.post('/api/v1/users', bodies['createUser']?.(owner, nothing));
-  const group = await platform.admin.post('/api/v1/groups', { name: 'Made' });
-  const [userId, madeGroup] = [person.json.id as string, group.json.id as string];
-  const others = { chainId, otherScriptId, notificationId, userId, groupId: madeGroup };
-  return { scriptId, runId, tokenId, scheduleId, webhookId, deliveryId, ...others };
-}
-
 describe.each(guarded)('$method $path', (form) => {
-  const isAboutOne = Object.keys(form.one.parameters ?? {}).length > 0;
-  // These end a session, and have tests of their own.
-  const isLogout = ['logout', 'revokeSession'].includes(form.one.operationId);
+  const { one } = form;
+  const isAboutOne = form.path.includes('{');
 
   test('when nobody is signed in, then the answer is 401', async () => {
-    const answer = await call(platform.anonymous, form, nothing);
+    const answer = await call(platform.anonymous, form, addressOfNothing(form));
     expect([answer.status, answer.json.code]).toEqual([401, 'unauthenticated']);
   });
 
-  test.each([...roles, 'auditor'].filter(() => !isLogout))(
-    'when a %s asks, then the table of rights decides',
-    async (role) => {
-      const client = people.get(role) ?? platform.anonymous;
-      const own = await call(client, form, await given(groups.custom, client));
-      if (!holds(role, form.one)) {
-        expect([own.status, own.json.code]).toEqual([403, 'forbidden']);
-        return;
-      }
-      expect(own.status, own.text).toBeLessThan(300);
-      if (!isAboutOne) return;
-      const foreign = await call(client, form, await given(groups.bots, platform.admin));
-      expect(foreign.status).toBe(role === 'administrator' ? own.status : 404);
-      const unknown = await call(client, form, nothing);
-      expect(unknown.status).toBe(404);
-    },
-  );
+  test.each(everybody)('when a %s asks, then the table of rights decides', async (role) => {
+    const client = endsSession.includes(one.operationId)
+      ? await inCustom(role)
+      : (people.get(role) ?? platform.anonymous);
+    const own = { groupId: groups.custom, owner: client };
+    if (!holds(role, one)) {
+      const refused = await call(client, form, addressOfNothing(form));
+      expect([refused.status, refused.json.code]).toEqual([403, 'forbidden']);
+      return;
+    }
+    const answer = await call(client, form, await addressOf(platform, form, own));
+    expect(answer.status, answer.text).toBeLessThan(300);
+    const isFree = role === 'administrator';
+    if (aboutBody.includes(one.operationId)) {
+      const foreign = await call(client, form, form.path, groups.bots);
+      expect(foreign.status).toBe(isFree ? answer.status : 422);
+    }
+    if (!isAboutOne) return;
+    const other = { groupId: groups.bots, owner: platform.admin };
+    const foreign = await call(client, form, await addressOf(platform, form, other));
+    expect(foreign.status).toBe(isFree ? answer.status : 404);
+    const unknown = await call(client, form, addressOfNothing(form));
+    expect(unknown.status).toBe(404);
+  });
 
   test.each(scopes)(
     'when a token with the scope %s asks, then its scopes decide',
     async (scope) => {
       const client = tokens.get(scope) ?? platform.anonymous;
-      const isLet = gives(scope, form.one);
-      const things = isLet ? await given(groups.custom, platform.admin) : nothing;
-      const answer = await call(client, form, things);
+      const isLet = gives(scope, one);
+      const place = { groupId: groups.custom, owner: platform.admin };
+      const address = isLet ? await addressOf(platform, form, place) : addressOfNothing(form);
+      const answer = await call(client, form, address);
       if (isLet) expect(answer.status, answer.text).toBeLessThan(300);
       else expect([answer.status, answer.json.code]).toEqual([403, 'forbidden']);
     },
   );
+});
+
+describe('lists', () => {
+  // What others may not see is looked for by these.
+  const traces: string[] = [];
+  beforeAll(async () => {
+    const place = { group_id: groups.bots, name: 'Foreign script', max_concurrent_runs: 9 };
+    const { id } = await script(platform.admin, place);
+    const foreign = [id, await run(platform.admin, id), await schedule(platform.admin, id)];
+    traces.push(...foreign, (await webhook(platform.admin, id)).id, 'Foreign script');
+    traces.push(groups.bots, groups.monitoring);
+  });
+  const lists = guarded.filter(({ one, path }) => one.method === 'get' && !path.includes('{'));
+  const found = async (client: TestClient, { path, one }: Form) => {
+    const { properties = {} } = (one.query ?? {}) as { readonly properties?: object };
+    const query = 'limit' in properties ? '?limit=200' : '';
+    const timeseries = one.operationId === 'dashboardTimeseries' ? '?metric=runs' : query;
+    const { text } = await client.get(`${path}${timeseries}`);
+    return traces.filter((trace) => text.includes(trace));
+  };
+
+  test('tell somebody nothing of other groups', async () => {
+    // The trail is told whole to whoever may audit.
+    for (const form of lists.filter(({ one }) => one.operationId !== 'listAudit')) {
+      for (const role of everybody.filter((one) => one !== 'administrator')) {
+        const client = people.get(role) ?? platform.anonymous;
+        expect([form.path, role, await found(client, form)]).toEqual([form.path, role, []]);
+      }
+    }
+  });
+
+  test('tell administrators all, so that the test before could have found it', async () => {
+    const all = await Promise.all(lists.map((form) => found(platform.admin, form)));
+    expect(new Set(all.flat())).toEqual(new Set(traces));
+  });
 });
 
 test('when an operation is public, then it is one of the few that are meant to be', () => {
@@ -218,4 +196,15 @@ test('when an operation is public, then it is one of the few that are meant to b
     '/sdk/{file}',
     '/openapi.json',
   ]);
+});
+
+test('when the API describes a path, then it is in the table, or a WebSocket', () => {
+  const described = Object.entries(description.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method} ${path}`),
+  );
+  const known = forms.map(({ method, path }) => `${method} ${path}`);
+  expect(described.toSorted()).toEqual(
+    // Those two have a table of their own.
+    [...known, 'get /ws', 'get /ws/runs/{run_id}'].toSorted(),
+  );
 });

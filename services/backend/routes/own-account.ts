@@ -6,8 +6,10 @@ import {
   type SessionId,
   type UserId,
 } from '#domain/kernel/ids.ts';
+import { mayAnywhere } from '#domain/kernel/rights.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { getCredential, putCredential } from '#infra/postgres/credentials.ts';
+import { findOpenSession } from '#projections/sessions/queries.ts';
 import { findUser } from '#projections/users/queries.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
@@ -52,13 +54,17 @@ const revoke = operation({
   path: '/api/v1/auth/sessions/{session_id}',
   operationId: 'revokeSession',
   summary: 'End one of your sessions: its tokens stop working at once',
+  description: 'Its WebSockets are closed. Administrators may end the sessions of others.',
   tag,
   access: 'session',
   parameters: { session_id: pathParameters.sessionId },
   responses: { 204: { description: 'Ended.', headers: ['Orch-Position'] } },
   handle: async ({ principal, parameters: { session_id: sessionId }, context }, services) => {
-    const own = await openSessions(principal.userId, services);
-    if (!own.some((one) => one.session_id === sessionId)) return notFound;
+    const session = await findOpenSession(services.readModels, sessionId);
+    const isOwn = session?.user_id === principal.userId;
+    if (session === undefined || !(isOwn || mayAnywhere(principal, 'users.manage'))) {
+      return notFound;
+    }
     const command = { type: 'RevokeSession', sessionId } as const;
     const outcome = accepted(await services.commands.execute(command, context));
     return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));

@@ -76,7 +76,8 @@ export async function replayPage(
     for (const streamId of ids) {
       place = idOf(streamId);
       const one = found.get(streamId);
-      if (one !== undefined && isShown(principal, one)) items.push(one.item);
+      const item = shownTo(principal, one);
+      if (item !== null) items.push(item);
       const isLast = streamId === ids.at(-1) && ids.length < limit;
       if (items.length === limit) return { items, next: isLast ? null : place };
     }
@@ -100,12 +101,15 @@ async function readAt(
   );
 }
 
-function isShown(principal: Principal, { groupIds }: Replayed): boolean {
-  return (
-    groupIds === 'every' ||
-    principal.role === 'administrator' ||
-    groupIds.some((id) => sees(principal, known(parseGroupId, id)))
-  );
+/** It as somebody may see it: people, too, with no groups but their own. */
+function shownTo(principal: Principal, one: Replayed | undefined): Replayed['item'] | null {
+  if (one === undefined) return null;
+  const { groupIds, item } = one;
+  if (principal.role === 'administrator') return item;
+  const isVisible = (id: string) => sees(principal, known(parseGroupId, id));
+  if (groupIds !== 'every' && !groupIds.some(isVisible)) return null;
+  const { group_ids: all } = item;
+  return Array.isArray(all) ? { ...item, group_ids: all.filter(isVisible) } : item;
 }
 
 /** Whether everything that starts by itself was held. */
@@ -193,17 +197,13 @@ async function touchedBetween(
   return ids.filter((id) => before.get(id) !== behind.get(id));
 }
 
-function shownItem(principal: Principal, one: Replayed | undefined): Replayed['item'] | null {
-  return one !== undefined && isShown(principal, one) ? one.item : null;
-}
-
 function differenceOf(
   kind: ComparedKind,
   streamId: StreamId,
   [one, other]: readonly [Replayed | undefined, Replayed | undefined],
   principal: Principal,
 ): Difference | undefined {
-  const [before, after] = [shownItem(principal, one), shownItem(principal, other)];
+  const [before, after] = [shownTo(principal, one), shownTo(principal, other)];
   if (before === after) return undefined; // it was there at neither time
   const named = { kind: kind.slice(0, -1), id: idOf(streamId), before, after };
   if (before === null || after === null) {

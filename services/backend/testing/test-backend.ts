@@ -64,7 +64,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
   const backend = createBackend({
     commands: new CommandPipeline({
       pool,
-      clock: systemClock,
+      clock: changes.clock ?? systemClock,
       ids: systemIds,
       projections: inlineProjections,
       worldOf,

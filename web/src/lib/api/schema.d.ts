@@ -142,7 +142,9 @@ export interface paths {
         post?: never;
         /**
          * End one of your sessions: its tokens stop working at once
-         * @description Needs the token of a sign-in; an API token is refused.
+         * @description Its WebSockets are closed. Administrators may end the sessions of others.
+         *
+         *     Needs the token of a sign-in; an API token is refused.
          */
         delete: operations["revokeSession"];
         options?: never;

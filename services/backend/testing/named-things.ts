@@ -1,0 +1,132 @@
+/** What the paths of operations name: made for a test, in a group, of somebody. */
+import { objectKey } from '#domain/ports/object-keys.ts';
+import { known, parseCommandId, parseSessionId, parseUserId } from '#domain/kernel/ids.ts';
+import type { Operation } from '../http/operation.ts';
+import { apiToken, chain, notice, nowhere, run, schedule, script, webhook } from './people.ts';
+import type { TestBackend } from './test-backend.ts';
+import type { TestClient } from './test-client.ts';
+
+export interface Form {
+  readonly one: Operation;
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Where a thing belongs. */
+export interface Place {
+  readonly groupId: string;
+  readonly owner: TestClient;
+}
+
+const password = 'a good password';
+let made = 0;
+
+/** An account that nobody has yet. */
+export function newUser() {
+  return { email: `made${(made += 1)}@example.com`, password, role: 'viewer' };
+}
+
+export function newGroup() {
+  return { name: `Made ${(made += 1)}` };
+}
+
+/** A script that can do anything, in the group. */
+export async function scriptIn({ admin }: TestBackend, groupId: string): Promise<string> {
+  return (await script(admin, { group_id: groupId, max_concurrent_runs: 9 })).id;
+}
+
+async function idOf(answer: ReturnType<TestClient['post']>): Promise<string> {
+  const { json } = await answer;
+  return (json as { id: string }).id;
+}
+
+async function sessionOf({ services }: TestBackend, owner: TestClient): Promise<string> {
+  const sessionId = known(parseSessionId, services.ids.next());
+  const commandId = known(parseCommandId, services.ids.next());
+  const userId = known(parseUserId, await idOf(owner.get('/api/v1/auth/me')));
+  const open = {
+    type: 'OpenSession',
+    sessionId,
+    userId,
+    refreshHash: 'x',
+  } as const;
+  const actor = { kind: 'anonymous' } as const;
+  const context = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
+  await services.commands.execute(open, context);
+  return sessionId;
+}
+
+type Make = (
+  platform: TestBackend,
+  place: Place,
+  form: Form,
+  /** What was made already, by the names of parameters; what comes along is entered there. */
+  made: Record<string, string>,
+) => Promise<string>;
+
+/** How each parameter of a path is made; one that is missing here fails the test. */
+const makers: Readonly<Record<string, Make>> = {
+  id: async (platform, { groupId }, { path, one }) => {
+    const id = await scriptIn(platform, groupId);
+    const at = `/api/v1/scripts/${id}`;
+    const { admin } = platform;
+    if (path.includes('/secrets/')) await admin.put(`${at}/secrets/TOKEN`, { value: 'a value' });
+    // A script keeps its last file, so one that is to lose a file has two.
+    if (path.includes('/files/')) await admin.putBytes(`${at}/files/other.py`, 'pass');
+    if (one.operationId === 'stopScriptRuns') await run(admin, id);
+    if (one.operationId === 'purgeScript') await admin.delete(at);
+    return id;
+  },
+  run_id: async (platform, { groupId }, { path }) => {
+    const runId = await run(platform.admin, await scriptIn(platform, groupId));
+    if (path.includes('/artifacts/')) {
+      const key = objectKey.runArtifact(runId, 'main.py');
+      await platform.services.objects.put(key, Buffer.from('kept'));
+    }
+    return runId;
+  },
+  schedule_id: async (platform, { groupId }) =>
+    await schedule(platform.admin, await scriptIn(platform, groupId)),
+  webhook_id: async (platform, { groupId }, { path }, made) => {
+    const { id, token } = await webhook(platform.admin, await scriptIn(platform, groupId));
+    if (path.includes('{delivery_id}')) {
+      const called = await platform.anonymous.send('POST', `/hooks/${token}`, 'x');
+      made['delivery_id'] = (called.json as { run_id: string }).run_id;
+    }
+    return id;
+  },
+  chain_id: async (platform, { groupId }) => {
+    const source = await scriptIn(platform, groupId);
+    return await chain(platform.admin, source, await scriptIn(platform, groupId));
+  },
+  notification_id: async (platform, { groupId }) =>
+    await notice(platform, await scriptIn(platform, groupId)),
+  token_id: async (_platform, { owner }) => (await apiToken(owner, ['*'])).id,
+  session_id: async (platform, { owner }) => await sessionOf(platform, owner),
+  user_id: async ({ admin }) => await idOf(admin.post('/api/v1/users', newUser())),
+  // Members see their group; only one that is not in use can be deleted.
+  group_id: async ({ admin }, { groupId }, { method }) =>
+    method === 'delete' ? await idOf(admin.post('/api/v1/groups', newGroup())) : groupId,
+  name: () => Promise.resolve('TOKEN'),
+  path: () => Promise.resolve('main.py'),
+};
+
+/** The address of something that there is. */
+export async function addressOf(platform: TestBackend, form: Form, place: Place): Promise<string> {
+  const made: Record<string, string> = {};
+  for (const [, name = ''] of form.path.matchAll(/\{(\w+)\}/g)) {
+    if (made[name] !== undefined) continue;
+    const make = makers[name];
+    if (make === undefined) throw new Error(`nothing is made for {${name}}`);
+    made[name] = await make(platform, place, form, made);
+  }
+  return form.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => made[name] ?? '');
+}
+
+/** The address of something that there is not. */
+export function addressOfNothing({ path }: Form): string {
+  return path
+    .replace('{name}', 'TOKEN')
+    .replace('{path}', 'main.py')
+    .replaceAll(/\{\w+\}/g, nowhere);
+}
