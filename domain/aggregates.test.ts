@@ -3,6 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chainAggregate } from './chain/decide.ts';
 import { disclosureAggregate } from './disclosure/decide.ts';
+import { channelAggregate } from './channel/decide.ts';
+import { deliveryAggregate } from './delivery/decide.ts';
+import { ruleAggregate } from './rule/decide.ts';
 import { groupAggregate } from './group/decide.ts';
 import type { Aggregate } from './kernel/aggregate.ts';
 import type { Decision } from './kernel/decision.ts';
@@ -20,7 +23,10 @@ import {
   anyScriptFacts,
   chainCommand,
   disclosureCommand,
+  channelCommand,
+  deliveryCommand,
   groupCommand,
+  ruleCommand,
   noticeCommand,
   refusalCommand,
   runCommand,
@@ -76,6 +82,14 @@ every(
   }),
 );
 every('group', groupAggregate, groupCommand, fc.record({ inUse: fc.boolean() }));
+every(
+  'channel',
+  channelAggregate,
+  channelCommand,
+  fc.record({ keyExists: mostlyTrue, groupExists: mostlyTrue, inUse: fc.constant(false) }),
+);
+every('rule', ruleAggregate, ruleCommand, fc.constant({ missing: undefined }));
+every('delivery', deliveryAggregate, deliveryCommand, noFacts);
 every('system', systemAggregate, systemCommand, noFacts);
 every(
   'secret',

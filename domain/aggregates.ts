@@ -9,6 +9,12 @@ import type { ChainEvent } from './chain/events.ts';
 import type { DisclosureCommand } from './disclosure/commands.ts';
 import { disclosureAggregate } from './disclosure/decide.ts';
 import type { DisclosureEvent } from './disclosure/events.ts';
+import type { ChannelCommand } from './channel/commands.ts';
+import { channelAggregate } from './channel/decide.ts';
+import type { ChannelEvent } from './channel/events.ts';
+import type { DeliveryCommand } from './delivery/commands.ts';
+import { deliveryAggregate } from './delivery/decide.ts';
+import type { DeliveryEvent } from './delivery/events.ts';
 import type { GroupCommand } from './group/commands.ts';
 import { groupAggregate } from './group/decide.ts';
 import type { GroupEvent } from './group/events.ts';
@@ -18,6 +24,9 @@ import type { NoticeEvent } from './notice/events.ts';
 import type { RefusalCommand } from './refusal/commands.ts';
 import { refusalAggregate } from './refusal/decide.ts';
 import type { RefusalEvent } from './refusal/events.ts';
+import type { RuleCommand } from './rule/commands.ts';
+import { ruleAggregate } from './rule/decide.ts';
+import type { RuleEvent } from './rule/events.ts';
 import type { RunCommand } from './run/commands.ts';
 import { runAggregate } from './run/decide.ts';
 import type { RunEvent } from './run/events.ts';
@@ -55,6 +64,9 @@ export type Command =
   | SecretUseCommand
   | ScheduleCommand
   | NoticeCommand
+  | ChannelCommand
+  | RuleCommand
+  | DeliveryCommand
   | RunCommand
   | UserCommand
   | SessionCommand
@@ -72,6 +84,9 @@ export type PlatformEvent =
   | SecretUseEvent
   | ScheduleEvent
   | NoticeEvent
+  | ChannelEvent
+  | RuleEvent
+  | DeliveryEvent
   | RunEvent
   | UserEvent
   | SessionEvent
@@ -130,6 +145,17 @@ export function handlingOf(command: Command): Handling {
       return bind(scheduleAggregate, command);
     case 'PostNotice':
       return bind(noticeAggregate, command);
+    case 'CreateChannel':
+    case 'ChangeChannel':
+    case 'DeleteChannel':
+      return bind(channelAggregate, command);
+    case 'CreateRule':
+    case 'ChangeRule':
+    case 'DeleteRule':
+      return bind(ruleAggregate, command);
+    case 'QueueDelivery':
+    case 'RecordAttempt':
+      return bind(deliveryAggregate, command);
     case 'ReadSecrets':
       return bind(secretUseAggregate, command);
     case 'RunScript':

@@ -6,7 +6,8 @@ import { chainsAfter } from './chains/queries.ts';
 import type { ReadModels } from './projection.ts';
 import { causeDepth } from './runs/cause-depth.ts';
 import { triggerState } from './trigger-state/queries.ts';
-import { activeRuns, findRun, planOf } from './runs/queries.ts';
+import { listenersOf } from './rules/queries.ts';
+import { activeRuns, endingsBefore, findRun, planOf } from './runs/queries.ts';
 
 /** @param handOver keeps what a run that has ended tells those that are chained to it */
 export function reactionReads(db: ReadModels, handOver: ReactionReads['handOver']): ReactionReads {
@@ -35,6 +36,8 @@ export function reactionReads(db: ReadModels, handOver: ReactionReads['handOver'
         .select(['retry', 'keep_alive as keepAlive'])
         .where('script_id', '=', scriptId)
         .executeTakeFirst(),
+    listeners: (scriptId, before) => listenersOf(db, scriptId, before),
+    endingsBefore: (scriptId, runId, limit) => endingsBefore(db, scriptId, runId, limit),
     chainsAfter: (scriptId) => chainsAfter(db, scriptId),
     triggersPaused: async () => (await triggerState(db))?.paused ?? false,
     depthOf: (runId, most) => causeDepth(db, runId, most),

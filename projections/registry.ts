@@ -3,6 +3,9 @@ import { auditProjection } from './audit/apply.ts';
 import { chainAnswersProjection, chainsProjection } from './chains/apply.ts';
 import { runFiguresProjection } from './figures/apply.ts';
 import { groupsProjection } from './groups/apply.ts';
+import { channelsProjection } from './channels/apply.ts';
+import { deliveriesProjection } from './deliveries/apply.ts';
+import { rulesProjection } from './rules/apply.ts';
 import { noticesProjection } from './notices/apply.ts';
 import type { Projection } from './projection.ts';
 import { retentionProjection } from './retention/apply.ts';
@@ -36,6 +39,9 @@ export const inlineProjections: readonly Projection[] = [
   chainsProjection,
   chainAnswersProjection,
   noticesProjection,
+  channelsProjection,
+  rulesProjection,
+  deliveriesProjection,
 ];
 
 /** Written behind the append by the projector. */

@@ -3,6 +3,9 @@ import type { AuditScriptsTable, AuditSpansTable, AuditTable } from './audit/tab
 import type { ChainAnswersTable, ChainsTable } from './chains/table.ts';
 import type { FigurePlaceTable, FigureRunsTable, RunFiguresTable } from './figures/table.ts';
 import type { GroupsTable } from './groups/table.ts';
+import type { ChannelsTable } from './channels/table.ts';
+import type { DeliveriesTable } from './deliveries/table.ts';
+import type { RulesTable } from './rules/table.ts';
 import type { NoticesTable } from './notices/table.ts';
 import type { RetentionTable } from './retention/table.ts';
 import type { RunQueueTable } from './run-queue/table.ts';
@@ -27,7 +30,10 @@ export interface Tables {
   readonly figure_place: FigurePlaceTable;
   readonly figure_runs: FigureRunsTable;
   readonly groups: GroupsTable;
+  readonly deliveries: DeliveriesTable;
   readonly notices: NoticesTable;
+  readonly notification_channels: ChannelsTable;
+  readonly notification_rules: RulesTable;
   readonly retention: RetentionTable;
   readonly run_figures: RunFiguresTable;
   readonly run_queue: RunQueueTable;

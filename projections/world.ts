@@ -2,6 +2,7 @@
 import type { ScriptFacts, World } from '#domain/kernel/aggregate.ts';
 import { heldTriggers } from '#domain/run/run.ts';
 import { chainFacts, chainLinks } from './chains/queries.ts';
+import { sql } from 'kysely';
 import { gathered } from './gathered.ts';
 import type { ReadModels } from './projection.ts';
 import { scheduleFacts } from './schedules/queries.ts';
@@ -14,6 +15,19 @@ export function worldOf(db: ReadModels): World {
     schedule: gathered((scheduleIds) => scheduleFacts(db, scheduleIds)),
     chainLinks: () => chainLinks(db),
     chain: (chainId, sourceRunId) => chainFacts(db, chainId, sourceRunId),
+    channelExists: async (channelId) =>
+      (await db
+        .selectFrom('notification_channels')
+        .select('channel_id')
+        .where('channel_id', '=', channelId)
+        .where('deleted', '=', false)
+        .executeTakeFirst()) !== undefined,
+    channelInUse: async (channelId) =>
+      (await db
+        .selectFrom('notification_rules')
+        .select('rule_id')
+        .where(sql<boolean>`settings -> 'channelIds' ? ${channelId}`)
+        .executeTakeFirst()) !== undefined,
     groupExists: async (groupId) =>
       (await db
         .selectFrom('groups')

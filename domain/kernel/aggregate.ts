@@ -38,6 +38,9 @@ export interface Aggregate<
  *  streams, cannot change before the decision is recorded. */
 export interface World {
   readonly script: (scriptId: string) => Promise<ScriptFacts | undefined>;
+  readonly channelExists: (channelId: string) => Promise<boolean>;
+  /** Whether notification rules lead to a channel. */
+  readonly channelInUse: (channelId: string) => Promise<boolean>;
   readonly groupExists: (groupId: string) => Promise<boolean>;
   /** All chains there are, also of scripts that are deleted and may come back. */
   readonly chainLinks: () => Promise<readonly ChainLink[]>;

@@ -3,6 +3,7 @@
 /** Stable codes on the wire; the HTTP edge maps each to its status. */
 export const refusalCodes = [
   'already_exists',
+  'channel_in_use',
   'concurrency_limit_reached',
   'forbidden',
   'group_in_use',

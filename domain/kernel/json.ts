@@ -12,6 +12,11 @@ function withSortedKeys(_key: string, value: unknown): unknown {
     : value;
 }
 
+/** Whether two values are the same once they are kept. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  return canonicalJson(one) === canonicalJson(other);
+}
+
 /** Whether every text in `value` can be kept: a NUL or half of a surrogate pair cannot. */
 export function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');

@@ -16,8 +16,8 @@ export type NoticePosted = DomainEvent<
     readonly scriptId: ScriptId;
     /** It is for the people of this group. */
     readonly groupId: GroupId;
-    /** What it tells of. Absent: the script itself has said it. */
-    readonly on?: Exclude<Happening, 'message'>;
+    /** What it tells of. Absent: the script itself has said it, just now. */
+    readonly on?: Happening;
     readonly level: NoticeLevel;
     /** With secrets masked. */
     readonly message: string;

@@ -2,7 +2,9 @@
 import type { Command, EventType, Recorded } from '#domain/aggregates.ts';
 import type { ChainSettings } from '#domain/chain/chain.ts';
 import type { RefusalCode } from '#domain/kernel/decision.ts';
-import type { ChainId, RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { ChainId, ChannelId, GroupId, RuleId, RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { ChannelKind } from '#domain/channel/channel.ts';
+import type { Happening } from '#domain/notification/notification.ts';
 import type { RunPlan } from '#domain/run/commands.ts';
 import type { RetryPolicy } from '#domain/script/settings.ts';
 
@@ -32,6 +34,16 @@ export interface ReactionReads {
   readonly activeRuns: (scriptId: ScriptId) => Promise<readonly ActiveRun[]>;
   /** What a run was; `undefined` where there is none. */
   readonly pastRun: (runId: RunId) => Promise<PastRun | undefined>;
+  /** Whom to tell of what happens to a script; `undefined` where nobody listens.
+   *  @param before those that were set up by then */
+  readonly listeners: (scriptId: ScriptId, before: Date) => Promise<Listeners | undefined>;
+  /** How the runs of a script before this one have succeeded or failed, the last first.
+   *  @param limit at most so many */
+  readonly endingsBefore: (
+    scriptId: ScriptId,
+    runId: RunId,
+    limit: number,
+  ) => Promise<readonly ('success' | 'failed')[]>;
   /** What is to follow on failed runs of a script. */
   readonly retryRules: (scriptId: ScriptId) => Promise<RetryRules | undefined>;
   /** Chains that are on and begin with a script, both of whose scripts are there. */
@@ -43,6 +55,20 @@ export interface ReactionReads {
   /** Keeps what a run that has ended tells those that are chained to it. The same run gives the same.
    *  @returns its SHA-256 in lower-case hex */
   readonly handOver: (runId: RunId) => Promise<string>;
+}
+
+export interface Listeners {
+  readonly scriptName: string;
+  readonly groupId: GroupId;
+  readonly rules: readonly ListeningRule[];
+}
+
+export interface ListeningRule {
+  readonly ruleId: RuleId;
+  readonly on: readonly Happening[];
+  readonly failedTimes: number;
+  /** Those that are switched on. */
+  readonly channels: readonly { readonly channelId: ChannelId; readonly kind: ChannelKind }[];
 }
 
 export interface PastRun {

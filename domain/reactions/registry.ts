@@ -3,6 +3,7 @@ import { whenRunFinishedStartChained } from './when-run-finished-start-chained.t
 import { whenRunFailedPostNotice } from './when-run-failed-post-notice.ts';
 import { whenRunFailedRetry } from './when-run-failed-retry.ts';
 import { whenScriptWithdrawnStopRuns } from './when-script-withdrawn-stop-runs.ts';
+import { whenSomethingHappenedDeliver } from './when-something-happened-deliver.ts';
 
 /** Every reaction. */
 export const reactions: readonly Reaction[] = [
@@ -10,4 +11,5 @@ export const reactions: readonly Reaction[] = [
   whenRunFailedRetry,
   whenRunFinishedStartChained,
   whenRunFailedPostNotice,
+  whenSomethingHappenedDeliver,
 ];

@@ -5,6 +5,9 @@ import { roles } from '#domain/kernel/actor.ts';
 import { scopes } from '#domain/kernel/rights.ts';
 import type { ScriptFacts } from '#domain/kernel/aggregate.ts';
 import { chainConditions } from '#domain/chain/chain.ts';
+import type { ChannelCommand } from '#domain/channel/commands.ts';
+import type { DeliveryCommand } from '#domain/delivery/commands.ts';
+import type { RuleCommand } from '#domain/rule/commands.ts';
 import type { ChainCommand } from '#domain/chain/commands.ts';
 import type { GroupCommand } from '#domain/group/commands.ts';
 import type { NoticeCommand } from '#domain/notice/commands.ts';
@@ -32,6 +35,9 @@ import fc from 'fast-check';
 import * as ids from './ids.ts';
 import {
   createChain,
+  createChannel,
+  createRule,
+  queueDelivery,
   createSchedule,
   createScript,
   createUser,
@@ -443,6 +449,93 @@ const chainSettings = {
   whenBusy: fc.constantFrom('refuse', 'queue'),
   paramsSha256: fc.constantFrom(null, 'a'.repeat(64)),
 } as const;
+const channelId = one(ids.channelId);
+const sealedValues = fc.constantFrom(null, {
+  keyId: ids.scriptId(),
+  nonce: 'bm9uY2U=',
+  ciphertext: 'YQ==',
+});
+const channelConfig = fc.constantFrom(
+  { kind: 'webhook', url: 'https://example.com/' } as const,
+  { kind: 'in_app', groupId: null } as const,
+);
+
+export const channelCommand: fc.Arbitrary<ChannelCommand> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({ channelId, sealed: sealedValues, config: channelConfig })
+      .map((changes) => createChannel(changes)),
+  },
+  fc.record(
+    {
+      type: fc.constant('ChangeChannel'),
+      channelId,
+      name: text,
+      enabled: fc.boolean(),
+      config: channelConfig,
+      sealed: sealedValues,
+      expectedVersion,
+    },
+    { requiredKeys: ['type', 'channelId'] },
+  ),
+  fc.record({ type: fc.constant('DeleteChannel'), channelId }),
+);
+
+const ruleSettings = {
+  name: text,
+  enabled: fc.boolean(),
+  on: fc.constantFrom(['failed'] as const, ['recovered', 'message'] as const),
+  channelIds: fc.array(channelId, { maxLength: 2 }),
+};
+const ruleId = one(ids.ruleId);
+
+export const ruleCommand: fc.Arbitrary<RuleCommand> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.record(ruleSettings), fc.integer({ min: 1, max: 3 }))
+      .map(([changes, number]) => createRule(changes, number)),
+  },
+  fc.record({
+    type: fc.constant('ChangeRule'),
+    ruleId,
+    changes: fc.record(ruleSettings, { requiredKeys: [] }),
+  }),
+  fc.record({ type: fc.constant('DeleteRule'), ruleId }),
+);
+
+const deliveryId = one(ids.deliveryId);
+const attemptResult = fc.oneof(
+  fc.constant({ kind: 'sent' } as const),
+  fc.record({
+    kind: fc.constant('failed'),
+    error: text,
+    final: fc.boolean(),
+    retryAfterSeconds: fc.constantFrom(null, 0, 90, 1e9),
+  }),
+);
+
+export const deliveryCommand: fc.Arbitrary<DeliveryCommand> = fc.oneof(
+  fc
+    .record({
+      deliveryId,
+      kind: fc.constantFrom('webhook', 'email'),
+      ruleId: fc.option(ruleId),
+    })
+    .map((changes) => queueDelivery(changes)),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('RecordAttempt'),
+      deliveryId,
+      attempt: fc.integer({ min: 1, max: 4 }),
+      at: fc.constant('2026-01-01T00:00:00.000Z'),
+      result: attemptResult,
+    }),
+  },
+);
+
 export const chainCommand: fc.Arbitrary<ChainCommand> = fc.oneof(
   {
     weight: 3,
@@ -508,6 +601,9 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 4, arbitrary: scheduleCommand },
   noticeCommand,
   webhookCommand,
+  channelCommand,
+  ruleCommand,
+  deliveryCommand,
   { weight: 2, arbitrary: chainCommand },
   tokenCommand,
   refusalCommand,

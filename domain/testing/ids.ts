@@ -2,12 +2,15 @@
 import {
   known,
   parseChainId,
+  parseChannelId,
+  parseDeliveryId,
   parseCommandId,
   parseDisclosureId,
   parseEventId,
   parseGroupId,
   parseNoticeId,
   parseRefusalId,
+  parseRuleId,
   parseRunId,
   parseScriptId,
   parseScheduleId,
@@ -32,6 +35,9 @@ export const refusalId = numbered('6', parseRefusalId);
 export const tokenId = numbered('a', parseTokenId);
 export const scheduleId = numbered('b', parseScheduleId);
 export const webhookId = numbered('c', parseWebhookId);
+export const channelId = numbered('f', parseChannelId);
+export const ruleId = numbered('0', parseRuleId);
+export const deliveryId = numbered('5', parseDeliveryId);
 export const chainId = numbered('d', parseChainId);
 export const disclosureId = numbered('e', parseDisclosureId);
 export const commandId = numbered('7', parseCommandId);

@@ -8,6 +8,8 @@ export function reactionReads(known: Partial<ReactionReads> = {}): ReactionReads
     activeRuns: nobodyAsks,
     pastRun: nobodyAsks,
     retryRules: nobodyAsks,
+    listeners: nobodyAsks,
+    endingsBefore: nobodyAsks,
     chainsAfter: nobodyAsks,
     triggersPaused: nobodyAsks,
     depthOf: nobodyAsks,

@@ -89,6 +89,11 @@ function worldOf(log: readonly Recorded[]): World {
     script: (id) => Promise.resolve(scriptFacts(log, id)),
     chainLinks: () => Promise.resolve(chainLinks(log)),
     chain: (id, sourceRunId) => Promise.resolve(chainFacts(log, id, sourceRunId)),
+    channelExists: (id) => {
+      const ofChannel = log.filter((event) => event.streamId === `channel-${id}`);
+      return Promise.resolve(ofChannel.length > 0 && ofChannel.at(-1)?.type !== 'ChannelDeleted');
+    },
+    channelInUse: () => Promise.resolve(false),
     groupExists: (id) => Promise.resolve(log.some((event) => event.streamId === `group-${id}`)),
     groupInUse: (id) =>
       Promise.resolve(

@@ -1,6 +1,11 @@
+// Long because it has an example of every command.
 /** One plain example of each command, fact and event, to be varied where a test cares. */
 import type { RecordDisclosure } from '#domain/disclosure/commands.ts';
 import type { ScriptFacts } from '#domain/kernel/aggregate.ts';
+import type { CreateChannel } from '#domain/channel/commands.ts';
+import type { QueueDelivery } from '#domain/delivery/commands.ts';
+import type { CreateRule } from '#domain/rule/commands.ts';
+import type { RuleSettings } from '#domain/rule/rule.ts';
 import type { CreateChain } from '#domain/chain/commands.ts';
 import type { CreateGroup } from '#domain/group/commands.ts';
 import type { PostNotice } from '#domain/notice/commands.ts';
@@ -19,11 +24,14 @@ import type { IssueToken } from '#domain/token/commands.ts';
 import type { CreateUser } from '#domain/user/commands.ts';
 import {
   chainId,
+  channelId,
   commandId,
+  deliveryId,
+  disclosureId,
   groupId,
   noticeId,
-  disclosureId,
   refusalId,
+  ruleId,
   runId,
   scheduleId,
   scriptId,
@@ -287,6 +295,54 @@ export function recordDisclosure(changes: Partial<RecordDisclosure> = {}): Recor
     action: 'script_exported',
     resource: `script-${scriptId()}`,
     detail: null,
+    ...changes,
+  };
+}
+
+export function createChannel(changes: Partial<CreateChannel> = {}): CreateChannel {
+  return {
+    type: 'CreateChannel',
+    channelId: channelId(),
+    name: 'on call',
+    enabled: true,
+    config: { kind: 'webhook', url: 'https://example.com/hook' },
+    sealed: null,
+    ...changes,
+  };
+}
+
+export function createRule(changes: Partial<RuleSettings> = {}, number = 1): CreateRule {
+  return {
+    type: 'CreateRule',
+    ruleId: ruleId(number),
+    settings: {
+      name: 'failures',
+      enabled: true,
+      on: ['failed'],
+      failedTimes: 3,
+      scriptIds: [],
+      groupIds: [],
+      channelIds: [channelId()],
+      ...changes,
+    },
+  };
+}
+
+export function queueDelivery(changes: Partial<QueueDelivery> = {}): QueueDelivery {
+  return {
+    type: 'QueueDelivery',
+    deliveryId: deliveryId(),
+    channelId: channelId(),
+    kind: 'webhook',
+    ruleId: ruleId(),
+    told: {
+      on: 'failed',
+      level: 'error',
+      message: 'The run failed with exit code 1.',
+      at: '2026-01-01T00:00:00.000Z',
+      script: { scriptId: scriptId(), name: 'Report', groupId: groupId() },
+      runId: runId(),
+    },
     ...changes,
   };
 }

@@ -57,6 +57,16 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'SecretsRead':
       case 'OccurrencesPassed':
       case 'NoticePosted':
+      case 'ChannelCreated':
+      case 'ChannelChanged':
+      case 'ChannelDeleted':
+      case 'RuleCreated':
+      case 'RuleChanged':
+      case 'RuleDeleted':
+      case 'DeliveryQueued':
+      case 'DeliverySent':
+      case 'DeliveryDelayed':
+      case 'DeliveryFailed':
       case 'UserCreated':
       case 'UserChanged':
       case 'UserPasswordChanged':

@@ -22,6 +22,8 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
       questions += 1;
       return Promise.resolve(scriptFacts({ activeRuns: 1, waitingRuns: 1 }));
     },
+    channelExists: () => Promise.resolve(true),
+    channelInUse: () => Promise.resolve(false),
     groupExists: () => Promise.resolve(true),
     chainLinks: () => Promise.resolve([]),
     chain: () => Promise.resolve(undefined),

@@ -1,5 +1,5 @@
-/** Data keys, wrapped by the master key and kept beside the history: one for the secrets of a script, and one
- *  for each webhook whose calls are signed. Destroying a key makes every copy of what it closed unreadable,
+/** Data keys, wrapped by the master key and kept beside the history: one for the secrets of a script, one
+ *  for each webhook whose calls are signed, and one for each notification channel. Destroying a key makes every copy of what it closed unreadable,
  *  and the history stays whole. */
 import { randomBytes } from 'node:crypto';
 import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
@@ -8,11 +8,13 @@ import type { Ids } from '#domain/ports/ids.ts';
 import type pg from 'pg';
 import { close, keyBytes, keyName, open, UnreadableSecret } from './envelope.ts';
 
-/** `script_id` of a webhook's key is the webhook's id. */
+/** `script_id` of the key of a webhook or a notification channel is its id. */
 const isUsed = `(EXISTS (
     SELECT FROM secrets s WHERE s.script_id = k.script_id AND s.sealed IS NOT NULL)
   OR EXISTS (SELECT FROM webhooks w
-    WHERE w.webhook_id = k.script_id AND w.signing IS NOT NULL AND NOT w.deleted))`;
+    WHERE w.webhook_id = k.script_id AND w.signing IS NOT NULL AND NOT w.deleted)
+  OR EXISTS (SELECT FROM notification_channels c
+    WHERE c.channel_id = k.script_id AND c.sealed IS NOT NULL))`;
 
 const statements = {
   byScript: `SELECT key_id, script_id, master_key_id, wrapped_key FROM data_keys WHERE script_id = $1`,

@@ -7,7 +7,7 @@ import { close, open, UnreadableSecret } from './envelope.ts';
 
 /** What a sealed value is. */
 export interface SecretPlace {
-  /** The script, or the webhook whose calls are signed. */
+  /** The script, the webhook whose calls are signed, or the notification channel. */
   readonly scriptId: string;
   readonly name: string;
   readonly version: number;

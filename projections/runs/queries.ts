@@ -49,3 +49,22 @@ export function planOf(run: RunsTable): RunPlan {
     ...(resolution !== null && { resolution }),
   };
 }
+
+/** How the runs of a script before this one have succeeded or failed, the last first; at most `limit`. */
+export async function endingsBefore(
+  db: ReadModels,
+  scriptId: ScriptId,
+  runId: RunId,
+  limit: number,
+): Promise<readonly ('success' | 'failed')[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .select('ended_as')
+    .where('script_id', '=', scriptId)
+    .where('run_id', '<', runId)
+    .where('ended_as', 'in', ['success', 'failed'])
+    .orderBy('run_id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => (row.ended_as === 'success' ? 'success' : 'failed'));
+}

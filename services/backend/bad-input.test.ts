@@ -9,7 +9,10 @@ import { operations } from './operations.ts';
 import {
   apiToken,
   chain,
+  channel,
+  delivery,
   notice,
+  notificationRule,
   webhook,
   deeds,
   groups,
@@ -28,6 +31,9 @@ let tokenId: string;
 let scheduleId: string;
 let chainId: string;
 let notificationId: string;
+let channelId: string;
+let ruleId: string;
+let toldId: string;
 let deliveryId: string;
 let userId: string;
 let hook: { readonly id: string; readonly token: string };
@@ -40,6 +46,9 @@ beforeAll(async () => {
   ({ id: tokenId } = await apiToken(platform.admin, ['*']));
   notificationId = await notice(platform, scriptId);
   ({ id: userId } = (await platform.admin.get('/api/v1/auth/me')).json as { id: string });
+  channelId = await channel(platform.admin);
+  ruleId = await notificationRule(platform.admin, channelId);
+  toldId = await delivery(platform.admin, channelId);
   hook = await webhook(platform.admin, scriptId);
   const { id: sourceId } = await script(platform.admin, { group_id: groups.bots });
   const called = await platform.anonymous.send('POST', `/hooks/${hook.token}`, 'x');
@@ -61,6 +70,9 @@ const address = (path: string, id = '') =>
     .replace('{webhook_id}', id || hook.id)
     .replace('{chain_id}', id || chainId)
     .replace('{notification_id}', id || notificationId)
+    .replace('{channel_id}', id || channelId)
+    .replace('{rule_id}', id || ruleId)
+    .replace('{notification_delivery_id}', id || toldId)
     .replace('{delivery_id}', id || deliveryId)
     .replace('{user_id}', id || userId)
     .replace('{group_id}', id || groups.bots)

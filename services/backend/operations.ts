@@ -15,6 +15,9 @@ import { groupOperations } from './routes/groups.ts';
 import { hookOperations } from './routes/call-webhook.ts';
 import { logOperations } from './routes/logs.ts';
 import { mcpOperations } from './routes/mcp.ts';
+import { channelOperations } from './routes/channels.ts';
+import { deliveryOperations } from './routes/deliveries.ts';
+import { ruleOperations } from './routes/rules.ts';
 import { notificationOperations } from './routes/notifications.ts';
 import { replayOperations } from './routes/replay.ts';
 import { retentionOperations } from './routes/retention.ts';
@@ -83,6 +86,9 @@ export const operations: readonly Operation[] = [
   ...sampleOperations,
   ...groupOperations,
   ...notificationOperations,
+  ...channelOperations,
+  ...ruleOperations,
+  ...deliveryOperations,
   ...userOperations,
   ...auditOperations,
   ...auditVerifyOperations,

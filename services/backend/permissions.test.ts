@@ -13,7 +13,16 @@ import {
   scriptIn,
   type Form,
 } from './testing/named-things.ts';
-import { apiToken, groups, run, schedule, script, someone, webhook } from './testing/people.ts';
+import {
+  apiToken,
+  channel,
+  groups,
+  run,
+  schedule,
+  script,
+  someone,
+  webhook,
+} from './testing/people.ts';
 import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import type { Answer, TestClient } from './testing/test-client.ts';
 
@@ -52,6 +61,11 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
   createChain: async (_client, groupId) => ({
     source_script_id: await scriptIn(platform, groupId),
     target_script_id: await scriptIn(platform, groupId),
+  }),
+  createRule: async () => ({
+    name: 'Made',
+    on: ['failed'],
+    channel_ids: [await channel(platform.admin)],
   }),
   createUser: newUser,
   createGroup: newGroup,

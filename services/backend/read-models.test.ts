@@ -8,7 +8,18 @@ import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formsOf, type Operation } from './http/operation.ts';
 import { operations } from './operations.ts';
-import { finishRun, groups, notice, run, someone, startRun, writeLines } from './testing/people.ts';
+import {
+  channel,
+  delivery,
+  finishRun,
+  groups,
+  notice,
+  notificationRule,
+  run,
+  someone,
+  startRun,
+  writeLines,
+} from './testing/people.ts';
 import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import type { TestClient } from './testing/test-client.ts';
 
@@ -128,6 +139,11 @@ test('given all read models dropped, when they are made anew, then every answer 
   const scripts = await liveWithScripts();
   const runs = await liveWithRuns(scripts[0] ?? '');
   await notice(platform, scripts[0] ?? '');
+  const channelId = await channel(platform.admin);
+  const ruleId = await notificationRule(platform.admin, channelId);
+  const deliveryId = await delivery(platform.admin, channelId);
+  await done('PATCH', `/notifications/channels/${channelId}`, { name: 'changed' });
+  await done('PATCH', `/notifications/rules/${ruleId}`, { enabled: false });
   await done('POST', '/notifications/read-all');
   await notice(platform, scripts[0] ?? '', { on: 'failed', level: 'error' });
   const asked = questions({
@@ -135,6 +151,9 @@ test('given all read models dropped, when they are made anew, then every answer 
     run: runs,
     path: ['main.py', 'lib/b.py'],
     name: ['TOKEN'],
+    channel: [channelId],
+    rule: [ruleId],
+    delivery: [deliveryId],
   });
   expect(asked.length).toBeGreaterThan(60);
   await settle();

@@ -77,6 +77,8 @@ export const services: readonly ServiceDefinition[] = [
       'ORCH_NATS_URL',
       'ORCH_NATS_CREDENTIALS',
       'ORCH_AUDIT_KEY',
+      'SECRET_MASTER_KEY',
+      'SECRET_MASTER_KEY_OTHER',
       'ORCH_S3_SECRET_ACCESS_KEY',
     ],
     page: '/health',

@@ -12,11 +12,20 @@ import { Projector } from '#infra/postgres/projector.ts';
 import { Reactor } from '#infra/postgres/reactor.ts';
 import { removeMissesOfDeleted } from '#infra/postgres/webhook-misses.ts';
 import { destroyUnusedDataKeys } from '#infra/secrets/data-keys.ts';
+import { Vault } from '#infra/secrets/vault.ts';
+import { Targets } from '#infra/outgoing/targets.ts';
+import { removeOldDeliveries } from '#infra/postgres/delivery-leases.ts';
 import { removeOldNotices } from '#infra/postgres/notice-removals.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
 import { reactionReads } from '#projections/reaction-reads.ts';
 import { asyncProjections } from '#projections/registry.ts';
-import { objectStoreSettings, platformSettings, readConfig } from '#services/shared/config.ts';
+import {
+  objectStoreSettings,
+  platformSettings,
+  readConfig,
+  masterKeys,
+  type Settings,
+} from '#services/shared/config.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
@@ -24,6 +33,7 @@ import { startLoop, type Loop, type LoopOptions } from '#services/shared/loop.ts
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { purgeScripts } from './housekeeping/purges.ts';
 import { removeOutdated } from './housekeeping/retention.ts';
+import { DeliverySender } from './deliveries/sender.ts';
 import { keepBotsAlive } from './keep-alive.ts';
 import { signNewestEntry } from './audit-heads.ts';
 import { endLostRuns } from './lost-runs.ts';
@@ -42,6 +52,7 @@ const purgeMs = 60_000;
 const headsMs = 5 * 60_000;
 const marksMs = 10_000;
 const answersKeptMs = 24 * 60 * 60_000;
+const deliveriesKeptMs = 30 * 24 * 60 * 60_000;
 const noticesKeptMs = 90 * 24 * 60 * 60_000;
 const noticesAtOnce = 1_000;
 
@@ -59,6 +70,9 @@ await runProcess('scheduler', async (_signal, logger) => {
   const config = readConfig([
     ...platformSettings,
     'auditKey',
+    'secretMasterKey',
+    'secretMasterKeyOther',
+    'allowPrivateTargets',
     'bind',
     'schedulerHealthPort',
     ...objectStoreSettings,
@@ -67,6 +81,7 @@ await runProcess('scheduler', async (_signal, logger) => {
   const signer = new HeadSigner(config.auditKey);
   const duties = [
     ...startDuties(platform, await openObjectStore(config), signer, logger),
+    startSending(platform, config, logger),
     ...(await startFeeding(platform, logger)),
   ];
   const { pool } = platform.database;
@@ -150,11 +165,49 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     duty('old notices', housekeepingMs, () =>
       removeOldNotices(pool, new Date(clock.now().getTime() - noticesKeptMs), noticesAtOnce),
     ),
+    duty('old deliveries', housekeepingMs, () =>
+      removeOldDeliveries(pool, new Date(clock.now().getTime() - deliveriesKeptMs), noticesAtOnce),
+    ),
     duty('housekeeping', housekeepingMs, async () => {
       await forgetAnswers(pool, new Date(clock.now().getTime() - answersKeptMs));
       await removeMissesOfDeleted(pool);
     }),
   ];
+}
+
+/** Deliveries of notifications. */
+function startSending(
+  { database, reads, bus, commands, ids, clock }: Platform,
+  config: Pick<Settings, 'secretMasterKey' | 'secretMasterKeyOther' | 'allowPrivateTargets'>,
+  logger: Logger,
+): Pick<Loop, 'stop'> {
+  const { pool } = database;
+  const sender = new DeliverySender({
+    database: pool,
+    reads,
+    commands,
+    ids,
+    clock,
+    vault: new Vault(pool, masterKeys(config), ids),
+    targets: new Targets(config.allowPrivateTargets),
+    logger,
+  });
+  const sending = startLoop({
+    name: 'deliveries',
+    everyMs: pollMs,
+    gatherMs,
+    logger,
+    runOnce: () => sender.runOnce(() => sending.wake()),
+  });
+  bus.subscribe('events', ({ types }) => {
+    if (types === undefined || types.includes('DeliveryQueued')) sending.wake();
+  });
+  return {
+    stop: async () => {
+      await sending.stop();
+      await sender.stop();
+    },
+  };
 }
 
 function handledBy(readers: readonly { readonly handles: readonly EventType[] }[]) {

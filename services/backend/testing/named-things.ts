@@ -2,7 +2,19 @@
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { known, parseCommandId, parseSessionId, parseUserId } from '#domain/kernel/ids.ts';
 import type { Operation } from '../http/operation.ts';
-import { apiToken, chain, notice, nowhere, run, schedule, script, webhook } from './people.ts';
+import {
+  apiToken,
+  chain,
+  channel,
+  delivery,
+  notice,
+  notificationRule,
+  nowhere,
+  run,
+  schedule,
+  script,
+  webhook,
+} from './people.ts';
 import type { TestBackend } from './test-backend.ts';
 import type { TestClient } from './test-client.ts';
 
@@ -101,6 +113,9 @@ const makers: Readonly<Record<string, Make>> = {
   },
   notification_id: async (platform, { groupId }) =>
     await notice(platform, await scriptIn(platform, groupId)),
+  channel_id: async ({ admin }) => await channel(admin),
+  rule_id: async ({ admin }) => await notificationRule(admin, await channel(admin)),
+  notification_delivery_id: async ({ admin }) => await delivery(admin, await channel(admin)),
   token_id: async (_platform, { owner }) => (await apiToken(owner, ['*'])).id,
   session_id: async (platform, { owner }) => await sessionOf(platform, owner),
   user_id: async ({ admin }) => await idOf(admin.post('/api/v1/users', newUser())),

@@ -83,6 +83,35 @@ export interface MadeScript {
   readonly version: number;
 }
 
+/** Makes a channel. @returns its id */
+export async function channel(owner: TestClient, body: object = {}): Promise<string> {
+  const config = { url: 'https://example.com/hook' };
+  const wanted = { name: 'on call', kind: 'webhook', config, ...body };
+  const made = await owner.post('/api/v1/notifications/channels', wanted);
+  expect(made.status, made.text).toBe(201);
+  return (made.json as { id: string }).id;
+}
+
+/** Has everything that fails told by a channel. @returns the rule's id */
+export async function notificationRule(
+  owner: TestClient,
+  channelId: string,
+  body: object = {},
+): Promise<string> {
+  const rule = { name: 'failures', on: ['failed'], channel_ids: [channelId], ...body };
+  const made = await owner.post('/api/v1/notifications/rules', rule);
+  expect(made.status, made.text).toBe(201);
+  return (made.json as { id: string }).id;
+}
+
+/** Tries a channel. @returns the delivery's id */
+export async function delivery(owner: TestClient, channelId: string): Promise<string> {
+  const path = `/api/v1/notifications/channels/${channelId}/test`;
+  const queued = await owner.post(path, undefined);
+  expect(queued.status, queued.text).toBe(202);
+  return (queued.json as { id: string }).id;
+}
+
 /** Makes a script. @returns it as it was answered */
 export async function script(client: TestClient, body: object = {}): Promise<MadeScript> {
   const created = await client.post('/api/v1/scripts', { name: 'A script', ...body });

@@ -1234,6 +1234,198 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/notifications/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List channels, newest first
+         * @description Needs the right `notifications.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["listChannels"];
+        put?: never;
+        /**
+         * Make a channel
+         * @description A way to tell people: by e-mail, in a chat, by a signed webhook, or in the inbox of a group. What must not be known of it is encrypted before it is stored and never shown; the secret that signs webhooks is shown once, here. Rules say what goes there.
+         *
+         *     Needs the right `notifications.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        post: operations["createChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/channels/{channel_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a channel
+         * @description Needs the right `notifications.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["getChannel"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a channel that no rule leads to
+         * @description What it has to deliver still fails. Its key is destroyed.
+         *
+         *     Needs the right `notifications.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        delete: operations["deleteChannel"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a channel
+         * @description A `config` takes the place of the one before; secrets that are left out stay, unless they would go to another place.
+         *
+         *     Needs the right `notifications.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        patch: operations["changeChannel"];
+        trace?: never;
+    };
+    "/api/v1/notifications/channels/{channel_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a webhook another secret; the one before signs too for a day
+         * @description Needs the right `notifications.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        post: operations["rotateChannelSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/channels/{channel_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a channel: one attempt, whose outcome is in the delivery
+         * @description Needs the right `notifications.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        post: operations["testChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List notification rules, newest first
+         * @description Needs the right `notifications.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["listRules"];
+        put?: never;
+        /**
+         * Have people told of what happens
+         * @description Of runs that `failed`, `failed_n_times` in a row, `recovered` after a failure, ended in `success` or were `stopped`; of due times that were `missed`; of a `message` of a script. A rule that listens to several of these that are true of one run tells it once.
+         *
+         *     Needs the right `notifications.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        post: operations["createRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/rules/{rule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a notification rule
+         * @description Needs the right `notifications.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["getRule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a notification rule
+         * @description Needs the right `notifications.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        delete: operations["deleteRule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a notification rule
+         * @description Needs the right `notifications.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        patch: operations["changeRule"];
+        trace?: never;
+    };
+    "/api/v1/notifications/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries, newest first; those that have ended are kept for 30 days
+         * @description Needs the right `notifications.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["listNotificationDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/deliveries/{notification_delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a delivery
+         * @description Needs the right `notifications.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["getNotificationDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/users": {
         parameters: {
             query?: never;
@@ -3592,6 +3784,235 @@ export interface components {
             next_cursor: string | null;
             /** @description How many of all that you may see you have not read; counted up to 1000. */
             unread: number;
+        };
+        /**
+         * Channel
+         * @example {
+         *       "id": "019aa3f5-3e55-7a4b-8c12-6071829304a5",
+         *       "name": "on call",
+         *       "kind": "webhook",
+         *       "enabled": true,
+         *       "config": {
+         *         "url": "https://example.com/hook"
+         *       },
+         *       "secrets": [
+         *         "secret"
+         *       ],
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "updated_at": "2026-11-21T02:31:00.000Z"
+         *     }
+         */
+        Channel: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @enum {unknown} */
+            kind: "email" | "messaging" | "webhook" | "in_app";
+            enabled: boolean;
+            /** @description `email`: `host`, `port` (587), `security` (`starttls`, `tls`, `none`), `username`, `password`, `from`, `to` (a list). `messaging`: `service` `telegram` with `chat_id` and `token`; or `slack`, `discord`, `mattermost` with the `url` of an incoming webhook. `webhook`: `url`. `in_app`: `group_id`, null for the group of the script. `password`, `token` and the `url` of a chat are never shown; left out of a change, they stay. */
+            config: {
+                [key: string]: unknown;
+            };
+            /** @description Names of what is kept of it and never shown. */
+            secrets: string[];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** ChannelPage */
+        ChannelPage: {
+            items: components["schemas"]["Channel"][];
+            next_cursor: string | null;
+        };
+        /** NewChannel */
+        NewChannel: {
+            name: string;
+            /** @enum {unknown} */
+            kind: "email" | "messaging" | "webhook" | "in_app";
+            /** @default true */
+            enabled: boolean;
+            /** @description `email`: `host`, `port` (587), `security` (`starttls`, `tls`, `none`), `username`, `password`, `from`, `to` (a list). `messaging`: `service` `telegram` with `chat_id` and `token`; or `slack`, `discord`, `mattermost` with the `url` of an incoming webhook. `webhook`: `url`. `in_app`: `group_id`, null for the group of the script. `password`, `token` and the `url` of a chat are never shown; left out of a change, they stay. */
+            config: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * ShownChannel
+         * @example {
+         *       "id": "019aa3f5-3e55-7a4b-8c12-6071829304a5",
+         *       "name": "on call",
+         *       "kind": "webhook",
+         *       "enabled": true,
+         *       "config": {
+         *         "url": "https://example.com/hook"
+         *       },
+         *       "secrets": [
+         *         "secret"
+         *       ],
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "updated_at": "2026-11-21T02:31:00.000Z",
+         *       "secret": "whsec_…"
+         *     }
+         */
+        ShownChannel: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @enum {unknown} */
+            kind: "email" | "messaging" | "webhook" | "in_app";
+            enabled: boolean;
+            /** @description `email`: `host`, `port` (587), `security` (`starttls`, `tls`, `none`), `username`, `password`, `from`, `to` (a list). `messaging`: `service` `telegram` with `chat_id` and `token`; or `slack`, `discord`, `mattermost` with the `url` of an incoming webhook. `webhook`: `url`. `in_app`: `group_id`, null for the group of the script. `password`, `token` and the `url` of a chat are never shown; left out of a change, they stay. */
+            config: {
+                [key: string]: unknown;
+            };
+            /** @description Names of what is kept of it and never shown. */
+            secrets: string[];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Signs webhooks. Shown once: a repeated answer leaves it out. */
+            secret?: string;
+        };
+        /** ChannelChange */
+        ChannelChange: {
+            name?: string;
+            enabled?: boolean;
+            /** @description `email`: `host`, `port` (587), `security` (`starttls`, `tls`, `none`), `username`, `password`, `from`, `to` (a list). `messaging`: `service` `telegram` with `chat_id` and `token`; or `slack`, `discord`, `mattermost` with the `url` of an incoming webhook. `webhook`: `url`. `in_app`: `group_id`, null for the group of the script. `password`, `token` and the `url` of a chat are never shown; left out of a change, they stay. */
+            config?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * NotificationDelivery
+         * @example {
+         *       "id": "019aa3f5-5a77-7c6d-ae34-829304a5b6c7",
+         *       "channel_id": "019aa3f5-3e55-7a4b-8c12-6071829304a5",
+         *       "rule_id": "019aa3f5-4f66-7b5c-9d23-71829304a5b6",
+         *       "status": "pending",
+         *       "on": "failed",
+         *       "level": "error",
+         *       "message": "The run failed with exit code 1.",
+         *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "script_name": "Nightly report",
+         *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+         *       "attempts": 1,
+         *       "last_error": "The answer was 500",
+         *       "queued_at": "2026-11-21T02:31:00.000Z",
+         *       "next_attempt_at": "2026-11-21T02:31:00.000Z",
+         *       "ended_at": null
+         *     }
+         */
+        NotificationDelivery: {
+            /**
+             * Format: uuid
+             * @description Receivers of webhooks get it as `webhook-id`, the same at each attempt.
+             */
+            id: string;
+            /** Format: uuid */
+            channel_id: string;
+            rule_id: string | null;
+            /** @enum {unknown} */
+            status: "pending" | "sent" | "failed";
+            /** @enum {unknown} */
+            on: "failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message" | "test";
+            /** @enum {unknown} */
+            level: "info" | "warning" | "error";
+            message: string;
+            script_id: string | null;
+            script_name: string | null;
+            run_id: string | null;
+            /** @description Those that have ended. */
+            attempts: number;
+            last_error: string | null;
+            /** Format: date-time */
+            queued_at: string;
+            next_attempt_at: string | null;
+            ended_at: string | null;
+        };
+        /**
+         * NotificationRule
+         * @example {
+         *       "id": "019aa3f5-4f66-7b5c-9d23-71829304a5b6",
+         *       "name": "failures",
+         *       "enabled": true,
+         *       "on": [
+         *         "failed",
+         *         "recovered"
+         *       ],
+         *       "failed_times": 3,
+         *       "script_ids": [],
+         *       "group_ids": [
+         *         "01900000-0000-7000-8000-000000000004"
+         *       ],
+         *       "channel_ids": [
+         *         "019aa3f5-3e55-7a4b-8c12-6071829304a5"
+         *       ],
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "updated_at": "2026-11-21T02:31:00.000Z"
+         *     }
+         */
+        NotificationRule: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @default true */
+            enabled: boolean;
+            on: ("failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message")[];
+            /**
+             * @description So many failures in a row are `failed_n_times`; told once, when they are reached.
+             * @default 3
+             */
+            failed_times: number;
+            /** @description Of these scripts. */
+            script_ids: string[];
+            /** @description Of the scripts in these groups. With neither scripts nor groups: of all. */
+            group_ids: string[];
+            channel_ids: string[];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** NotificationRulePage */
+        NotificationRulePage: {
+            items: components["schemas"]["NotificationRule"][];
+            next_cursor: string | null;
+        };
+        /** NewNotificationRule */
+        NewNotificationRule: {
+            name: string;
+            /** @default true */
+            enabled: boolean;
+            on: ("failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message")[];
+            /**
+             * @description So many failures in a row are `failed_n_times`; told once, when they are reached.
+             * @default 3
+             */
+            failed_times: number;
+            /** @description Of these scripts. */
+            script_ids?: string[];
+            /** @description Of the scripts in these groups. With neither scripts nor groups: of all. */
+            group_ids?: string[];
+            channel_ids: string[];
+        };
+        /** NotificationRuleChange */
+        NotificationRuleChange: {
+            name?: string;
+            enabled?: boolean;
+            on?: ("failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message")[];
+            failed_times?: number;
+            /** @description Of these scripts. */
+            script_ids?: string[];
+            /** @description Of the scripts in these groups. With neither scripts nor groups: of all. */
+            group_ids?: string[];
+            channel_ids?: string[];
+        };
+        /** NotificationDeliveryPage */
+        NotificationDeliveryPage: {
+            items: components["schemas"]["NotificationDelivery"][];
+            next_cursor: string | null;
         };
         /**
          * User
@@ -12600,6 +13021,1468 @@ export interface operations {
             };
             /** @description `forbidden` */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listChannels: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f5-3e55-7a4b-8c12-6071829304a5",
+                     *           "name": "on call",
+                     *           "kind": "webhook",
+                     *           "enabled": true,
+                     *           "config": {
+                     *             "url": "https://example.com/hook"
+                     *           },
+                     *           "secrets": [
+                     *             "secret"
+                     *           ],
+                     *           "created_at": "2026-11-21T02:31:00.000Z",
+                     *           "updated_at": "2026-11-21T02:31:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChannelPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h give the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "on call",
+                 *       "kind": "webhook",
+                 *       "config": {
+                 *         "url": "https://example.com/hook"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewChannel"];
+            };
+        };
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-3e55-7a4b-8c12-6071829304a5",
+                     *       "name": "on call",
+                     *       "kind": "webhook",
+                     *       "enabled": true,
+                     *       "config": {
+                     *         "url": "https://example.com/hook"
+                     *       },
+                     *       "secrets": [
+                     *         "secret"
+                     *       ],
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z",
+                     *       "secret": "whsec_…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ShownChannel"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `version_mismatch` */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed`, `idempotency_key_reused` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the channel.
+                 * @example 019aa3f5-3e55-7a4b-8c12-6071829304a5
+                 */
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The channel. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-3e55-7a4b-8c12-6071829304a5",
+                     *       "name": "on call",
+                     *       "kind": "webhook",
+                     *       "enabled": true,
+                     *       "config": {
+                     *         "url": "https://example.com/hook"
+                     *       },
+                     *       "secrets": [
+                     *         "secret"
+                     *       ],
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the channel.
+                 * @example 019aa3f5-3e55-7a4b-8c12-6071829304a5
+                 */
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `channel_in_use` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the channel.
+                 * @example 019aa3f5-3e55-7a4b-8c12-6071829304a5
+                 */
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChannelChange"];
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["ChannelChange"];
+            };
+        };
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-3e55-7a4b-8c12-6071829304a5",
+                     *       "name": "on call",
+                     *       "kind": "webhook",
+                     *       "enabled": true,
+                     *       "config": {
+                     *         "url": "https://example.com/hook"
+                     *       },
+                     *       "secrets": [
+                     *         "secret"
+                     *       ],
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `version_mismatch` */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotateChannelSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h give the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the channel.
+                 * @example 019aa3f5-3e55-7a4b-8c12-6071829304a5
+                 */
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Rotated. */
+            200: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-3e55-7a4b-8c12-6071829304a5",
+                     *       "name": "on call",
+                     *       "kind": "webhook",
+                     *       "enabled": true,
+                     *       "config": {
+                     *         "url": "https://example.com/hook"
+                     *       },
+                     *       "secrets": [
+                     *         "secret"
+                     *       ],
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z",
+                     *       "secret": "whsec_…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ShownChannel"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `version_mismatch` */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed`, `idempotency_key_reused` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h give the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the channel.
+                 * @example 019aa3f5-3e55-7a4b-8c12-6071829304a5
+                 */
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It will be tried. */
+            202: {
+                headers: {
+                    /** @description Where it is. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-5a77-7c6d-ae34-829304a5b6c7",
+                     *       "channel_id": "019aa3f5-3e55-7a4b-8c12-6071829304a5",
+                     *       "rule_id": "019aa3f5-4f66-7b5c-9d23-71829304a5b6",
+                     *       "status": "pending",
+                     *       "on": "failed",
+                     *       "level": "error",
+                     *       "message": "The run failed with exit code 1.",
+                     *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "script_name": "Nightly report",
+                     *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *       "attempts": 1,
+                     *       "last_error": "The answer was 500",
+                     *       "queued_at": "2026-11-21T02:31:00.000Z",
+                     *       "next_attempt_at": "2026-11-21T02:31:00.000Z",
+                     *       "ended_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NotificationDelivery"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `idempotency_key_reused`, `validation_failed` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRules: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f5-4f66-7b5c-9d23-71829304a5b6",
+                     *           "name": "failures",
+                     *           "enabled": true,
+                     *           "on": [
+                     *             "failed",
+                     *             "recovered"
+                     *           ],
+                     *           "failed_times": 3,
+                     *           "script_ids": [],
+                     *           "group_ids": [
+                     *             "01900000-0000-7000-8000-000000000004"
+                     *           ],
+                     *           "channel_ids": [
+                     *             "019aa3f5-3e55-7a4b-8c12-6071829304a5"
+                     *           ],
+                     *           "created_at": "2026-11-21T02:31:00.000Z",
+                     *           "updated_at": "2026-11-21T02:31:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NotificationRulePage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h give the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "failures",
+                 *       "on": [
+                 *         "failed"
+                 *       ],
+                 *       "channel_ids": [
+                 *         "019aa3f5-3e55-7a4b-8c12-6071829304a5"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewNotificationRule"];
+            };
+        };
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-4f66-7b5c-9d23-71829304a5b6",
+                     *       "name": "failures",
+                     *       "enabled": true,
+                     *       "on": [
+                     *         "failed",
+                     *         "recovered"
+                     *       ],
+                     *       "failed_times": 3,
+                     *       "script_ids": [],
+                     *       "group_ids": [
+                     *         "01900000-0000-7000-8000-000000000004"
+                     *       ],
+                     *       "channel_ids": [
+                     *         "019aa3f5-3e55-7a4b-8c12-6071829304a5"
+                     *       ],
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NotificationRule"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed`, `idempotency_key_reused` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the rule.
+                 * @example 019aa3f5-4f66-7b5c-9d23-71829304a5b6
+                 */
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rule. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-4f66-7b5c-9d23-71829304a5b6",
+                     *       "name": "failures",
+                     *       "enabled": true,
+                     *       "on": [
+                     *         "failed",
+                     *         "recovered"
+                     *       ],
+                     *       "failed_times": 3,
+                     *       "script_ids": [],
+                     *       "group_ids": [
+                     *         "01900000-0000-7000-8000-000000000004"
+                     *       ],
+                     *       "channel_ids": [
+                     *         "019aa3f5-3e55-7a4b-8c12-6071829304a5"
+                     *       ],
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NotificationRule"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the rule.
+                 * @example 019aa3f5-4f66-7b5c-9d23-71829304a5b6
+                 */
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the rule.
+                 * @example 019aa3f5-4f66-7b5c-9d23-71829304a5b6
+                 */
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["NotificationRuleChange"];
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["NotificationRuleChange"];
+            };
+        };
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-4f66-7b5c-9d23-71829304a5b6",
+                     *       "name": "failures",
+                     *       "enabled": true,
+                     *       "on": [
+                     *         "failed",
+                     *         "recovered"
+                     *       ],
+                     *       "failed_times": 3,
+                     *       "script_ids": [],
+                     *       "group_ids": [
+                     *         "01900000-0000-7000-8000-000000000004"
+                     *       ],
+                     *       "channel_ids": [
+                     *         "019aa3f5-3e55-7a4b-8c12-6071829304a5"
+                     *       ],
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "updated_at": "2026-11-21T02:31:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NotificationRule"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listNotificationDeliveries: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                channel_id?: string;
+                status?: "pending" | "sent" | "failed";
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f5-5a77-7c6d-ae34-829304a5b6c7",
+                     *           "channel_id": "019aa3f5-3e55-7a4b-8c12-6071829304a5",
+                     *           "rule_id": "019aa3f5-4f66-7b5c-9d23-71829304a5b6",
+                     *           "status": "pending",
+                     *           "on": "failed",
+                     *           "level": "error",
+                     *           "message": "The run failed with exit code 1.",
+                     *           "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "script_name": "Nightly report",
+                     *           "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *           "attempts": 1,
+                     *           "last_error": "The answer was 500",
+                     *           "queued_at": "2026-11-21T02:31:00.000Z",
+                     *           "next_attempt_at": "2026-11-21T02:31:00.000Z",
+                     *           "ended_at": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NotificationDeliveryPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getNotificationDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the delivery.
+                 * @example 019aa3f5-5a77-7c6d-ae34-829304a5b6c7
+                 */
+                notification_delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-5a77-7c6d-ae34-829304a5b6c7",
+                     *       "channel_id": "019aa3f5-3e55-7a4b-8c12-6071829304a5",
+                     *       "rule_id": "019aa3f5-4f66-7b5c-9d23-71829304a5b6",
+                     *       "status": "pending",
+                     *       "on": "failed",
+                     *       "level": "error",
+                     *       "message": "The run failed with exit code 1.",
+                     *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "script_name": "Nightly report",
+                     *       "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *       "attempts": 1,
+                     *       "last_error": "The answer was 500",
+                     *       "queued_at": "2026-11-21T02:31:00.000Z",
+                     *       "next_attempt_at": "2026-11-21T02:31:00.000Z",
+                     *       "ended_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NotificationDelivery"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,88 @@
+import type { Aggregate } from '#domain/kernel/aggregate.ts';
+import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import { isSameJson } from '#domain/kernel/json.ts';
+import type { ChangeChannel, ChannelCommand } from './commands.ts';
+import type { ChannelEvent } from './events.ts';
+import { evolveChannel, initialChannel, type ChannelState } from './state.ts';
+
+export interface ChannelFacts {
+  /** Whether the key that its secrets were sealed with has not been destroyed; true without any. */
+  readonly keyExists: boolean;
+  readonly groupExists: boolean;
+  /** Rules lead to it. */
+  readonly inUse: boolean;
+}
+
+export function decideChannel(
+  state: ChannelState,
+  command: ChannelCommand,
+  facts: ChannelFacts,
+): Decision<ChannelEvent> {
+  const isThere = state.status === 'there';
+  switch (command.type) {
+    case 'CreateChannel': {
+      if (state.status !== 'absent') return accept();
+      const { type: _, ...data } = command;
+      return problemOf(facts) ?? accept({ type: 'ChannelCreated', data });
+    }
+    case 'ChangeChannel':
+      return isThere ? change(state, command, facts) : unknown;
+    case 'DeleteChannel': {
+      const { channelId } = command;
+      if (state.status === 'deleted') return accept();
+      if (!isThere) return unknown;
+      if (facts.inUse) return refuse('channel_in_use', 'Rules lead to it; change them first.');
+      return accept({ type: 'ChannelDeleted', data: { channelId } });
+    }
+  }
+}
+
+const unknown = refuse('not_found', 'There is no such channel.');
+
+function problemOf({ keyExists, groupExists }: ChannelFacts): Decision<never> | undefined {
+  if (!groupExists) return refuse('validation_failed', 'There is no such group.');
+  return keyExists ? undefined : refuse('version_mismatch', 'The channel was changed meanwhile.');
+}
+
+function change(
+  state: Extract<ChannelState, { status: 'there' }>,
+  command: ChangeChannel,
+  facts: ChannelFacts,
+): Decision<ChannelEvent> {
+  const { type: _, channelId, expectedVersion, ...wanted } = command;
+  const present: Record<string, unknown> = { ...state.settings, sealed: state.sealed };
+  const changes = Object.entries(wanted).filter(([name, value]) => {
+    return value !== undefined && !isSameJson(value, present[name]);
+  });
+  if (changes.length === 0) return accept();
+  if (expectedVersion !== undefined && expectedVersion !== state.version) {
+    return refuse('version_mismatch', 'The channel was changed meanwhile.');
+  }
+  const data = { channelId, ...Object.fromEntries(changes) };
+  return problemOf(facts) ?? accept({ type: 'ChannelChanged', data });
+}
+
+export const channelAggregate: Aggregate<ChannelState, ChannelCommand, ChannelEvent, ChannelFacts> =
+  {
+    streamType: 'channel',
+    initial: initialChannel,
+    evolve: evolveChannel,
+    stateVersion: 1,
+    decide: decideChannel,
+    streamOf: (command) => `channel-${command.channelId}`,
+    // Whoever destroys its key holds this one.
+    guards: (command) => [`secret-${command.channelId}`],
+    gather: async (command, world) => {
+      if (command.type === 'DeleteChannel') {
+        const inUse = await world.channelInUse(command.channelId);
+        return { keyExists: true, groupExists: true, inUse };
+      }
+      const { sealed, config } = command;
+      const groupId = config?.kind === 'in_app' ? config.groupId : null;
+      return {
+        keyExists: !sealed || (await world.dataKeyExists(sealed.keyId)),
+        groupExists: groupId === null || (await world.groupExists(groupId)),
+        inUse: false,
+      };
+    },
+  };

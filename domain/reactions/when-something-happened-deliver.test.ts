@@ -1,0 +1,100 @@
+import type { Recorded } from '#domain/aggregates.ts';
+import type { RunFinished } from '#domain/run/events.ts';
+import { channelId, deliveryId, groupId, ruleId, runId, scriptId } from '#domain/testing/ids.ts';
+import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
+import { reactionReads } from '#domain/testing/reads.ts';
+import { finishRun, postNotice, runScript } from '#domain/testing/samples.ts';
+import { describe, expect, test } from 'vitest';
+import type { ListeningRule } from './reaction.ts';
+import { whenSomethingHappenedDeliver } from './when-something-happened-deliver.ts';
+
+const rule: ListeningRule = {
+  ruleId: ruleId(),
+  on: ['failed'],
+  failedTimes: 3,
+  channels: [{ channelId: channelId(), kind: 'webhook' }],
+};
+
+async function ending(outcome: RunFinished['data']['outcome']): Promise<Recorded> {
+  const start = { type: 'StartRun', runId: runId(), runtimeId: 'a', layers: [] } as const;
+  const events = await recordAll([
+    ...beginning,
+    runScript(),
+    start,
+    finishRun({ outcome, exitCode: 1 }),
+  ]);
+  return events.at(-1)!;
+}
+
+async function reactTo(
+  event: Recorded,
+  rules: readonly ListeningRule[],
+  before: readonly ('success' | 'failed')[] = [],
+) {
+  const reads = reactionReads({
+    listeners: (_script, then) => {
+      expect(then).toEqual(event.recordedAt);
+      return Promise.resolve({ scriptName: 'Report', groupId: groupId(), rules });
+    },
+    endingsBefore: (_script, _run, limit) => Promise.resolve(before.slice(0, limit)),
+  });
+  const newId = (name: string) => {
+    expect(name).toBe(`${ruleId()} ${channelId()}`);
+    return deliveryId();
+  };
+  return await whenSomethingHappenedDeliver.react(event, reads, newId);
+}
+
+test('given a rule on failures, when a run fails, then each of its channels gets it', async () => {
+  const event = await ending('exit_code');
+  expect(await reactTo(event, [rule])).toEqual([
+    {
+      type: 'QueueDelivery',
+      deliveryId: deliveryId(),
+      channelId: channelId(),
+      kind: 'webhook',
+      ruleId: ruleId(),
+      told: {
+        on: 'failed',
+        level: 'error',
+        message: 'The run failed with exit code 1.',
+        at: at(event.position.globalPosition).toISOString(),
+        script: { scriptId: scriptId(), name: 'Report', groupId: groupId() },
+        runId: runId(),
+      },
+    },
+  ]);
+  expect(await reactTo(await ending('success'), [rule])).toEqual([]);
+});
+
+describe('given rules on several things', () => {
+  const on = (...happenings: ListeningRule['on']) => [{ ...rule, on: happenings }];
+  const F = 'failed';
+  const S = 'success';
+
+  test.each([
+    ['success', on('success', 'recovered'), [F], ['recovered']],
+    ['success', on('success', 'recovered'), [S, F], ['success']],
+    ['success', on('recovered'), [], []],
+    ['stopped', on('stopped', 'failed'), [], ['stopped']],
+    ['timeout', on('failed_n_times'), [F, F, S], ['failed_n_times']],
+    ['timeout', on('failed_n_times'), [F, F], ['failed_n_times']],
+    ['timeout', on('failed_n_times'), [F, S, F], []],
+    ['timeout', on('failed_n_times'), [F, F, F], []],
+    ['timeout', on('failed_n_times', 'failed'), [F, F, F], ['failed']],
+  ] as const)(
+    'when a run ends as %s, to %j after %j, then it is %j',
+    async (outcome, rules, before, told) => {
+      const commands = await reactTo(await ending(outcome), rules, before);
+      expect(commands).toMatchObject(told.map((one) => ({ told: { on: one } })));
+      expect(commands).toHaveLength(told.length);
+    },
+  );
+
+  test('when a script says something, then it is told; what the platform posted is not', async () => {
+    const said = (await recordAll([...beginning, postNotice({ message: 'Look.' })])).at(-1)!;
+    expect(await reactTo(said, on('message'))).toMatchObject([{ told: { message: 'Look.' } }]);
+    const posted = (await recordAll([...beginning, postNotice({ on: 'failed' })])).at(-1)!;
+    expect(await reactTo(posted, on('message', 'failed'))).toEqual([]);
+  });
+});

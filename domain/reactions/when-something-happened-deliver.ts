@@ -1,0 +1,105 @@
+import type { Recorded } from '#domain/aggregates.ts';
+import type { QueueDelivery } from '#domain/delivery/commands.ts';
+import type { Told } from '#domain/delivery/delivery.ts';
+import { known, parseDeliveryId } from '#domain/kernel/ids.ts';
+import { endingOf, type Happening } from '#domain/notification/notification.ts';
+import type { RunFinished } from '#domain/run/events.ts';
+import type { ListeningRule, NewId, Reaction, ReactionReads } from './reaction.ts';
+
+/** Whom a rule names is told (contract §3, "Notification"): one delivery for the event, the rule and the
+ *  channel, however often this is looked at. Rules that were made after the event do not see it. */
+export const whenSomethingHappenedDeliver: Reaction = {
+  name: 'when-something-happened-deliver',
+  handles: ['RunFinished', 'OccurrencesPassed', 'NoticePosted'],
+  react: async (event, reads, newId) => {
+    const news = newsOf(event);
+    if (news === undefined) return [];
+    const { scriptId, runId, candidates, told } = news;
+    const listeners = await reads.listeners(scriptId, event.recordedAt);
+    if (listeners === undefined) return [];
+    const { scriptName: name, groupId, rules } = listeners;
+    const script = { scriptId, name, groupId };
+    const commands: QueueDelivery[] = [];
+    for (const rule of rules) {
+      const on = await firstThatHappened(candidates, rule, event, reads);
+      if (on === undefined) continue;
+      const at = event.recordedAt.toISOString();
+      commands.push(...deliveries(rule, { ...told, on, script, runId, at }, newId));
+    }
+    return commands;
+  },
+};
+
+interface News extends Pick<Told, 'runId'> {
+  readonly scriptId: RunFinished['data']['scriptId'];
+  /** What it may be, the most telling first: a rule that listens to several is told the first. */
+  readonly candidates: readonly Happening[];
+  readonly told: Pick<Told, 'level' | 'message'>;
+}
+
+function newsOf(event: Recorded): News | undefined {
+  switch (event.type) {
+    case 'RunFinished': {
+      const { runId, scriptId, outcome } = event.data;
+      const isFailure = outcome !== 'success' && outcome !== 'stopped';
+      const { level, candidates } = endings[isFailure ? 'failed' : outcome];
+      return { runId, scriptId, candidates, told: { level, message: endingOf(event.data) } };
+    }
+    case 'OccurrencesPassed': {
+      const { scriptId, occurrences } = event.data;
+      const missed = occurrences.filter(({ outcome }) => outcome === 'missed');
+      if (missed.length === 0) return undefined;
+      const times = missed.length === 1 ? 'A due time was' : `${missed.length} due times were`;
+      const message = `${times} missed, the last of them ${missed.at(-1)?.dueAt}.`;
+      return { runId: null, scriptId, candidates: ['missed'], told: { level: 'warning', message } };
+    }
+    case 'NoticePosted': {
+      const { runId, scriptId, on, level, message } = event.data;
+      // What the platform itself has posted is told of by the event that it is about.
+      if (on !== undefined) return undefined;
+      return { runId, scriptId, candidates: ['message'], told: { level, message } };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** What the end of a run may be, the most telling first. */
+const endings = {
+  success: { level: 'info', candidates: ['recovered', 'success'] },
+  failed: { level: 'error', candidates: ['failed_n_times', 'failed'] },
+  stopped: { level: 'warning', candidates: ['stopped'] },
+} as const;
+
+async function firstThatHappened(
+  candidates: readonly Happening[],
+  { on, failedTimes }: ListeningRule,
+  event: Recorded,
+  reads: ReactionReads,
+): Promise<Happening | undefined> {
+  for (const one of candidates.filter((candidate) => on.includes(candidate))) {
+    if (event.type !== 'RunFinished') return one;
+    const { scriptId, runId } = event.data;
+    if (one === 'recovered') {
+      const [before] = await reads.endingsBefore(scriptId, runId, 1);
+      if (before === 'failed') return one;
+    } else if (one === 'failed_n_times') {
+      const before = await reads.endingsBefore(scriptId, runId, failedTimes);
+      const inARow = before.findIndex((ending) => ending === 'success');
+      // Told once, when the number is reached.
+      if ((inARow === -1 ? before.length : inARow) === failedTimes - 1) return one;
+    } else return one;
+  }
+  return undefined;
+}
+
+function deliveries(rule: ListeningRule, told: Told, newId: NewId): readonly QueueDelivery[] {
+  return rule.channels.map(({ channelId, kind }) => ({
+    type: 'QueueDelivery',
+    deliveryId: known(parseDeliveryId, newId(`${rule.ruleId} ${channelId}`)),
+    channelId,
+    kind,
+    ruleId: rule.ruleId,
+    told,
+  }));
+}

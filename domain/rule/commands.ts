@@ -1,0 +1,16 @@
+import type { RuleId } from '#domain/kernel/ids.ts';
+import type { RuleCreated, RuleDeleted } from './events.ts';
+import type { RuleSettings } from './rule.ts';
+
+export type CreateRule = RuleCreated['data'] & { readonly type: 'CreateRule' };
+
+export interface ChangeRule {
+  readonly type: 'ChangeRule';
+  readonly ruleId: RuleId;
+  /** Settings that are absent stay as they are. */
+  readonly changes: Partial<RuleSettings>;
+}
+
+export type DeleteRule = RuleDeleted['data'] & { readonly type: 'DeleteRule' };
+
+export type RuleCommand = CreateRule | ChangeRule | DeleteRule;

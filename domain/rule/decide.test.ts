@@ -1,0 +1,48 @@
+import { given } from '#domain/testing/given.ts';
+import { ruleId } from '#domain/testing/ids.ts';
+import { createRule } from '#domain/testing/samples.ts';
+import { describe, test } from 'vitest';
+import { ruleAggregate } from './decide.ts';
+import type { RuleEvent } from './events.ts';
+
+const all = { missing: undefined };
+const { type: _, ...data } = createRule();
+const created: RuleEvent = { type: 'RuleCreated', data };
+const id = { ruleId: ruleId() };
+const change = { type: 'ChangeRule', ...id, changes: { on: ['success'] } } as const;
+const changed: RuleEvent = {
+  type: 'RuleChanged',
+  data: { ...id, settings: { ...data.settings, on: ['success'] } },
+};
+const remove = { type: 'DeleteRule', ...id } as const;
+const deleted: RuleEvent = { type: 'RuleDeleted', data: id };
+
+describe('given no rule', () => {
+  test('when one is made, then it is there', () => {
+    given(ruleAggregate).when(createRule(), all).thenRecords(created);
+  });
+
+  test('when something that it names is missing, then it is refused', () => {
+    const missing = { missing: 'There is no channel 7.' };
+    given(ruleAggregate).when(createRule(), missing).thenRefuses('validation_failed');
+  });
+
+  test.each([change, remove])('when it gets %j, then there is none', (command) => {
+    given(ruleAggregate).when(command, all).thenRefuses('not_found');
+  });
+});
+
+describe('given a rule', () => {
+  test('when it is changed, then all of it is recorded, once', () => {
+    given(ruleAggregate, created).when(change, all).thenRecords(changed);
+    given(ruleAggregate, created, changed).when(change, all).thenRecordsNothing();
+    const missing = { missing: 'There is no group 7.' };
+    given(ruleAggregate, created).when(change, missing).thenRefuses('validation_failed');
+  });
+
+  test('when it is deleted, then it is gone, once', () => {
+    given(ruleAggregate, created).when(remove, all).thenRecords(deleted);
+    given(ruleAggregate, created, deleted).when(remove, all).thenRecordsNothing();
+    given(ruleAggregate, created, deleted).when(change, all).thenRefuses('not_found');
+  });
+});

@@ -1,0 +1,70 @@
+import type { Aggregate, World } from '#domain/kernel/aggregate.ts';
+import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import { isSameJson } from '#domain/kernel/json.ts';
+import type { RuleCommand } from './commands.ts';
+import type { RuleEvent } from './events.ts';
+import type { RuleSettings } from './rule.ts';
+import { evolveRule, initialRule, type RuleState } from './state.ts';
+
+export interface RuleFacts {
+  /** A sentence on the first thing that the rule names and that is not there. */
+  readonly missing: string | undefined;
+}
+
+export function decideRule(
+  state: RuleState,
+  command: RuleCommand,
+  { missing }: RuleFacts,
+): Decision<RuleEvent> {
+  const { ruleId } = command;
+  if (command.type === 'CreateRule') {
+    if (state.status !== 'absent') return accept();
+    if (missing !== undefined) return refuse('validation_failed', missing);
+    return accept({ type: 'RuleCreated', data: { ruleId, settings: command.settings } });
+  }
+  if (command.type === 'DeleteRule' && state.status === 'deleted') return accept();
+  if (state.status !== 'there') return refuse('not_found', 'There is no such rule.');
+  switch (command.type) {
+    case 'ChangeRule': {
+      const settings = { ...state.settings, ...command.changes };
+      if (isSameJson(settings, state.settings)) return accept();
+      if (missing !== undefined) return refuse('validation_failed', missing);
+      return accept({ type: 'RuleChanged', data: { ruleId, settings } });
+    }
+    case 'DeleteRule':
+      return accept({ type: 'RuleDeleted', data: { ruleId } });
+  }
+}
+
+const wantedBy = (command: RuleCommand): Partial<RuleSettings> => {
+  if (command.type === 'DeleteRule') return {};
+  return command.type === 'CreateRule' ? command.settings : command.changes;
+};
+
+async function missingOf(
+  { channelIds = [], groupIds = [], scriptIds = [] }: Partial<RuleSettings>,
+  world: World,
+): Promise<string | undefined> {
+  for (const id of channelIds) {
+    if (!(await world.channelExists(id))) return `There is no channel ${id}.`;
+  }
+  for (const id of groupIds) {
+    if (!(await world.groupExists(id))) return `There is no group ${id}.`;
+  }
+  for (const id of scriptIds) {
+    if ((await world.script(id)) === undefined) return `There is no script ${id}.`;
+  }
+  return undefined;
+}
+
+export const ruleAggregate: Aggregate<RuleState, RuleCommand, RuleEvent, RuleFacts> = {
+  streamType: 'rule',
+  initial: initialRule,
+  evolve: evolveRule,
+  stateVersion: 1,
+  decide: decideRule,
+  streamOf: (command) => `rule-${command.ruleId}`,
+  // A channel is deleted before, and then it is not there, or after, and then it is in use.
+  guards: (command) => (wantedBy(command).channelIds ?? []).map((id) => `channel-${id}` as const),
+  gather: async (command, world) => ({ missing: await missingOf(wantedBy(command), world) }),
+};

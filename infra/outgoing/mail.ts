@@ -1,0 +1,66 @@
+/** Sends one e-mail through an SMTP server. */
+import type { MailSecurity } from '#domain/channel/channel.ts';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { createTransport } from 'nodemailer';
+import type { Targets } from './targets.ts';
+
+/** For the server's first word; afterwards the caller's signal bounds all of it. */
+const silenceMs = 10_000;
+
+export interface MailServer {
+  readonly host: string;
+  readonly port: number;
+  readonly security: MailSecurity;
+  readonly username: string | null;
+  readonly password: string | undefined;
+}
+
+export interface Mail {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  /** The same at each attempt, so that a receiver can tell a repeated one. */
+  readonly messageId: string;
+}
+
+/** @param signal ends it, at whatever stage
+ *  @throws TargetRefused, or what the server or the connection had to say */
+export async function sendMail(
+  { host, port, security, username, password = '' }: MailServer,
+  mail: Mail,
+  targets: Targets,
+  signal: AbortSignal,
+): Promise<void> {
+  const address = await targets.addressOf(host);
+  signal.throwIfAborted();
+  // Connected here, so that it goes to this address alone and can be ended at any time.
+  const socket = connect({ host: address, port });
+  const end = () => socket.destroy(signal.reason as Error);
+  signal.addEventListener('abort', end);
+  try {
+    await once(socket, 'connect');
+    const transport = createTransport({
+      host,
+      port,
+      connection: socket,
+      secure: security === 'tls',
+      requireTLS: security === 'starttls',
+      ignoreTLS: security === 'none',
+      ...(username !== null && { auth: { user: username, pass: password } }),
+      greetingTimeout: silenceMs,
+      socketTimeout: silenceMs,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+    await transport.sendMail({
+      ...mail,
+      to: [...mail.to],
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    });
+  } finally {
+    signal.removeEventListener('abort', end);
+    socket.destroy();
+  }
+}

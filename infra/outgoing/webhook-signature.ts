@@ -1,0 +1,29 @@
+/** Signs what is sent to receivers of webhooks (Standard Webhooks 1.0). */
+import { createHmac, randomBytes } from 'node:crypto';
+
+const prefix = 'whsec_';
+
+/** 256 random bits. */
+export function newSigningSecret(): string {
+  return `${prefix}${randomBytes(32).toString('base64')}`;
+}
+
+/** @param id the same at each attempt @param secrets each gives a signature, so that one can take the place
+ *  of the other */
+export function signedHeaders(
+  id: string,
+  at: Date,
+  body: string,
+  secrets: readonly string[],
+): Readonly<Record<string, string>> {
+  const timestamp = Math.floor(at.getTime() / 1000);
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(prefix.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  });
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures.join(' '),
+  };
+}

@@ -1,0 +1,26 @@
+import type { ChannelId } from '#domain/kernel/ids.ts';
+import type { ReadModels } from '../projection.ts';
+import type { ChannelsTable } from './table.ts';
+
+/** One channel; `undefined` where there is none. */
+export async function findChannel(
+  db: ReadModels,
+  channelId: ChannelId,
+): Promise<ChannelsTable | undefined> {
+  return await present(db).where('channel_id', '=', channelId).executeTakeFirst();
+}
+
+/** Newest first, from behind `after`; at most `limit`. */
+export async function listChannels(
+  db: ReadModels,
+  after: ChannelId | undefined,
+  limit: number,
+): Promise<readonly ChannelsTable[]> {
+  let query = present(db).orderBy('channel_id', 'desc').limit(limit);
+  if (after !== undefined) query = query.where('channel_id', '<', after);
+  return await query.execute();
+}
+
+function present(db: ReadModels) {
+  return db.selectFrom('notification_channels').selectAll().where('deleted', '=', false);
+}

@@ -1,0 +1,72 @@
+import { known, parseChannelId, parseGroupId, parseRuleId } from '#domain/kernel/ids.ts';
+import type { RuleId, ScriptId } from '#domain/kernel/ids.ts';
+import type { ChannelKind } from '#domain/channel/channel.ts';
+import type { Listeners } from '#domain/reactions/reaction.ts';
+import type { RuleSettings } from '#domain/rule/rule.ts';
+import type { ReadModels } from '../projection.ts';
+import { statement } from '../statement.ts';
+import type { RulesTable } from './table.ts';
+
+/** One rule; `undefined` where there is none. */
+export async function findRule(db: ReadModels, ruleId: RuleId): Promise<RulesTable | undefined> {
+  return await db
+    .selectFrom('notification_rules')
+    .selectAll()
+    .where('rule_id', '=', ruleId)
+    .executeTakeFirst();
+}
+
+/** Newest first, from behind `after`; at most `limit`. */
+export async function listRules(
+  db: ReadModels,
+  after: RuleId | undefined,
+  limit: number,
+): Promise<readonly RulesTable[]> {
+  let query = db.selectFrom('notification_rules').selectAll().orderBy('rule_id', 'desc');
+  if (after !== undefined) query = query.where('rule_id', '<', after);
+  return await query.limit(limit).execute();
+}
+
+/** Whom to tell of what happens to a script, of those that were set up before `before`. */
+export async function listenersOf(
+  db: ReadModels,
+  scriptId: ScriptId,
+  before: Date,
+): Promise<Listeners | undefined> {
+  const rows = await listening(db, scriptId, before);
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  return {
+    scriptName: first.script_name,
+    groupId: known(parseGroupId, first.group_id),
+    rules: rows.map(({ rule_id, settings, channels }) => ({
+      ruleId: known(parseRuleId, rule_id),
+      on: settings.on,
+      failedTimes: settings.failedTimes,
+      channels: channels.map((one) => ({
+        channelId: known(parseChannelId, one.channel_id),
+        kind: one.kind,
+      })),
+    })),
+  };
+}
+
+interface ListeningRow {
+  readonly script_name: string;
+  readonly group_id: string;
+  readonly rule_id: string;
+  readonly settings: RuleSettings;
+  readonly channels: readonly { readonly channel_id: string; readonly kind: ChannelKind }[];
+}
+
+const listening = statement<ListeningRow>(`
+  SELECT s.name AS script_name, s.group_id, r.rule_id, r.settings, c.channels
+  FROM notification_rules r JOIN scripts s ON s.script_id = $1,
+    LATERAL (SELECT jsonb_agg(jsonb_build_object('channel_id', channel_id, 'kind', config ->> 'kind')
+        ORDER BY channel_id) AS channels
+      FROM notification_channels
+      WHERE settings -> 'channelIds' ? channel_id::text AND enabled AND NOT deleted) c
+  WHERE (settings ->> 'enabled')::boolean AND r.created_at <= $2 AND c.channels IS NOT NULL
+    AND (settings -> 'scriptIds' ? $1::text OR settings -> 'groupIds' ? s.group_id::text
+      OR (settings -> 'scriptIds' = '[]' AND settings -> 'groupIds' = '[]'))
+  ORDER BY r.rule_id`);

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { channel, groups, notificationRule, nowhere } from '../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+
+let platform: TestBackend;
+beforeAll(async () => {
+  platform = await startTestBackend();
+});
+afterAll(() => platform.close());
+
+const path = '/api/v1/notifications/channels';
+const email = {
+  host: 'mail.example.com',
+  port: 587,
+  security: 'starttls',
+  username: 'bot',
+  from: 'bot@example.com',
+  to: ['ops@example.com'],
+};
+const password = 'canary-pässword';
+
+/** Whether a text is anywhere in the database. */
+async function isStored(text: string): Promise<boolean> {
+  const { rows } = await platform.pool.query(
+    `SELECT FROM events WHERE data::text LIKE $1 OR metadata::text LIKE $1
+      UNION ALL SELECT FROM notification_channels c WHERE c::text LIKE $1`,
+    [`%${text}%`],
+  );
+  return rows.length > 0;
+}
+
+describe('given a channel with a password', () => {
+  let id = '';
+  beforeAll(async () => {
+    id = await channel(platform.admin, { kind: 'email', config: { ...email, password } });
+  });
+
+  test('then it is shown without it, and nowhere is it stored as it is', async () => {
+    const shown = await platform.admin.get(`${path}/${id}`);
+    expect(shown.json).toEqual({
+      id,
+      name: 'on call',
+      kind: 'email',
+      enabled: true,
+      config: email,
+      secrets: ['password'],
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    });
+    expect((await platform.admin.get(path)).text).not.toContain('canary');
+    expect(await isStored('canary')).toBe(false);
+  });
+
+  test('when it is changed, then the password stays, unless it would go elsewhere', async () => {
+    const to = ['night@example.com'];
+    const changed = await platform.admin.patch(`${path}/${id}`, { config: { ...email, to } });
+    expect([changed.status, changed.json.config.to]).toEqual([200, to]);
+    for (const other of [{ host: 'evil.example.com' }, { port: 25 }, { security: 'none' }]) {
+      const refused = await platform.admin.patch(`${path}/${id}`, {
+        config: { ...email, ...other },
+      });
+      expect(refused.status).toBe(422);
+      expect(refused.json.errors).toEqual([{ pointer: '/config/password', detail: 'is required' }]);
+    }
+  });
+});
+
+describe('given a webhook', () => {
+  test('then its secret is shown once, and rotating gives another', async () => {
+    const config = { url: 'https://example.com/hook' };
+    const made = await platform.admin.post(path, { name: 'a', kind: 'webhook', config });
+    const { id, secret, ...shown } = made.json;
+    expect(secret).toMatch(/^whsec_/);
+    expect((await platform.admin.get(`${path}/${id}`)).json).toEqual({ id, ...shown });
+    const rotated = await platform.admin.post(`${path}/${id}/rotate`, {});
+    expect(rotated.json.secret).toMatch(/^whsec_/);
+    expect(rotated.json.secret).not.toBe(secret);
+    expect(await isStored(String(secret).slice(6))).toBe(false);
+  });
+
+  test('when its key has gone with it, then nothing of it can be read', async () => {
+    const id = await channel(platform.admin);
+    const keys = async () =>
+      (await platform.pool.query('SELECT FROM data_keys WHERE script_id = $1', [id])).rows.length;
+    expect(await keys()).toBe(1);
+    const ruleId = await notificationRule(platform.admin, id);
+    const refused = await platform.admin.delete(`${path}/${id}`);
+    expect([refused.status, refused.json.code]).toEqual([409, 'channel_in_use']);
+    await platform.admin.delete(`/api/v1/notifications/rules/${ruleId}`);
+    expect((await platform.admin.delete(`${path}/${id}`)).status).toBe(204);
+    expect(await keys()).toBe(0);
+    expect((await platform.admin.get(`${path}/${id}`)).status).toBe(404);
+  });
+});
+
+describe('given what cannot be a channel', () => {
+  test.each([
+    ['email', {}, '/config/host'],
+    ['email', { ...email, port: 0, password }, '/config/port'],
+    ['email', email, '/config/password'],
+    ['email', { ...email, to: ['a@b\r\nBcc: c@d'], password }, '/config/to/0'],
+    ['email', { ...email, url: 'https://example.com' }, '/config/url'],
+    ['messaging', { service: 'telegram', chat_id: '7' }, '/config/token'],
+    ['messaging', { service: 'slack' }, '/config/url'],
+    ['messaging', { service: 'icq', url: 'https://example.com' }, '/config/service'],
+    ['webhook', { url: 'file:///etc/passwd' }, '/config/url'],
+    ['webhook', { url: 'https://user:pass@example.com' }, '/config/url'],
+    ['webhook', { url: 'http://[' }, '/config/url'],
+    ['in_app', { group_id: 'x' }, '/config/group_id'],
+  ])('when the config of an %s channel is %j, then %s is wrong', async (kind, config, pointer) => {
+    const answer = await platform.admin.post(path, { name: 'a', kind, config });
+    expect(answer.status, answer.text).toBe(422);
+    expect(answer.json.errors[0].pointer).toBe(pointer);
+  });
+
+  test('when what it or a rule names is not there, then it is refused', async () => {
+    const foreign = { name: 'a', kind: 'in_app', config: { group_id: nowhere } };
+    expect((await platform.admin.post(path, foreign)).status).toBe(422);
+    const id = await channel(platform.admin, { kind: 'in_app', config: { group_id: groups.bots } });
+    const rule = { name: 'a', on: ['failed'], channel_ids: [id] };
+    for (const wrong of [
+      { channel_ids: [nowhere] },
+      { group_ids: [nowhere] },
+      { script_ids: [nowhere] },
+    ]) {
+      const answer = await platform.admin.post('/api/v1/notifications/rules', {
+        ...rule,
+        ...wrong,
+      });
+      expect(answer.status, answer.text).toBe(422);
+    }
+  });
+});

@@ -1,0 +1,82 @@
+/** A run that fails reaches its people: in the inbox, and by a signed webhook. */
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Product, until } from './testing/product.ts';
+import { prelude } from './testing/sdk-runs.ts';
+
+let product: Product;
+beforeAll(async () => {
+  product = await Product.start({ variables: { ORCH_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } });
+}, 120_000);
+afterAll(async () => {
+  await product.stop();
+  await product.remove();
+});
+
+interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly unread: number;
+}
+
+test(
+  'when a run fails, then its group and whom a rule names are told',
+  { timeout: 120_000 },
+  async () => {
+    const received: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
+    const receiver = createServer((request, response) => {
+      void text(request).then((body) => {
+        received.push({ headers: request.headers, body });
+        response.end();
+      });
+    });
+    receiver.listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    const channel = await product.call<{ id: string; secret: string }>(
+      'POST',
+      '/notifications/channels',
+      { name: 'hook', kind: 'webhook', config: { url } },
+    );
+    const rule = { name: 'all', on: ['failed', 'message'], channel_ids: [channel.id] };
+    await product.call('POST', '/notifications/rules', rule);
+    const id = await product.script('Report', {
+      'main.py': `${prelude}platform.notify("Nearly done.")\nraise SystemExit(3)\n`,
+    });
+    const { run_id: runId } = await product.run(id);
+
+    const inbox = await until('the inbox has both', async () => {
+      const page = await product.call<Page<object>>('GET', '/notifications');
+      return page.items.length === 2 ? page : undefined;
+    });
+    const about = { script_id: id, script_name: 'Report', run_id: runId, read: false };
+    expect(inbox).toMatchObject({
+      unread: 2,
+      items: [
+        { ...about, on: 'failed', level: 'error', message: 'The run failed with exit code 3.' },
+        { ...about, on: 'message', level: 'info', message: 'Nearly done.' },
+      ],
+    });
+    await until('both were sent', async () => {
+      const { items } = await product.call<Page<{ status: string }>>(
+        'GET',
+        '/notifications/deliveries?status=sent',
+      );
+      return items.length === 2 ? true : undefined;
+    });
+    receiver.close();
+    expect(received.map(({ body }) => JSON.parse(body).type as string).toSorted()).toEqual([
+      'notification.failed',
+      'notification.message',
+    ]);
+    for (const { headers, body } of received) {
+      const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
+      const key = Buffer.from(channel.secret.slice('whsec_'.length), 'base64');
+      const signature = createHmac('sha256', key).update(signed).digest('base64');
+      expect(headers['webhook-signature']).toBe(`v1,${signature}`);
+    }
+  },
+);

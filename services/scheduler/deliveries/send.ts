@@ -1,0 +1,80 @@
+/** Sends one delivery through its channel, and says what became of it. */
+import type { ChannelConfig } from '#domain/channel/channel.ts';
+import type { AttemptResult, Told } from '#domain/delivery/delivery.ts';
+import { sendMail } from '#infra/outgoing/mail.ts';
+import { post, type Post } from '#infra/outgoing/post.ts';
+import type { Targets } from '#infra/outgoing/targets.ts';
+import { signedHeaders } from '#infra/outgoing/webhook-signature.ts';
+import type { ChannelSecrets } from '#services/shared/channel-secrets.ts';
+import { chatBody, telegramBody, textOf, titleOf, webhookBody } from './messages.ts';
+
+export interface Sending {
+  readonly deliveryId: string;
+  readonly config: Exclude<ChannelConfig, { kind: 'in_app' }>;
+  readonly secrets: ChannelSecrets;
+  readonly told: Told;
+  readonly now: Date;
+  readonly targets: Targets;
+  readonly signal: AbortSignal;
+}
+
+/** @returns `gone` where the receiver wants nothing any more
+ *  @throws what went wrong on the way, which may hold secrets */
+export async function send(sending: Sending): Promise<AttemptResult | 'gone'> {
+  const { config, deliveryId, secrets, told, targets, signal } = sending;
+  switch (config.kind) {
+    case 'email':
+      await sendMail(
+        { ...config, password: secrets.password },
+        {
+          from: config.from,
+          to: config.to,
+          subject: titleOf(told),
+          text: textOf(told),
+          messageId: `<${deliveryId}@orchestrator>`,
+        },
+        targets,
+        signal,
+      );
+      return { kind: 'sent' };
+    case 'webhook':
+      return await posted(signedPost(sending, config.url), sending);
+    case 'messaging':
+      return await posted(chatPost(sending, config), sending);
+  }
+}
+
+function signedPost({ deliveryId, told, now, secrets }: Sending, url: string): Post {
+  const { secret, previous } = secrets;
+  const keys = [
+    ...(secret === undefined ? [] : [secret]),
+    ...(previous !== undefined && Date.parse(previous.until) > now.getTime()
+      ? [previous.secret]
+      : []),
+  ];
+  const body = webhookBody(told);
+  return { url: new URL(url), body, headers: signedHeaders(deliveryId, now, body, keys) };
+}
+
+function chatPost(
+  { told, secrets }: Sending,
+  config: Extract<ChannelConfig, { kind: 'messaging' }>,
+): Post {
+  if (config.service === 'telegram') {
+    const url = new URL(`${config.server}/bot${secrets.token}/sendMessage`);
+    return { url, headers: {}, body: telegramBody(config.chatId, told) };
+  }
+  return { url: new URL(secrets.url ?? ''), headers: {}, body: chatBody(config.service, told) };
+}
+
+async function posted(
+  request: Post,
+  { config, targets, signal }: Sending,
+): Promise<AttemptResult | 'gone'> {
+  const { status, text, retryAfterSeconds, location } = await post(request, targets, signal);
+  if (status >= 200 && status < 300) return { kind: 'sent' };
+  if (status === 410 && config.kind === 'webhook') return 'gone';
+  const said = location === undefined ? text : `it leads to ${location}, where nobody is sent`;
+  const error = `The answer was ${status}${said === '' ? '' : `: ${said}`}`;
+  return { kind: 'failed', error, final: false, retryAfterSeconds };
+}

@@ -1,0 +1,357 @@
+// Long because every kind of channel has its receiver here.
+/** Deliveries to real receivers on loopback, over days of another clock. */
+import { createHmac, randomBytes } from 'node:crypto';
+import type { ChannelConfig } from '#domain/channel/channel.ts';
+import type { Told } from '#domain/delivery/delivery.ts';
+import { groupId } from '#domain/testing/ids.ts';
+import {
+  createChannel,
+  createGroup,
+  createScript,
+  queueDelivery,
+} from '#domain/testing/samples.ts';
+import {
+  known,
+  parseChannelId,
+  parseCommandId,
+  parseDeliveryId,
+  type ChannelId,
+} from '#domain/kernel/ids.ts';
+import type { Command } from '#domain/aggregates.ts';
+import type { Commands } from '#domain/ports/commands.ts';
+import { Targets } from '#infra/outgoing/targets.ts';
+import { Vault } from '#infra/secrets/vault.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
+import { findChannel } from '#projections/channels/queries.ts';
+import { findDelivery } from '#projections/deliveries/queries.ts';
+import { sealChannel, type ChannelSecrets } from '#services/shared/channel-secrets.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { DeliverySender, type SenderParts } from './sender.ts';
+import { httpReceiver, mailServer } from './testing.ts';
+
+const beginning = Date.parse('2026-01-01T00:00:00.000Z');
+let platform: TestPlatform;
+let commands: Commands;
+let vault: Vault;
+let nowMs = beginning;
+const clock = { now: () => new Date(nowMs) };
+let http: Awaited<ReturnType<typeof httpReceiver>>;
+let mail: Awaited<ReturnType<typeof mailServer>>;
+beforeAll(async () => {
+  platform = await openTestPlatform();
+  commands = platform.pipeline({ clock });
+  vault = new Vault(platform.pool, [randomBytes(32)], systemIds);
+  for (const command of [createGroup(), createGroup({ groupId: groupId(2) }), createScript()]) {
+    await platform.accepted(command);
+  }
+});
+afterAll(() => platform.close());
+beforeEach(async () => {
+  nowMs = beginning;
+  [http, mail] = [await httpReceiver(), await mailServer()];
+});
+afterEach(() => {
+  http.close();
+  mail.close();
+});
+
+async function execute(command: Command): Promise<void> {
+  const commandId = known(parseCommandId, systemIds.next());
+  const actor = { kind: 'system', name: 'scheduler' } as const;
+  const context = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
+  expect((await commands.execute(command, context)).kind).toBe('accepted');
+}
+
+function sender(parts: Partial<SenderParts> = {}): DeliverySender {
+  return new DeliverySender({
+    database: platform.pool,
+    reads: platform.reads,
+    commands,
+    ids: systemIds,
+    clock,
+    vault,
+    targets: new Targets(['127.0.0.1']),
+    logger: { error: () => undefined },
+    ...parts,
+  });
+}
+
+async function givenChannel(config: ChannelConfig, secrets: ChannelSecrets = {}) {
+  const channelId = known(parseChannelId, systemIds.next());
+  const sealed = await sealChannel(vault, channelId, secrets);
+  await execute(createChannel({ channelId, config, sealed }));
+  return channelId;
+}
+
+async function queued(channelId: ChannelId, config: ChannelConfig, told: Partial<Told> = {}) {
+  const deliveryId = known(parseDeliveryId, systemIds.next());
+  const wanted = queueDelivery({ deliveryId, channelId, kind: config.kind });
+  await execute({ ...wanted, told: { ...wanted.told, ...told } });
+  return deliveryId;
+}
+
+/** Queues a delivery and has it tried once. @returns its id */
+async function tried(
+  config: ChannelConfig,
+  secrets?: ChannelSecrets,
+  parts?: Partial<SenderParts>,
+) {
+  const id = await queued(await givenChannel(config, secrets), config);
+  await round(parts);
+  return id;
+}
+
+async function round(parts?: Partial<SenderParts>): Promise<void> {
+  const one = sender(parts);
+  await one.runOnce();
+  await one.settle();
+}
+
+const stateOf = async (id: string) => {
+  const row = await findDelivery(platform.reads, known(parseDeliveryId, id));
+  return { status: row?.status, attempts: row?.attempts, last_error: row?.last_error };
+};
+const sent = { status: 'sent', attempts: 1, last_error: null };
+const webhook = (): ChannelConfig => ({ kind: 'webhook', url: `${http.origin}/hook` });
+
+describe('given a webhook', () => {
+  test('when something happens, then it gets it once, signed by both of its secrets', async () => {
+    const keys = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
+    const until = new Date(beginning + 1000).toISOString();
+    const previous = { secret: `whsec_${keys[1]}`, until };
+    const id = await tried(webhook(), { secret: `whsec_${keys[0]}`, previous });
+    expect(await stateOf(id)).toEqual(sent);
+    await round();
+    expect(http.received).toHaveLength(1);
+    const { headers = {}, body = '' } = http.received[0] ?? {};
+    const at = headers['webhook-timestamp'];
+    expect(headers['webhook-id']).toBe(id);
+    expect(headers['webhook-signature']).toBe(
+      keys
+        .map((key) => {
+          const hmac = createHmac('sha256', Buffer.from(key, 'base64'));
+          return `v1,${hmac.update(`${id}.${String(at)}.${body}`).digest('base64')}`;
+        })
+        .join(' '),
+    );
+    expect(JSON.parse(body)).toMatchObject({
+      type: 'notification.failed',
+      data: { message: 'The run failed with exit code 1.', script_name: 'Report' },
+    });
+  });
+
+  test('when it answers 500 for days, then it is asked ever more slowly, and at last given up', async () => {
+    http.answer.status = 500;
+    const id = await tried(webhook());
+    const attempts = [0];
+    while ((await stateOf(id)).status === 'pending') {
+      const row = await findDelivery(platform.reads, id);
+      nowMs = Number(row?.next_attempt_at) - 1;
+      await round();
+      expect(http.received).toHaveLength(attempts.length);
+      nowMs += 1;
+      await round();
+      attempts.push((nowMs - beginning) / 3_600_000);
+    }
+    const last = { status: 'failed', attempts: 11, last_error: 'The answer was 500: said' };
+    expect(await stateOf(id)).toEqual(last);
+    expect(attempts.at(-1)).toBeGreaterThan(71);
+    expect(attempts.at(-1)).toBeLessThan(76);
+    expect(new Set(http.received.map(({ headers }) => headers['webhook-id']))).toEqual(
+      new Set([id]),
+    );
+  });
+
+  test('when it answers 410, then the channel is switched off', async () => {
+    http.answer.status = 410;
+    const config = webhook();
+    const channelId = await givenChannel(config);
+    const id = await queued(channelId, config);
+    await round();
+    expect(await stateOf(id)).toMatchObject({ status: 'failed', attempts: 1 });
+    expect(await findChannel(platform.reads, channelId)).toMatchObject({ enabled: false });
+    const next = await queued(channelId, config);
+    await round();
+    expect(await stateOf(next)).toMatchObject({ last_error: 'The channel is switched off.' });
+    expect(http.received).toHaveLength(1);
+  });
+
+  test('when it asks for patience, then it is left alone for so long', async () => {
+    http.answer = { status: 429, headers: { 'Retry-After': '600' } };
+    const row = await findDelivery(platform.reads, await tried(webhook()));
+    expect(Number(row?.next_attempt_at)).toBe(beginning + 600_000);
+  });
+
+  test('when it leads elsewhere, then nobody follows', async () => {
+    const location = 'http://169.254.169.254/latest';
+    http.answer = { status: 307, headers: { Location: location } };
+    const { last_error } = await stateOf(await tried(webhook()));
+    expect(last_error).toBe(`The answer was 307: it leads to ${location}, where nobody is sent`);
+  });
+});
+
+describe('given addresses that are not public', () => {
+  test('when the operator has not named them, then nothing goes there', async () => {
+    const id = await tried(webhook(), {}, { targets: new Targets([]) });
+    expect(await stateOf(id)).toMatchObject({
+      status: 'pending',
+      attempts: 1,
+      last_error: expect.stringContaining('127.0.0.1 leads to no public address'),
+    });
+    expect(http.received).toEqual([]);
+  });
+
+  test('when a name leads elsewhere at the second look, then there was none', async () => {
+    const { port } = new URL(http.origin);
+    const answers = [['127.0.0.1'], ['169.254.169.254']];
+    const targets = new Targets(['127.0.0.1'], () => Promise.resolve(answers.shift() ?? []));
+    const url = `http://rebinding.example:${port}/`;
+    const id = await tried({ kind: 'webhook', url }, {}, { targets });
+    expect(await stateOf(id)).toEqual(sent);
+    expect(http.received[0]?.headers.host).toBe(`rebinding.example:${port}`);
+    expect(answers).toHaveLength(1);
+  });
+});
+
+describe('given a mail server', () => {
+  const config = (changes = {}): ChannelConfig => ({
+    kind: 'email',
+    host: '127.0.0.1',
+    port: mail.port,
+    security: 'none',
+    username: 'bot',
+    from: 'bot@example.com',
+    to: ['ops@example.com', 'night@example.com'],
+    ...changes,
+  });
+
+  test('when something happens, then a mail goes to everybody', async () => {
+    const id = await tried(config(), { password: 'good' });
+    expect(await stateOf(id)).toEqual(sent);
+    expect(mail.logins).toEqual(['\0bot\0good']);
+    expect(mail.mails).toHaveLength(1);
+    for (const part of [
+      'To: ops@example.com, night@example.com',
+      'Subject: Report: failed',
+      `Message-ID: <${id}@orchestrator>`,
+      'The run failed with exit code 1.',
+    ]) {
+      expect(mail.mails[0]).toContain(part);
+    }
+  });
+
+  test('when it lets nobody in and repeats the password, then the error does not', async () => {
+    const { last_error } = await stateOf(await tried(config(), { password: 'wrong one' }));
+    expect(last_error).toContain('535 no, not with ***');
+    expect(last_error).not.toContain('wrong one');
+  });
+
+  test('when it has no encryption where that is wanted, then no password is sent', async () => {
+    const id = await tried(config({ security: 'starttls' }), { password: 'good' });
+    expect(await stateOf(id)).toMatchObject({ status: 'pending', attempts: 1 });
+    expect(mail.logins).toEqual([]);
+  });
+
+  test('when it says nothing, then others are served, and what is stopped is sent later', async () => {
+    mail.silent = true;
+    const stuck = await queued(await givenChannel(config(), { password: 'good' }), config());
+    const other = await queued(await givenChannel(webhook()), webhook());
+    const slow = sender();
+    const served = new Promise<void>((resolve) => void slow.runOnce(resolve));
+    await served;
+    expect(await stateOf(other)).toEqual(sent);
+    await slow.stop();
+    expect(await stateOf(stuck)).toMatchObject({ status: 'pending', attempts: 0 });
+    mail.silent = false;
+    await round();
+    expect(mail.mails).toHaveLength(0);
+    nowMs += 61_000;
+    await round();
+    expect(await stateOf(stuck)).toEqual(sent);
+  });
+});
+
+describe('given chats', () => {
+  test('when something happens, then each is told in its own way', async () => {
+    const url = `${http.origin}/chat`;
+    await tried(
+      { kind: 'messaging', service: 'telegram', server: http.origin, chatId: '@ops' },
+      { token: '7:abc' },
+    );
+    for (const service of ['slack', 'discord', 'mattermost'] as const) {
+      await tried({ kind: 'messaging', service }, { url });
+    }
+    const text = expect.stringContaining('The run failed with exit code 1.');
+    expect(http.received.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
+      ['/bot7:abc/sendMessage', expect.objectContaining({ chat_id: '@ops', text })],
+      ['/chat', { text }],
+      ['/chat', { content: text, allowed_mentions: { parse: [] } }],
+      ['/chat', { text }],
+    ]);
+  });
+
+  test('when it fails, then the address is not told', async () => {
+    const url = 'http://127.0.0.1:1/T0/secret';
+    const { last_error } = await stateOf(
+      await tried({ kind: 'messaging', service: 'slack' }, { url }),
+    );
+    expect(last_error).toContain('ECONNREFUSED');
+    expect(last_error).not.toContain('secret');
+  });
+});
+
+describe('given an inbox', () => {
+  const notices = async () =>
+    await platform.reads.selectFrom('notices').select(['group_id', 'happening']).execute();
+
+  test('when something happens, then it comes there, and what is there anyway only once', async () => {
+    const own: ChannelConfig = { kind: 'in_app', groupId: null };
+    const others: ChannelConfig = { kind: 'in_app', groupId: groupId(2) };
+    const [ours, theirs] = [await givenChannel(own), await givenChannel(others)];
+    await queued(ours, own);
+    await queued(ours, own, { on: 'recovered' });
+    await queued(theirs, others, { on: 'message' });
+    await round();
+    expect(new Set(await notices())).toEqual(
+      new Set([
+        { group_id: groupId(), happening: 'recovered' },
+        { group_id: groupId(2), happening: 'message' },
+      ]),
+    );
+  });
+});
+
+describe('given senders that come in each other’s way, or die', () => {
+  test('when several look at once, then one sends', async () => {
+    const id = await queued(await givenChannel(webhook()), webhook());
+    await Promise.all([round(), round(), round()]);
+    expect(http.received).toHaveLength(1);
+    expect(await stateOf(id)).toEqual(sent);
+  });
+
+  test('when one dies before it is recorded, then it is sent again under the same id', async () => {
+    const deaf: Commands = {
+      execute: () => Promise.reject(new Error('died')),
+      check: () => Promise.resolve(undefined),
+    };
+    const id = await tried(webhook(), {}, { commands: deaf });
+    expect(await stateOf(id)).toMatchObject({ status: 'pending', attempts: 0 });
+    await round();
+    expect(http.received).toHaveLength(1);
+    nowMs += 61_000;
+    await round();
+    expect(http.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);
+    expect(await stateOf(id)).toEqual(sent);
+  });
+
+  test('when the channel is gone by then, or cannot be read, then it is given up', async () => {
+    const gone = await givenChannel(webhook());
+    const first = await queued(gone, webhook());
+    await execute({ type: 'DeleteChannel', channelId: gone });
+    const unreadable = await queued(await givenChannel(webhook(), { secret: 'whsec_' }), webhook());
+    await round({ vault: new Vault(platform.pool, [randomBytes(32)], systemIds) });
+    expect(await stateOf(first)).toMatchObject({ last_error: 'The channel was deleted.' });
+    expect((await stateOf(unreadable)).last_error).toMatch('cannot be read');
+  });
+});

@@ -1,0 +1,208 @@
+/** Sends what people are to be told. Each attempt is leased to one scheduler and recorded when it has ended:
+ *  whoever dies in between has sent it perhaps, and it is sent again, under the same id. */
+import type { AttemptResult, Told } from '#domain/delivery/delivery.ts';
+import { isStorable } from '#domain/kernel/json.ts';
+import {
+  inOrderOfTime,
+  known,
+  parseChannelId,
+  parseCommandId,
+  parseDeliveryId,
+  parseNoticeId,
+} from '#domain/kernel/ids.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import type { CommandContext, Commands } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import type { Targets } from '#infra/outgoing/targets.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import { claimDeliveries, type DueDelivery } from '#infra/postgres/delivery-leases.ts';
+import { UnreadableSecret } from '#infra/secrets/envelope.ts';
+import type { Vault } from '#infra/secrets/vault.ts';
+import { findChannel } from '#projections/channels/queries.ts';
+import type { ChannelsTable } from '#projections/channels/table.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import {
+  openChannel,
+  withoutSecrets,
+  type ChannelSecrets,
+} from '#services/shared/channel-secrets.ts';
+import type { Logger } from '#services/shared/logger.ts';
+import { send } from './send.ts';
+
+const leaseMs = 60_000;
+const attemptMs = 20_000;
+const perChannel = 4;
+const atOnce = 40;
+const maxErrorCharacters = 300;
+
+export interface SenderParts {
+  readonly database: Queryable;
+  readonly reads: ReadModels;
+  readonly commands: Commands;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  readonly targets: Targets;
+  readonly logger: Pick<Logger, 'error'>;
+}
+
+export class DeliverySender {
+  readonly #parts: SenderParts;
+  readonly #stopping = new AbortController();
+  /** What is under way, with its channel. */
+  readonly #sending = new Map<Promise<void>, string>();
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins with what is due, where there is room. @param onEnd called when there is room again */
+  async runOnce(onEnd: () => void = () => undefined): Promise<void> {
+    const { database, clock } = this.#parts;
+    const limit = atOnce - this.#sending.size;
+    if (limit <= 0) return;
+    const now = clock.now();
+    const until = new Date(now.getTime() + leaseMs);
+    const busy = [...new Set(this.#sending.values())];
+    const due = await claimDeliveries<Told>(database, { now, until, perChannel, limit, busy });
+    for (const delivery of due) {
+      const work = this.#deliver(delivery).finally(() => {
+        this.#sending.delete(work);
+        onEnd();
+      });
+      this.#sending.set(work, delivery.channel_id);
+    }
+  }
+
+  /** Resolves when nothing is under way. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#sending.keys());
+  }
+
+  /** Cuts short what is under way; it is sent again when its lease has ended. Safe twice. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.settle();
+  }
+
+  async #deliver(delivery: DueDelivery<Told>): Promise<void> {
+    try {
+      const result = await this.#attempt(delivery);
+      if (!this.#stopping.signal.aborted) await this.#record(delivery, result);
+    } catch (error) {
+      // The lease ends, and somebody tries again.
+      const { delivery_id: deliveryId } = delivery;
+      this.#parts.logger.error({ error, deliveryId }, 'a delivery was not recorded');
+    }
+  }
+
+  async #attempt(delivery: DueDelivery<Told>): Promise<AttemptResult | 'gone'> {
+    const { reads, vault } = this.#parts;
+    const channel = await findChannel(reads, known(parseChannelId, delivery.channel_id));
+    if (channel === undefined) return failed('The channel was deleted.', true);
+    if (!channel.enabled) return failed('The channel is switched off.', true);
+    try {
+      const secrets = await openChannel(vault, channel.channel_id, channel.sealed);
+      return await this.#send(delivery, channel, secrets);
+    } catch (error) {
+      if (error instanceof UnreadableSecret) {
+        return failed('What the channel needs cannot be read; set it again.', true);
+      }
+      throw error;
+    }
+  }
+
+  async #send(
+    { delivery_id: deliveryId, told }: DueDelivery<Told>,
+    { config }: ChannelsTable,
+    secrets: ChannelSecrets,
+  ): Promise<AttemptResult | 'gone'> {
+    const { clock, targets } = this.#parts;
+    if (config.kind === 'in_app') return await this.#postNotice(deliveryId, told, config.groupId);
+    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(attemptMs)]);
+    const now = clock.now();
+    const result = await send({
+      deliveryId,
+      config,
+      secrets,
+      told,
+      now,
+      targets,
+      signal,
+    }).catch((error: unknown) => failed(reasonOf(error)));
+    if (result === 'gone' || result.kind === 'sent') return result;
+    return { ...result, error: shown(withoutSecrets(result.error, secrets)) };
+  }
+
+  async #postNotice(
+    deliveryId: string,
+    { on, level, message, script, runId, at }: Told,
+    wanted: NonNullable<Told['script']>['groupId'] | null,
+  ): Promise<AttemptResult> {
+    if (script === null || on === 'test') return failed('There is nothing to try.', true);
+    const groupId = wanted ?? script.groupId;
+    // These are in the inbox of the script's own group anyway.
+    const isThere = groupId === script.groupId && (on === 'failed' || on === 'message');
+    if (isThere) return { kind: 'sent' };
+    const id = this.#parts.ids.derived(deliveryId, 'notice');
+    const noticeId = known(parseNoticeId, inOrderOfTime(id, new Date(at)));
+    const { scriptId } = script;
+    const notice = { noticeId, runId, scriptId, groupId, on, level, message } as const;
+    await this.#parts.commands.execute(
+      { type: 'PostNotice', ...notice },
+      this.#context(deliveryId, 'notice'),
+    );
+    return { kind: 'sent' };
+  }
+
+  async #record(
+    { delivery_id: id, channel_id, attempts }: DueDelivery<Told>,
+    outcome: AttemptResult | 'gone',
+  ): Promise<void> {
+    const { commands, clock } = this.#parts;
+    const attempt = attempts + 1;
+    const isGone = outcome === 'gone';
+    const result = isGone
+      ? failed('The answer was 410: the receiver is gone, and the channel is switched off.', true)
+      : outcome;
+    const deliveryId = known(parseDeliveryId, id);
+    const at = clock.now().toISOString();
+    if (isGone) {
+      const channelId = known(parseChannelId, channel_id);
+      await commands.execute(
+        { type: 'ChangeChannel', channelId, enabled: false },
+        this.#context(id, 'gone'),
+      );
+    }
+    await commands.execute(
+      { type: 'RecordAttempt', deliveryId, attempt, at, result },
+      this.#context(id, `attempt ${attempt}`),
+    );
+  }
+
+  #context(deliveryId: string, name: string): CommandContext {
+    return {
+      commandId: known(parseCommandId, this.#parts.ids.derived(deliveryId, name)),
+      actor: { kind: 'system', name: 'scheduler' },
+      ip: null,
+      correlationId: deliveryId,
+      causationId: null,
+    };
+  }
+}
+
+function failed(error: string, final = false): AttemptResult {
+  return { kind: 'failed', error, final, retryAfterSeconds: null };
+}
+
+/** What went wrong, as the outermost error says it. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return `There was no end to it within ${attemptMs / 1000} s`;
+  return error.message === '' ? error.name : error.message;
+}
+
+function shown(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim().slice(0, maxErrorCharacters);
+  return isStorable(line) ? line : line.toWellFormed().replaceAll('\0', '');
+}

@@ -1,0 +1,47 @@
+/** What must not be known of a channel, as one sealed value. */
+import type { Sealed } from '#domain/secret/events.ts';
+import type { Vault } from '#infra/secrets/vault.ts';
+
+export interface ChannelSecrets {
+  /** Of a mail server. */
+  readonly password?: string;
+  /** Of a Telegram bot. */
+  readonly token?: string;
+  /** Of a chat: whoever knows it can write there. */
+  readonly url?: string;
+  /** Signs webhooks. */
+  readonly secret?: string;
+  /** Signs them too, until then (RFC 3339). */
+  readonly previous?: { readonly secret: string; readonly until: string };
+}
+
+const placeOf = (channelId: string) => ({ scriptId: channelId, name: 'channel', version: 1 });
+
+/** @throws UnreadableSecret when the channel's data key was made with another master key */
+export async function sealChannel(
+  vault: Vault,
+  channelId: string,
+  secrets: ChannelSecrets,
+): Promise<Sealed | null> {
+  if (Object.keys(secrets).length === 0) return null;
+  return await vault.seal(placeOf(channelId), JSON.stringify(secrets));
+}
+
+/** @throws UnreadableSecret */
+export async function openChannel(
+  vault: Vault,
+  channelId: string,
+  sealed: Sealed | null,
+): Promise<ChannelSecrets> {
+  if (sealed === null) return {};
+  return JSON.parse(await vault.open(placeOf(channelId), sealed)) as ChannelSecrets;
+}
+
+/** The text without what is secret, nor its form in a sign-in. */
+export function withoutSecrets(text: string, secrets: ChannelSecrets): string {
+  const values = [secrets.password, secrets.token, secrets.url, secrets.secret];
+  return values
+    .filter((value) => value !== undefined && value !== '')
+    .flatMap((value = '') => [value, Buffer.from(value).toString('base64')])
+    .reduce((all, value) => all.replaceAll(value, '***'), text);
+}
