@@ -155,7 +155,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByLabel('Name').fill('Ada');
     await page.getByLabel('Role').selectOption('viewer');
     await page.getByText('they are in no group').waitFor();
-    await page.getByLabel('reports').check();
+    await page.getByRole('checkbox', { name: 'reports' }).check();
     await page.getByText('Sees scripts, runs and logs; no code. In reports alone.').waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Create account' }).click();
@@ -194,5 +194,38 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByRole('button', { name: 'Close' }).first().click();
     await page.getByRole('button', { name: 'Verify' }).click();
     await page.getByText(/^Yes: all \d+ entries/).waitFor();
+  });
+
+  test('every page is found and opened by keys, and shows what everybody can use', async () => {
+    await page.goto(`${product.baseUrl}/audit`);
+    await page.getByRole('heading', { name: 'Audit' }).waitFor();
+    for (const [key, title] of [
+      ['d', 'Dashboard'],
+      ['s', 'Scripts'],
+      ['r', 'Runs'],
+      ['u', 'Account'],
+      ['y', 'System'],
+    ]) {
+      await page.keyboard.press('g');
+      await page.keyboard.press(key ?? '');
+      await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
+      expect(await browsing.barriers(), title).toEqual([]);
+    }
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('night');
+    await page
+      .getByRole('option', { name: /^night report/ })
+      .first()
+      .waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/scripts/${scriptId}`);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByLabel('Single keys').uncheck();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    expect(await page.getByRole('dialog', { name: 'Keys' }).count()).toBe(0);
   });
 });
