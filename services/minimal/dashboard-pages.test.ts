@@ -205,9 +205,9 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
       ['r', 'Runs'],
       ['u', 'Account'],
       ['y', 'System'],
-    ]) {
+    ] as const) {
       await page.keyboard.press('g');
-      await page.keyboard.press(key ?? '');
+      await page.keyboard.press(key);
       await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
       expect(await browsing.barriers(), title).toEqual([]);
     }
