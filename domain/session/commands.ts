@@ -12,7 +12,10 @@ export interface RefreshSession {
   readonly type: 'RefreshSession';
   readonly sessionId: SessionId;
   readonly presentedHash: string;
+  /** The same token has the same successor. */
   readonly nextHash: string;
+  /** Now, RFC 3339 in UTC with milliseconds. */
+  readonly at: string;
 }
 
 export interface CloseSession {

@@ -7,6 +7,8 @@ import type { SessionEvent } from './events.ts';
 const id = { sessionId: sessionId() };
 const open = { type: 'OpenSession', ...id, userId: userId(), refreshHash: 'first' } as const;
 const close = { type: 'CloseSession', ...id } as const;
+const start = Date.UTC(2026, 0, 1);
+const after = (ms: number) => new Date(start + ms).toISOString();
 const opened: SessionEvent = {
   type: 'SessionOpened',
   data: { ...id, userId: userId(), refreshHash: 'first' },
@@ -14,12 +16,16 @@ const opened: SessionEvent = {
 const closed: SessionEvent = { type: 'SessionClosed', data: { ...id, reason: 'logout' } };
 const reused: SessionEvent = { type: 'SessionClosed', data: { ...id, reason: 'refresh_reused' } };
 
-function refresh(presentedHash: string, nextHash: string) {
-  return { type: 'RefreshSession', ...id, presentedHash, nextHash } as const;
+function refresh(presentedHash: string, nextHash: string, afterMs = 0) {
+  return { type: 'RefreshSession', ...id, presentedHash, nextHash, at: after(afterMs) } as const;
 }
 
+/** The token before is good for another ten seconds. */
 function refreshed(refreshHash: string): SessionEvent {
-  return { type: 'SessionRefreshed', data: { ...id, refreshHash } };
+  return {
+    type: 'SessionRefreshed',
+    data: { ...id, refreshHash, previousUntil: after(10_000) },
+  };
 }
 
 describe('given no session', () => {
@@ -53,6 +59,39 @@ describe('given an open session', () => {
 
   test('when its owner signs out, then it is closed', () => {
     session.when(close).thenRecords(closed);
+  });
+
+  test('when it is ended from elsewhere, then that is said', () => {
+    session
+      .when({ type: 'RevokeSession', ...id })
+      .thenRecords({ type: 'SessionClosed', data: { ...id, reason: 'revoked' } });
+  });
+});
+
+describe('given a session whose token was traded a moment ago', () => {
+  const session = given(sessionAggregate, opened, refreshed('second'));
+
+  test('when the same is asked again, then the successor stays the one that it was', () => {
+    session.when(refresh('first', 'second', 9_999)).thenRecordsNothing();
+  });
+
+  test('when it is presented later, then the family ends', () => {
+    session.when(refresh('first', 'second', 10_000)).thenRecords(reused);
+  });
+
+  test('when its successor would be another, then the family ends', () => {
+    session.when(refresh('first', 'third', 1)).thenRecords(reused);
+  });
+
+  test('when the successor was traded too, then the first ends the family', () => {
+    given(sessionAggregate, opened, refreshed('second'), refreshed('third'))
+      .when(refresh('first', 'second', 1))
+      .thenRecords(reused);
+  });
+
+  test('when its event is of a program that knew no such time, then the family ends', () => {
+    const old: SessionEvent = { type: 'SessionRefreshed', data: { ...id, refreshHash: 'second' } };
+    given(sessionAggregate, opened, old).when(refresh('first', 'second')).thenRecords(reused);
   });
 });
 

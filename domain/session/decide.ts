@@ -23,13 +23,27 @@ export function decideSession(
   }
 }
 
-// A token that was traded before is in foreign hands, or its owner's answer was lost: either way the
-// whole family ends (RFC 9700 §4.14.2).
+/** For how long the token before the last is given the same successor again: a browser that restores two
+ *  tabs presents it twice, and an answer may be lost. */
+const graceMs = 10_000;
+
+// A token that was traded before is in foreign hands: the whole family ends (RFC 9700 §4.14.2).
 function refresh(state: SessionState, command: RefreshSession): Decision<SessionEvent> {
   if (state.status !== 'open') return refuse('session_closed', 'The session has ended.');
-  if (state.refreshHash !== command.presentedHash) return accept(closed(command, 'refresh_reused'));
-  const { sessionId, nextHash } = command;
-  return accept({ type: 'SessionRefreshed', data: { sessionId, refreshHash: nextHash } });
+  const { sessionId, presentedHash, nextHash, at } = command;
+  if (isGrace(state, command)) return accept();
+  if (state.refreshHash !== presentedHash) return accept(closed(command, 'refresh_reused'));
+  const previousUntil = new Date(Date.parse(at) + graceMs).toISOString();
+  const data = { sessionId, refreshHash: nextHash, previousUntil };
+  return accept({ type: 'SessionRefreshed', data });
+}
+
+function isGrace(
+  { refreshHash, previous }: Extract<SessionState, { status: 'open' }>,
+  { presentedHash, nextHash, at }: RefreshSession,
+): boolean {
+  if (previous === null || refreshHash !== nextHash) return false;
+  return previous.hash === presentedHash && at < previous.until;
 }
 
 function closed(command: SessionCommand, reason: SessionClosed['data']['reason']): SessionEvent {
@@ -40,7 +54,7 @@ export const sessionAggregate: Aggregate<SessionState, SessionCommand, SessionEv
   streamType: 'session',
   initial: initialSession,
   evolve: evolveSession,
-  stateVersion: 1,
+  stateVersion: 2,
   decide: decideSession,
   streamOf: (command) => `session-${command.sessionId}`,
   guards: () => [],

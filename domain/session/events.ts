@@ -10,7 +10,12 @@ export type SessionOpened = DomainEvent<
 
 export type SessionRefreshed = DomainEvent<
   'SessionRefreshed',
-  { readonly sessionId: SessionId; readonly refreshHash: string }
+  {
+    readonly sessionId: SessionId;
+    readonly refreshHash: string;
+    /** RFC 3339: until then the token before may be presented once more. Absent: not at all. */
+    readonly previousUntil?: string;
+  }
 >;
 
 export type SessionClosed = DomainEvent<

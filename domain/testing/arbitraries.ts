@@ -273,6 +273,7 @@ export const sessionCommand: fc.Arbitrary<SessionCommand> = fc.oneof(
     sessionId,
     presentedHash: hash,
     nextHash: hash,
+    at: fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-01T00:00:09.000Z'),
   }),
   fc.record({ type: fc.constantFrom('CloseSession', 'RevokeSession'), sessionId }),
 );

@@ -22,7 +22,13 @@ function open(number = 1): Command {
 }
 
 function refresh(presentedHash: string, nextHash: string): Command {
-  return { type: 'RefreshSession', sessionId: sessionId(), presentedHash, nextHash };
+  return {
+    type: 'RefreshSession',
+    sessionId: sessionId(),
+    presentedHash,
+    nextHash,
+    at: at(0).toISOString(),
+  };
 }
 
 const close: Command = { type: 'CloseSession', sessionId: sessionId() };

@@ -1,6 +1,6 @@
-/** The dashboard's refresh token: `<session id>.<256 random bits>` in a cookie that scripts of a page
+/** The dashboard's refresh token: `<session id>.<256 bits that nobody can guess>` in a cookie that scripts of a page
  *  cannot read. Only its SHA-256 is stored. */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseSessionId, type SessionId } from '#domain/kernel/ids.ts';
 
 export const refreshTokenDays = 14;
@@ -20,6 +20,14 @@ export interface RefreshToken {
 
 export function newRefreshToken(sessionId: SessionId): RefreshToken {
   return tokenOf(sessionId, `${sessionId}.${randomBytes(32).toString('base64url')}`);
+}
+
+/** The token that follows: the same one however often it is asked for, and known to nobody who lacks
+ *  the key.
+ *  @param key of this installation */
+export function successorOf({ sessionId, text }: RefreshToken, key: Uint8Array): RefreshToken {
+  const next = createHmac('sha256', key).update(`refresh token after ${text}`).digest('base64url');
+  return tokenOf(sessionId, `${sessionId}.${next}`);
 }
 
 function tokenOf(sessionId: SessionId, text: string): RefreshToken {

@@ -121,20 +121,6 @@ describe('given a signed-in person', () => {
     expect((await client.get('/api/v1/auth/me')).status).toBe(401);
   });
 
-  test('when the refresh token is traded, then the old one ends the session', async () => {
-    const first = cookieOf((await platform.anonymous.post(login, administrator)).headers);
-    const refresh = (cookie: string) =>
-      platform.anonymous.with({ Cookie: cookie }).post('/api/v1/auth/refresh');
-    const traded = await refresh(first);
-    expect(traded.status).toBe(200);
-    const client = new TestClient(platform.origin, traded.json.access_token);
-    expect((await client.get('/api/v1/auth/me')).status).toBe(200);
-    const second = cookieOf(traded.headers);
-    expect((await refresh(first)).status).toBe(401);
-    expect((await refresh(second)).status).toBe(401);
-    expect((await client.get('/api/v1/auth/me')).status).toBe(401);
-  });
-
   test('when a page of another site refreshes, then it is refused and nothing is traded', async () => {
     const cookie = cookieOf((await platform.anonymous.post(login, administrator)).headers);
     const client = platform.anonymous.with({ Cookie: cookie });

@@ -52,7 +52,9 @@ const refresh = operation({
   operationId: 'refreshToken',
   summary: 'Trade the refresh token of the cookie for new tokens',
   description:
-    'Each refresh token is good once: one that is used again ends its session, whoever has it.',
+    'Each refresh token is good once: one that is used again ends its session, whoever has it. For 10 ' +
+    'seconds the one that was traded last gives the same answer again: two tabs may ask at once, and an ' +
+    'answer may be lost.',
   tag,
   access: 'public',
   body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },

@@ -18,6 +18,7 @@ import {
   newRefreshToken,
   refreshTokenDays,
   refreshTokenIn,
+  successorOf,
   type RefreshToken,
 } from '../http/refresh-cookie.ts';
 import { windowSeconds, type Admission } from '../login-throttle.ts';
@@ -91,7 +92,8 @@ async function open(
 
 const ended = problem('unauthenticated', 'The session has ended: sign in again.');
 
-/** Trades the refresh token of the cookie. One that was traded before ends the session. */
+/** Trades the refresh token of the cookie. One that was traded before gets the same
+ *  successor for a few seconds, and ends the session after. */
 export async function refreshSession(
   call: Pick<Call, 'context' | 'header' | 'secure'>,
   services: Services,
@@ -102,7 +104,7 @@ export async function refreshSession(
   const { sessionId } = presented;
   const owner = await ownerOf(sessionId, services);
   if (owner === undefined) return ended;
-  const next = newRefreshToken(sessionId);
+  const next = successorOf(presented, services.tokenKey);
   const outcome = accepted(
     await services.commands.execute(
       {
@@ -110,6 +112,7 @@ export async function refreshSession(
         sessionId,
         presentedHash: presented.hash,
         nextHash: next.hash,
+        at: services.clock.now().toISOString(),
       },
       { ...call.context, actor: { kind: 'user', ...owner } },
     ),
