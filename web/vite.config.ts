@@ -11,7 +11,10 @@ export default defineConfig({
   plugins: [
     tailwindcss(),
     sveltekit({
-      adapter: withoutInlineScripts(adapter({ pages: 'build', fallback: 'index.html' }), 'build'),
+      adapter: withoutInlineScripts(
+        adapter({ pages: 'build', fallback: 'index.html', precompress: true }),
+        'build',
+      ),
       // One page for every address: nothing is rendered ahead of time.
       prerender: { entries: [] },
     }),

@@ -220,6 +220,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/scripts/${scriptId}`);
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);

@@ -66,8 +66,23 @@ describeWith(chromiumService, 'the dashboard in a browser', () => {
     expect(browsing.complaints).toEqual([]);
   });
 
+  test('the first page, charts and all, takes less than 200 kB of scripts', async () => {
+    await page.goto(product.baseUrl, { waitUntil: 'networkidle' });
+    await page.getByRole('link', { name: 'Queued' }).waitFor();
+    const scripts = await page.evaluate(() =>
+      performance
+        .getEntriesByType('resource')
+        .filter(({ name }) => name.endsWith('.js'))
+        .map((entry) => ('encodedBodySize' in entry ? Number(entry.encodedBodySize) : 0)),
+    );
+    expect(scripts.length).toBeGreaterThan(10);
+    const bytes = scripts.reduce((sum, one) => sum + one, 0);
+    expect(bytes).toBeGreaterThan(50_000);
+    expect(bytes).toBeLessThan(200_000);
+  });
+
   test('what is made and run elsewhere appears without a question', async () => {
-    await page.getByRole('link', { name: 'Scripts' }).click();
+    await page.getByRole('link', { name: 'Scripts', exact: true }).click();
     await page.getByRole('link', { name: 'from the browser', exact: true }).waitFor();
     const asked: string[] = [];
     page.on('request', (request) => {

@@ -1,9 +1,13 @@
 /** The built dashboard at `/`: its files, and its one page for every address that is a page's. */
 import { existsSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { extname, join, sep } from 'node:path';
 import express, { type Express, type Request } from 'express';
 
 const reserved = /^\/(api|ws|docs|hooks|mcp|metrics|sdk|health|livez|readyz|openapi\.json)(\/|$)/;
+
+/** Names of these files hold a hash of their content. */
+const immutable = /^\/_app\/immutable\/(?:[\w-]+\/)*[\w.-]+$/;
+const packedEnding = '.br';
 
 const notBuilt = `<!doctype html>
 <html lang="en">
@@ -19,14 +23,25 @@ const notBuilt = `<!doctype html>
 /** Adds the dashboard; addresses that are neither a file nor a page are left to whoever follows.
  *  @param folder of the build; looked at when it is asked for, so it may come later */
 export function addDashboard(app: Express, folder: string): void {
+  app.use((request, _response, next) => {
+    // The build has made it already, as small as it gets.
+    const packed = `${request.path}${packedEnding}`;
+    const isPacked = immutable.test(request.path) && request.acceptsEncodings('br') === 'br';
+    if (isPacked && existsSync(join(folder, packed))) request.url = packed;
+    next();
+  });
   app.use(
     express.static(folder, {
       index: false,
       redirect: false,
       dotfiles: 'ignore',
       setHeaders: (response, path) => {
-        // Names of these files hold a hash of their content.
         const isImmutable = path.includes(`${sep}immutable${sep}`);
+        if (path.endsWith(packedEnding)) {
+          response.type(extname(path.slice(0, -packedEnding.length)));
+          response.setHeader('Content-Encoding', 'br');
+        }
+        if (isImmutable) response.vary('Accept-Encoding');
         response.setHeader(
           'Cache-Control',
           isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',

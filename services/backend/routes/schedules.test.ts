@@ -24,6 +24,7 @@ describe('given a script', () => {
     expect(made.json).toEqual({
       id: expect.any(String),
       script_id: scriptId,
+      script_name: 'A script',
       kind: 'cron',
       cron: '30 2 * * *',
       timezone: 'Europe/Berlin',
