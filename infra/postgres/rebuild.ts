@@ -61,7 +61,9 @@ export async function rebuildProjection(options: RebuildOptions): Promise<Rebuil
   try {
     return await new Rebuild(client, options).run();
   } finally {
-    client.release(true); // the connection has a search path and a lock of its own
+    // The server may notice late that a connection is gone; the next rebuild is not to wait for that.
+    await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
+    client.release(true); // the connection has a search path of its own
   }
 }
 

@@ -220,7 +220,9 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/scripts/${scriptId}`);
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    // In the editor of the script it would be a letter.
+    await page.goto(`${product.baseUrl}/runs`);
+    await page.getByRole('heading', { level: 1, name: 'Runs', exact: true }).waitFor();
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);

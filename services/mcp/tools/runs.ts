@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
 import { part, type Api } from '../api.ts';
 import { picked, tool, type Tool, type ToolUse } from '../tool.ts';
-import { Cursor, Limit, LogLine, NextCursor, Run, RunId, ScriptId, type Page } from './shapes.ts';
+import { Cursor, Limit, listOf, LogLine, NextCursor, Run, RunId, ScriptId } from './shapes.ts';
 
 /** What a caller wants to see at once of a run that has ended. */
 const shownLines = 50;
@@ -86,10 +86,7 @@ const listRuns = tool({
     cursor: Cursor,
   }),
   output: Type.Object({ items: Type.Array(Run), next_cursor: NextCursor }),
-  handle: async (query, { api, signal }) => {
-    const { body } = await api.call<Page<object>>('GET', '/runs', { query, signal });
-    return { items: body.items.map((item) => picked(Run, item)), next_cursor: body.next_cursor };
-  },
+  handle: (query, use) => listOf(Run, '/runs', query, use),
 });
 
 const readLogs = tool({
@@ -108,17 +105,8 @@ const readLogs = tool({
     cursor: Cursor,
   }),
   output: Type.Object({ items: Type.Array(LogLine), next_cursor: NextCursor }),
-  handle: async ({ run_id, grep, ...rest }, { api, signal }) => {
-    const path = `/runs/${part(run_id)}/logs`;
-    const { body } = await api.call<Page<object>>('GET', path, {
-      query: { q: grep, ...rest },
-      signal,
-    });
-    return {
-      items: body.items.map((item) => picked(LogLine, item)),
-      next_cursor: body.next_cursor,
-    };
-  },
+  handle: ({ run_id, grep, ...rest }, use) =>
+    listOf(LogLine, `/runs/${part(run_id)}/logs`, { q: grep, ...rest }, use),
 });
 
 const stopRun = tool({
@@ -130,7 +118,7 @@ const stopRun = tool({
   output: Type.Object({ items: Type.Array(Run) }),
   handle: async ({ run_id }, { api }) => {
     const path = `/runs/${part(run_id)}/stop`;
-    const { body } = await api.call<Pick<Page<object>, 'items'>>('POST', path);
+    const { body } = await api.call<{ readonly items: readonly object[] }>('POST', path);
     return { items: body.items.map((item) => picked(Run, item)) };
   },
 });
@@ -147,10 +135,9 @@ const explainRun = tool({
   effect: 'reads',
   input: Type.Object({ run_id: RunId }),
   output: Type.Object({ items: Type.Array(Reason) }),
-  handle: async ({ run_id }, { api, signal }) => {
-    const path = `/runs/${part(run_id)}/why`;
-    const { body } = await api.call<Pick<Page<object>, 'items'>>('GET', path, { signal });
-    return { items: body.items.map((item) => picked(Reason, item)) };
+  handle: async ({ run_id }, use) => {
+    const { items } = await listOf(Reason, `/runs/${part(run_id)}/why`, undefined, use);
+    return { items };
   },
 });
 
@@ -193,12 +180,8 @@ async function untilFinished(
     );
   }
   const path = `/runs/${part(run.run_id)}/logs`;
-  const { body } = await api.call<Page<object>>('GET', path, { query: { tail: shownLines } });
-  return {
-    run: picked(Run, run),
-    finished: !isActive(run),
-    log_tail: body.items.map((line) => picked(LogLine, line)),
-  };
+  const log = await listOf(LogLine, path, { tail: shownLines }, { api, signal });
+  return { run: picked(Run, run), finished: !isActive(run), log_tail: log.items };
 }
 
 function isActive({ status }: RunAnswer): boolean {

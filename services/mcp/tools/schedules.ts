@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { part } from '../api.ts';
 import { picked, tool, type Tool } from '../tool.ts';
-import { Cursor, Limit, NextCursor, Schedule, ScriptId, type Page } from './shapes.ts';
+import { Cursor, Limit, listOf, NextCursor, Schedule, ScriptId } from './shapes.ts';
 
 /** Either `cron` or `interval_seconds`. */
 const timing = {
@@ -32,13 +32,7 @@ const listSchedules = tool({
   effect: 'reads',
   input: Type.Object({ script_id: Type.Optional(ScriptId), limit: Limit, cursor: Cursor }),
   output: Type.Object({ items: Type.Array(Schedule), next_cursor: NextCursor }),
-  handle: async (query, { api, signal }) => {
-    const { body } = await api.call<Page<object>>('GET', '/schedules', { query, signal });
-    return {
-      items: body.items.map((item) => picked(Schedule, item)),
-      next_cursor: body.next_cursor,
-    };
-  },
+  handle: (query, use) => listOf(Schedule, '/schedules', query, use),
 });
 
 const previewSchedule = tool({
@@ -54,7 +48,7 @@ const previewSchedule = tool({
   output: Type.Object({ items: Type.Array(DueTime) }),
   handle: async (given, { api, signal }) => {
     const asked = { body: given, signal };
-    const { body } = await api.call<Pick<Page<object>, 'items'>>(
+    const { body } = await api.call<{ readonly items: readonly object[] }>(
       'POST',
       '/schedules/preview',
       asked,

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { fileParts, part } from '../api.ts';
 import { picked, tool, type Tool } from '../tool.ts';
-import { At, Cursor, Limit, NextCursor, Script, ScriptId, type Page } from './shapes.ts';
+import { At, Cursor, Limit, listOf, NextCursor, Script, ScriptId } from './shapes.ts';
 
 const Path = Type.String({ description: 'Relative to the workspace, such as main.py.' });
 const File = Type.Object({
@@ -29,14 +29,7 @@ const findScripts = tool({
     cursor: Cursor,
   }),
   output: Type.Object({ items: Type.Array(Script), next_cursor: NextCursor }),
-  handle: async ({ query, ...rest }, { api, signal }) => {
-    const asked = { query: { q: query, ...rest }, signal };
-    const { body } = await api.call<Page<object>>('GET', '/scripts', asked);
-    return {
-      items: body.items.map((item) => picked(Script, item)),
-      next_cursor: body.next_cursor,
-    };
-  },
+  handle: ({ query, ...rest }, use) => listOf(Script, '/scripts', { q: query, ...rest }, use),
 });
 
 const getScript = tool({
@@ -79,14 +72,8 @@ const listFiles = tool({
   effect: 'reads',
   input: Type.Object({ script_id: ScriptId, at: At, limit: Limit, cursor: Cursor }),
   output: Type.Object({ items: Type.Array(File), next_cursor: NextCursor }),
-  handle: async ({ script_id, ...query }, { api, signal }) => {
-    const path = `/scripts/${part(script_id)}/files`;
-    const { body } = await api.call<Page<object>>('GET', path, { query, signal });
-    return {
-      items: body.items.map((item) => picked(File, item)),
-      next_cursor: body.next_cursor,
-    };
-  },
+  handle: ({ script_id, ...query }, use) =>
+    listOf(File, `/scripts/${part(script_id)}/files`, query, use),
 });
 
 const readFile = tool({
@@ -159,7 +146,15 @@ const deleteFile = tool({
   },
 });
 
-const HistoryEntry = Type.Object({}, { additionalProperties: true });
+const Happening = Type.Object({
+  event_position: Type.Integer(),
+  time: Type.String(),
+  actor: Type.String(),
+  action: Type.String(),
+  version: Type.Union([Type.Integer(), Type.Null()]),
+  changes: Type.Unknown(),
+  files: Type.Unknown(),
+});
 
 const scriptHistory = tool({
   name: 'script_history',
@@ -168,12 +163,9 @@ const scriptHistory = tool({
     'Who changed what of a script, newest first. Its times and positions are what `at` of other tools takes.',
   effect: 'reads',
   input: Type.Object({ script_id: ScriptId, limit: Limit, cursor: Cursor }),
-  output: Type.Object({ items: Type.Array(HistoryEntry), next_cursor: NextCursor }),
-  handle: async ({ script_id, ...query }, { api, signal }) => {
-    const path = `/scripts/${part(script_id)}/history`;
-    const { body } = await api.call<Page<object>>('GET', path, { query, signal });
-    return { items: [...body.items], next_cursor: body.next_cursor };
-  },
+  output: Type.Object({ items: Type.Array(Happening), next_cursor: NextCursor }),
+  handle: ({ script_id, ...query }, use) =>
+    listOf(Happening, `/scripts/${part(script_id)}/history`, query, use),
 });
 
 export const scriptTools: readonly Tool[] = [

@@ -1,5 +1,7 @@
 /** What tools take and answer, as far as several of them do. */
-import Type, { type TSchema } from 'typebox';
+import Type, { type Static, type TObject, type TSchema } from 'typebox';
+import type { ApiCall } from '../api.ts';
+import { picked, type ToolUse } from '../tool.ts';
 
 const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const MaybeText = Nullable(Type.String());
@@ -68,8 +70,22 @@ export const Schedule = Type.Object({
   last_fire_at: MaybeText,
 });
 
-/** A page of a list of the API. */
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly next_cursor: string | null;
+/** A list of the API, of whose items the schema's fields are told. */
+export async function listOf<Item extends TObject>(
+  item: Item,
+  path: string,
+  query: ApiCall['query'],
+  { api, signal }: Pick<ToolUse, 'api' | 'signal'>,
+): Promise<{ items: Static<Item>[]; next_cursor: string | null }> {
+  const { body } = await api.call<Page>('GET', path, { ...(query && { query }), signal });
+  return {
+    items: body.items.map((one) => picked(item, one)),
+    next_cursor: body.next_cursor ?? null,
+  };
+}
+
+interface Page {
+  readonly items: readonly object[];
+  /** Absent where a list has one page. */
+  readonly next_cursor?: string | null;
 }
