@@ -1,21 +1,50 @@
+/** The pages that one can go to: the menu, the palette and the keys are made from this list. */
+import BookUser from '@lucide/svelte/icons/book-user';
+import CalendarClock from '@lucide/svelte/icons/calendar-clock';
+import FileCode from '@lucide/svelte/icons/file-code-2';
+import Gauge from '@lucide/svelte/icons/gauge';
+import History from '@lucide/svelte/icons/history';
+import ScrollText from '@lucide/svelte/icons/scroll-text';
+import Server from '@lucide/svelte/icons/server';
+import Users from '@lucide/svelte/icons/users';
+
+/** Where a page stands in the menu; what is `own` stands under the reader's name instead. */
+type Section = 'work' | 'past' | 'platform' | 'own';
+
 /** A page that everybody, or whoever has a right, can go to. */
 interface Place {
   href: string;
   label: string;
+  icon: typeof Gauge;
+  section: Section;
   /** Typed after `g`. */
   key: string;
   right?: string;
 }
 
 const places: readonly Place[] = [
-  { href: '/', label: 'Dashboard', key: 'd' },
-  { href: '/scripts', label: 'Scripts', key: 's' },
-  { href: '/runs', label: 'Runs', key: 'r' },
-  { href: '/schedules', label: 'Schedules', key: 'c' },
-  { href: '/audit', label: 'Audit', key: 'a', right: 'audit.read' },
-  { href: '/people', label: 'People and groups', key: 'p', right: 'users.manage' },
-  { href: '/system', label: 'System', key: 'y' },
-  { href: '/account', label: 'Account and API tokens', key: 'u' },
+  { section: 'work', href: '/', label: 'Dashboard', icon: Gauge, key: 'd' },
+  { section: 'work', href: '/scripts', label: 'Scripts', icon: FileCode, key: 's' },
+  { section: 'work', href: '/runs', label: 'Runs', icon: History, key: 'r' },
+  { section: 'work', href: '/schedules', label: 'Schedules', icon: CalendarClock, key: 'c' },
+  {
+    section: 'past',
+    href: '/audit',
+    label: 'Audit',
+    icon: ScrollText,
+    key: 'a',
+    right: 'audit.read',
+  },
+  {
+    section: 'platform',
+    href: '/people',
+    label: 'People and groups',
+    icon: Users,
+    key: 'p',
+    right: 'users.manage',
+  },
+  { section: 'platform', href: '/system', label: 'System', icon: Server, key: 'y' },
+  { section: 'own', href: '/account', label: 'Account and API tokens', icon: BookUser, key: 'u' },
 ];
 
 /** Those that are open to somebody. */
