@@ -28,8 +28,9 @@ export type Outcome =
   | { readonly kind: 'mismatched' };
 
 export interface Commands {
-  /** Decides and records, all or nothing. Read models of the core are current when it resolves. */
-  execute(command: Command, context: CommandContext): Promise<Outcome>;
+  /** Decides and records, all or nothing. Read models of the core are current when it resolves.
+   *  @param content what the command names by its SHA-256: kept if the command is accepted */
+  execute(command: Command, context: CommandContext, content?: Uint8Array): Promise<Outcome>;
 
   /** What `execute` would refuse right now; records nothing. */
   check(command: Command): Promise<Refusal | undefined>;

@@ -17,6 +17,7 @@ import { askedAhead, BatchStreams, type Place } from './batch-streams.ts';
 import { findAnswers, storeAnswers } from './command-answers.ts';
 import { queryBuilderOn, type Queryable } from './database.ts';
 import { appendEvents } from './event-store.ts';
+import { putPayloads } from './payloads.ts';
 import { readHistories, storeSnapshots } from './stream-histories.ts';
 
 /** Locks streams until the transaction ends, in one order for everybody. */
@@ -34,6 +35,8 @@ export interface BatchParts {
 export interface Request {
   readonly command: Command;
   readonly context: CommandContext;
+  /** Kept with the events. */
+  readonly content?: Uint8Array | undefined;
 }
 
 /** What became of one command before anything is recorded. */
@@ -121,8 +124,12 @@ async function record(
       ? [{ commandId, fingerprint, outcome }]
       : [];
   });
+  const contents = requests.flatMap(({ content }, index) =>
+    content !== undefined && verdicts[index]?.kind === 'accepted' ? [content] : [],
+  );
   await together([
     applyAll(parts.projections, db, events),
+    putPayloads(client, contents),
     storeAnswers(client, answered, recordedAt),
     storeSnapshots(client, streams.snapshotsDue(events)),
   ]);

@@ -36,9 +36,9 @@ export class CommandPipeline implements Commands {
     this.#parts = parts;
   }
 
-  execute(command: Command, context: CommandContext): Promise<Outcome> {
+  execute(command: Command, context: CommandContext, content?: Uint8Array): Promise<Outcome> {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-    this.#waiting.push({ command, context, resolve, reject });
+    this.#waiting.push({ command, context, content, resolve, reject });
     if (this.#busyLanes === 0 || (this.#busyLanes < lanes && this.#waiting.length >= maxBatch)) {
       void this.#work();
     }

@@ -1,6 +1,7 @@
 /** Bodies that events name by hash: parameters of runs, of schedules and of chains, what webhooks were called
  *  with, and what runs handed over to others. */
 import { createHash } from 'node:crypto';
+import { together } from '#projections/projection.ts';
 import type { Queryable } from './database.ts';
 
 // What is to keep a payload has to be asked here and in `sweep`.
@@ -41,11 +42,30 @@ const statements = {
     WHERE sha256 = ANY($1) AND NOT ${ofAnotherScript}) AS some`,
 };
 
-/** Keeps `content`; the same content again is kept once. @returns its SHA-256 in lower-case hex */
+/** What content is named by: its SHA-256 in lower-case hex. */
+export function payloadName(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** Keeps `content`; the same content again is kept once. @returns its name */
 export async function putPayload(db: Queryable, content: Uint8Array): Promise<string> {
-  const sha256 = createHash('sha256').update(content).digest('hex');
+  const sha256 = payloadName(content);
   await db.query(statements.put, [sha256, content]);
   return sha256;
+}
+
+/** The same for several, in one order for everybody: transactions that keep the same ones wait for each
+ *  other, and never in a ring.
+ *  @param client of a transaction */
+export async function putPayloads(
+  client: Queryable,
+  contents: readonly Uint8Array[],
+): Promise<void> {
+  const named = new Map(contents.map((content) => [payloadName(content), content]));
+  const inOrder = [...named].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  await together(
+    inOrder.map(([sha256, content]) => client.query(statements.put, [sha256, content])),
+  );
 }
 
 /** The content of a hash; `undefined` when it was never kept or has been removed. */

@@ -1,19 +1,16 @@
 /** Asks for runs, for every boundary at which somebody may. */
-import { createHash } from 'node:crypto';
 import { known, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext, Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { RunScript } from '#domain/run/commands.ts';
 import { maxParamsBytes } from '#domain/run/run.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
-import { putPayload } from '#infra/postgres/payloads.ts';
+import { payloadName } from '#infra/postgres/payloads.ts';
 import type { RunnableScript } from '#projections/scripts/queries.ts';
 import { objection, type Objection } from './faults.ts';
 import type { ParameterSchemas } from './parameter-schemas/parameter-schemas.ts';
 
 export interface RunRequestParts {
   readonly commands: Commands;
-  readonly database: Queryable;
   readonly ids: Ids;
   readonly parameterSchemas: ParameterSchemas;
 }
@@ -26,13 +23,12 @@ export interface RunRequest extends Pick<RunScript, 'trigger' | 'timeoutSeconds'
   readonly context: CommandContext;
 }
 
-/** Queues a run, if its parameters and the script allow it. Parameters are kept once it is sure that they
- *  are wanted: a refused run leaves nothing behind. */
+/** Queues a run, if its parameters and the script allow it; a refused run leaves nothing behind. */
 export async function requestRun(
   { script, params, context, ...wanted }: RunRequest,
   parts: RunRequestParts,
 ): Promise<Outcome | Objection> {
-  const { commands, database, ids } = parts;
+  const { commands, ids } = parts;
   const content = params === undefined ? undefined : Buffer.from(JSON.stringify(params));
   if (content !== undefined && content.length > maxParamsBytes) return paramsTooLarge;
   const mismatch = await paramsObjection(script, params, parts);
@@ -41,17 +37,10 @@ export async function requestRun(
     type: 'RunScript',
     runId: known(parseRunId, ids.next()),
     scriptId: known(parseScriptId, script.script_id),
-    paramsSha256: content === undefined ? null : createHash('sha256').update(content).digest('hex'),
+    paramsSha256: content === undefined ? null : payloadName(content),
     ...wanted,
   };
-  if (content !== undefined) {
-    // Whoever asks again is told of the first run, whatever has come to stand in the way of another.
-    const isKeyed = context.fingerprint !== undefined;
-    const refusal = isKeyed ? undefined : await commands.check(command);
-    if (refusal !== undefined) return { kind: 'refused', refusal };
-    await putPayload(database, content);
-  }
-  return await commands.execute(command, context);
+  return await commands.execute(command, context, content);
 }
 
 /** What is wrong with the parameters of a run that is asked for, by the schema of its script. */

@@ -5,7 +5,7 @@ import { known, parseCommandId, parseWebhookId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { webhookPayload } from '#domain/webhook/payload.ts';
 import { webhookBurst } from '#domain/webhook/webhook.ts';
-import { putPayload } from '#infra/postgres/payloads.ts';
+import { payloadName } from '#infra/postgres/payloads.ts';
 import { readReports } from '#infra/postgres/run-reports.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
@@ -148,8 +148,8 @@ async function queueCalled(
   const payload = webhookPayload(received.headers, body);
   const toDeliver = {
     webhook: received.webhook,
-    payloadSha256: createHash('sha256').update(payload).digest('hex'),
-    keep: async () => void (await putPayload(services.database, payload)),
+    payloadSha256: payloadName(payload),
+    payload,
     sizeBytes: body.length,
     context: contextOf(received, body, services),
   };

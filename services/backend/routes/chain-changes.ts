@@ -9,7 +9,6 @@ import {
   type ScriptId,
 } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
-import { putPayload } from '#infra/postgres/payloads.ts';
 import { findChain, type ChainView } from '#projections/chains/queries.ts';
 import type { Static } from 'typebox';
 import { isProblem, notFound, type Problem } from '../http/problem.ts';
@@ -18,7 +17,7 @@ import type { Services } from '../services.ts';
 import { readParams } from '#services/shared/params.ts';
 import { badField } from './new-script.ts';
 import { accepted, type Accepted } from './outcome.ts';
-import { triggerParams } from './trigger-params.ts';
+import { triggerParams, type TriggerParams } from './trigger-params.ts';
 import { isIn, seesScript } from './visible.ts';
 
 interface Asking<Body> {
@@ -60,7 +59,6 @@ export async function createChain(
   if (isProblem(targetScriptId)) return targetScriptId;
   const params = await triggerParams(targetScriptId, body.params ?? null, services);
   if (isProblem(params)) return params;
-  if (params.content !== undefined) await putPayload(services.database, params.content);
   const outcome = await services.commands.execute(
     {
       type: 'CreateChain',
@@ -73,6 +71,7 @@ export async function createChain(
       paramsSha256: params.sha256,
     },
     context,
+    params.content,
   );
   return accepted(outcome);
 }
@@ -100,11 +99,12 @@ export async function changeChain(
     ...(on !== undefined && { on }),
     ...(enabled !== undefined && { enabled }),
     ...(whenBusy !== undefined && { whenBusy }),
-    ...params,
+    ...(params !== undefined && { paramsSha256: params.sha256 }),
   };
   const outcome = await services.commands.execute(
     { type: 'ChangeChain', chainId, changes },
     context,
+    params?.content,
   );
   return accepted(outcome);
 }
@@ -115,16 +115,13 @@ async function changedParams(
   target: ScriptId | undefined,
   given: object | null | undefined,
   services: Services,
-): Promise<Pick<ChainSettings, 'paramsSha256'> | undefined | Problem> {
+): Promise<TriggerParams | undefined | Problem> {
   if (given === undefined && target === undefined) return undefined;
   const { target_script_id: before, params_sha256: sha256 } = present;
   const staying = (await readParams(services.database, [sha256])).get(sha256) as object | undefined;
   const scriptId = target ?? known(parseScriptId, before);
   const wanted = given === undefined ? (staying ?? null) : given;
-  const params = await triggerParams(scriptId, wanted, services);
-  if (isProblem(params)) return params;
-  if (params.content !== undefined) await putPayload(services.database, params.content);
-  return { paramsSha256: params.sha256 };
+  return await triggerParams(scriptId, wanted, services);
 }
 
 async function scriptNamed(

@@ -3,7 +3,6 @@ import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseScheduleId, parseScriptId, type ScheduleId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ScheduleCommand } from '#domain/schedule/commands.ts';
-import { putPayload } from '#infra/postgres/payloads.ts';
 import { findSchedule, type ScheduleView } from '#projections/schedules/queries.ts';
 import type { Static } from 'typebox';
 import { versionOf } from '../http/conditional.ts';
@@ -94,8 +93,7 @@ async function execute(
   command: ScheduleCommand,
   { content }: TriggerParams,
   { context }: Asking,
-  { commands, database }: Services,
+  { commands }: Services,
 ): Promise<Accepted | Problem> {
-  if (content !== undefined) await putPayload(database, content);
-  return accepted(await commands.execute(command, context));
+  return accepted(await commands.execute(command, context, content));
 }

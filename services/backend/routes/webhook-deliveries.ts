@@ -1,7 +1,6 @@
 /** What became of the calls of a webhook, and how to deliver one again. */
-import { createHash } from 'node:crypto';
 import { parseRunId } from '#domain/kernel/ids.ts';
-import { keepPayload, putPayload } from '#infra/postgres/payloads.ts';
+import { keepPayload, payloadName } from '#infra/postgres/payloads.ts';
 import { findWebhookToCall } from '#projections/webhooks/queries.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
@@ -94,17 +93,10 @@ const gone = problem('content_removed', 'What the call brought was not kept, or 
 async function contentOf(
   { sha256, payload, size_bytes: sizeBytes }: DeliveredContent,
   { database }: Services,
-): Promise<Pick<ToDeliver, 'payloadSha256' | 'keep' | 'sizeBytes'> | undefined> {
-  if (payload !== null) {
-    const payloadSha256 = createHash('sha256').update(payload).digest('hex');
-    return {
-      payloadSha256,
-      keep: async () => void (await putPayload(database, payload)),
-      sizeBytes,
-    };
-  }
+): Promise<Pick<ToDeliver, 'payloadSha256' | 'payload' | 'sizeBytes'> | undefined> {
+  if (payload !== null) return { payloadSha256: payloadName(payload), payload, sizeBytes };
   if (sha256 === null || !(await keepPayload(database, sha256))) return undefined;
-  return { payloadSha256: sha256, keep: () => Promise.resolve(), sizeBytes };
+  return { payloadSha256: sha256, sizeBytes };
 }
 
 function deliveryJson({ delivery_id: id, code, run_id: runId, kept, ...delivery }: Delivery) {

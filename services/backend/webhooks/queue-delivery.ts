@@ -5,7 +5,7 @@ import type { RunScript } from '#domain/run/commands.ts';
 import type { CalledWebhook } from '#projections/webhooks/queries.ts';
 import { paramsObjection } from '#services/shared/run-requests.ts';
 import { isProblem, notFound, type Problem } from '../http/problem.ts';
-import { accepted, refusalProblem } from '../routes/outcome.ts';
+import { accepted } from '../routes/outcome.ts';
 import { runOf, type Queued } from '../routes/queue-run.ts';
 import type { Services } from '../services.ts';
 
@@ -13,8 +13,8 @@ export interface ToDeliver {
   readonly webhook: CalledWebhook;
   /** Of headers and body. */
   readonly payloadSha256: string;
-  /** Keeps them, once it is sure that they are wanted: a refused call leaves nothing behind. */
-  readonly keep: () => Promise<void>;
+  /** The same themselves, where they are not kept yet: a refused call leaves nothing behind. */
+  readonly payload?: Uint8Array;
   /** Of the body. */
   readonly sizeBytes: number | null;
   readonly redeliveryOf?: string;
@@ -22,7 +22,7 @@ export interface ToDeliver {
 }
 
 export async function queueDelivery(
-  { webhook, payloadSha256, keep, sizeBytes, redeliveryOf, context }: ToDeliver,
+  { webhook, payloadSha256, payload, sizeBytes, redeliveryOf, context }: ToDeliver,
   services: Services,
 ): Promise<Queued | Problem> {
   const { commands, ids, clock, findRunnable } = services;
@@ -48,11 +48,6 @@ export async function queueDelivery(
     // Held: it is released when triggers are resumed.
     ...(webhook.paused && { notBefore: clock.now().toISOString() }),
   };
-  // Whoever calls again is told of the first run, whatever has come to stand in the way of another.
-  const isKeyed = context.fingerprint !== undefined;
-  const refusal = isKeyed ? undefined : await commands.check(command);
-  if (refusal !== undefined) return refusalProblem(refusal);
-  await keep();
-  const outcome = accepted(await commands.execute(command, context));
+  const outcome = accepted(await commands.execute(command, context, payload));
   return isProblem(outcome) ? outcome : { run: await runOf(outcome, services), outcome };
 }
