@@ -168,11 +168,10 @@ export function handlingOf(command: Command): Handling {
     case 'CreateUser':
     case 'ChangeUser':
     case 'ChangeUserPassword':
+    case 'LeaveGroup':
       return bind(userAggregate, command);
     case 'OpenSession':
-    case 'RefreshSession':
     case 'CloseSession':
-    case 'RevokeSession':
       return bind(sessionAggregate, command);
     case 'IssueToken':
     case 'RevokeToken':

@@ -7,6 +7,7 @@ import type { ReadModels } from './projection.ts';
 import { causeDepth } from './runs/cause-depth.ts';
 import { triggerState } from './trigger-state/queries.ts';
 import { listenersOf } from './rules/queries.ts';
+import { membersOf } from './users/queries.ts';
 import { activeRuns, endingsBefore, findRun, planOf } from './runs/queries.ts';
 
 /** @param handOver keeps what a run that has ended tells those that are chained to it */
@@ -18,6 +19,7 @@ export function reactionReads(db: ReadModels, handOver: ReactionReads['handOver'
         status: run.status === 'queued' ? 'queued' : 'running',
         queuedAt: run.queued_at,
       })),
+    membersOf: (groupId) => membersOf(db, groupId),
     pastRun: async (runId) => {
       const run = await findRun(db, runId);
       return (

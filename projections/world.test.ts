@@ -53,6 +53,8 @@ test('groups and e-mail addresses are there or not', async () => {
   const world = worldOf(reads.db);
   expect(await world.groupExists(groupId(2))).toBe(true);
   expect(await world.groupExists(groupId(9))).toBe(false);
+  expect(await world.groupNameTaken('REPORTS', groupId(9))).toBe(true);
+  expect(await world.groupNameTaken('Sums', groupId(9))).toBe(false);
   expect(await world.emailTaken('ada@example.com')).toBe(true);
   expect(await world.emailTaken('bob@example.com')).toBe(false);
   expect(await world.groupInUse(groupId(9))).toBe(false);

@@ -34,6 +34,14 @@ export function worldOf(db: ReadModels): World {
         .select('group_id')
         .where('group_id', '=', groupId)
         .executeTakeFirst()) !== undefined,
+    groupNameTaken: async (name, groupId) =>
+      (await db
+        .selectFrom('groups')
+        .select('group_id')
+        .where(sql<boolean>`lower(name) = lower(${name})`)
+        .where('group_id', '<>', groupId)
+        .limit(1)
+        .executeTakeFirst()) !== undefined,
     groupInUse: async (groupId) =>
       (await db
         .selectFrom('scripts')

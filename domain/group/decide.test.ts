@@ -6,12 +6,22 @@ import { groupAggregate } from './decide.ts';
 import type { GroupEvent } from './events.ts';
 import { defaultGroupId, seededGroups } from './seed.ts';
 
+const facts = { inUse: false, nameTaken: false };
 const { type: _, ...data } = createGroup();
 const created: GroupEvent = { type: 'GroupCreated', data };
 
 describe('given no group', () => {
   test('when it is created, then it is there', () => {
-    given(groupAggregate).when(createGroup()).thenRecords(created);
+    given(groupAggregate).when(createGroup(), facts).thenRecords(created);
+  });
+
+  test('when another has its name, then it is refused', () => {
+    const taken = { ...facts, nameTaken: true };
+    given(groupAggregate).when(createGroup(), taken).thenRefuses('already_exists');
+    given(groupAggregate, created)
+      .when(change({ name: 'Other' }), taken)
+      .thenRefuses('already_exists');
+    given(groupAggregate, created).when(createGroup(), taken).thenRecordsNothing();
   });
 });
 
@@ -26,27 +36,29 @@ describe('given a group', () => {
       data: { groupId: groupId(), color: '#abcdef' },
     };
     const command = change({ name: data.name, color: '#abcdef' });
-    given(groupAggregate, created).when(command).thenRecords(changed);
-    given(groupAggregate, created, changed).when(command).thenRecordsNothing();
+    given(groupAggregate, created).when(command, facts).thenRecords(changed);
+    given(groupAggregate, created, changed).when(command, facts).thenRecordsNothing();
   });
 
   test('when it is deleted, then only while nothing belongs to it, and once', () => {
-    given(groupAggregate, created).when(remove, { inUse: true }).thenRefuses('group_in_use');
-    given(groupAggregate, created).when(remove, { inUse: false }).thenRecords(deleted);
-    given(groupAggregate, created, deleted).when(remove, { inUse: false }).thenRecordsNothing();
-    given(groupAggregate, created, deleted).when(change({})).thenRefuses('not_found');
+    given(groupAggregate, created)
+      .when(remove, { ...facts, inUse: true })
+      .thenRefuses('group_in_use');
+    given(groupAggregate, created).when(remove, facts).thenRecords(deleted);
+    given(groupAggregate, created, deleted).when(remove, facts).thenRecordsNothing();
+    given(groupAggregate, created, deleted).when(change({}), facts).thenRefuses('not_found');
   });
 
   test('when it is where scripts go by default, then it stays', () => {
     const custom = { ...data, groupId: defaultGroupId };
     given(groupAggregate, { type: 'GroupCreated', data: custom })
-      .when({ ...remove, groupId: defaultGroupId }, { inUse: false })
+      .when({ ...remove, groupId: defaultGroupId }, facts)
       .thenRefuses('group_in_use');
   });
 
   test('when it is created again, then nothing is recorded', () => {
     given(groupAggregate, created)
-      .when(createGroup({ name: 'Other' }))
+      .when(createGroup({ name: 'Other' }), facts)
       .thenRecordsNothing();
   });
 });

@@ -5,19 +5,22 @@ import type { GroupEvent } from './events.ts';
 import { defaultGroupId } from './seed.ts';
 import { evolveGroup, initialGroup, type GroupState } from './state.ts';
 
-/** Asked where a group is deleted. */
 export interface GroupFacts {
+  /** Scripts belong to it. */
   readonly inUse: boolean;
+  /** Another group has the name, in whatever case. */
+  readonly nameTaken: boolean;
 }
 
 export function decideGroup(
   state: GroupState,
   command: GroupCommand,
-  facts: GroupFacts | undefined,
+  facts: GroupFacts,
 ): Decision<GroupEvent> {
   const { groupId } = command;
   if (command.type === 'CreateGroup') {
     if (state.status !== 'absent') return accept();
+    if (facts.nameTaken) return nameTaken;
     const { type: _, ...data } = command;
     return accept({ type: 'GroupCreated', data });
   }
@@ -27,18 +30,21 @@ export function decideGroup(
     case 'ChangeGroup': {
       const changes = differing(state.look, command);
       if (Object.keys(changes).length === 0) return accept();
+      if (changes.name !== undefined && facts.nameTaken) return nameTaken;
       return accept({ type: 'GroupChanged', data: { groupId, ...changes } });
     }
     case 'DeleteGroup':
       if (groupId === defaultGroupId) {
         return refuse('group_in_use', 'Scripts go to this group when their author names none.');
       }
-      if (facts?.inUse !== false) {
+      if (facts.inUse) {
         return refuse('group_in_use', 'Scripts belong to it, perhaps deleted ones.');
       }
       return accept({ type: 'GroupDeleted', data: { groupId } });
   }
 }
+
+const nameTaken = refuse('already_exists', 'Another group has this name.');
 
 function differing(look: GroupLook, { changes }: ChangeGroup): Partial<GroupLook> {
   const names = Object.keys(changes) as (keyof GroupLook)[];
@@ -47,12 +53,24 @@ function differing(look: GroupLook, { changes }: ChangeGroup): Partial<GroupLook
   );
 }
 
-export const groupAggregate: Aggregate<
-  GroupState,
-  GroupCommand,
-  GroupEvent,
-  GroupFacts | undefined
-> = {
+/** Nothing is ever recorded in it: whoever holds it alone may give a group a name. */
+const names = 'group-names';
+
+function nameIn(command: GroupCommand): string | undefined {
+  switch (command.type) {
+    case 'CreateGroup':
+      return command.name;
+    case 'ChangeGroup':
+      return command.changes.name;
+    case 'DeleteGroup':
+      return undefined;
+  }
+}
+
+const guardsOf = (command: GroupCommand) =>
+  nameIn(command) === undefined ? [] : ([names] as const);
+
+export const groupAggregate: Aggregate<GroupState, GroupCommand, GroupEvent, GroupFacts> = {
   streamType: 'group',
   initial: initialGroup,
   evolve: evolveGroup,
@@ -60,7 +78,13 @@ export const groupAggregate: Aggregate<
   decide: decideGroup,
   // Scripts that come to a group lock its stream, so that none comes while it goes.
   streamOf: (command) => `group-${command.groupId}`,
-  guards: () => [],
-  gather: async (command, world) =>
-    command.type === 'DeleteGroup' ? { inUse: await world.groupInUse(command.groupId) } : undefined,
+  guards: guardsOf,
+  takesTurns: guardsOf,
+  gather: async (command, world) => {
+    const name = nameIn(command);
+    return {
+      inUse: command.type === 'DeleteGroup' && (await world.groupInUse(command.groupId)),
+      nameTaken: name !== undefined && (await world.groupNameTaken(name, command.groupId)),
+    };
+  },
 };

@@ -50,6 +50,8 @@ export interface World {
   readonly emailTaken: (email: string) => Promise<boolean>;
   /** Whether somebody but this one is an administrator whose account is not disabled. */
   readonly otherAdministrator: (userId: string) => Promise<boolean>;
+  /** Whether a group but this one has a name, in whatever case. */
+  readonly groupNameTaken: (name: string, groupId: string) => Promise<boolean>;
   /** Whether scripts belong to a group, deleted ones among them. */
   readonly groupInUse: (groupId: string) => Promise<boolean>;
   /** Whether a data key has not been destroyed. */

@@ -2,7 +2,15 @@
 import type { Command, EventType, Recorded } from '#domain/aggregates.ts';
 import type { ChainSettings } from '#domain/chain/chain.ts';
 import type { RefusalCode } from '#domain/kernel/decision.ts';
-import type { ChainId, ChannelId, GroupId, RuleId, RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type {
+  ChainId,
+  ChannelId,
+  GroupId,
+  RuleId,
+  RunId,
+  ScriptId,
+  UserId,
+} from '#domain/kernel/ids.ts';
 import type { ChannelKind } from '#domain/channel/channel.ts';
 import type { Happening } from '#domain/notification/notification.ts';
 import type { RunPlan } from '#domain/run/commands.ts';
@@ -32,6 +40,8 @@ export type NewId = (name: string) => string;
 export interface ReactionReads {
   /** Runs of a script that are queued or running, oldest first. */
   readonly activeRuns: (scriptId: ScriptId) => Promise<readonly ActiveRun[]>;
+  /** Everybody who belongs to a group. */
+  readonly membersOf: (groupId: GroupId) => Promise<readonly UserId[]>;
   /** What a run was; `undefined` where there is none. */
   readonly pastRun: (runId: RunId) => Promise<PastRun | undefined>;
   /** Whom to tell of what happens to a script; `undefined` where nobody listens.

@@ -1,4 +1,5 @@
 import type { Reaction } from './reaction.ts';
+import { whenGroupDeletedLeave } from './when-group-deleted-leave.ts';
 import { whenRunFinishedStartChained } from './when-run-finished-start-chained.ts';
 import { whenRunFailedPostNotice } from './when-run-failed-post-notice.ts';
 import { whenRunFailedRetry } from './when-run-failed-retry.ts';
@@ -12,4 +13,5 @@ export const reactions: readonly Reaction[] = [
   whenRunFinishedStartChained,
   whenRunFailedPostNotice,
   whenSomethingHappenedDeliver,
+  whenGroupDeletedLeave,
 ];

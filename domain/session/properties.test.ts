@@ -20,20 +20,4 @@ describe('whatever is done to sessions', () => {
       }),
     );
   });
-
-  test('only the token that was given out last is traded', () => {
-    fc.assert(
-      fc.property(asked, (all) => {
-        const given = new Map<string, string>();
-        for (const { command, streamId, decision } of steps(sessionAggregate, all)) {
-          for (const event of decision.kind === 'accepted' ? decision.events : []) {
-            if (event.type === 'SessionRefreshed' && command.type === 'RefreshSession') {
-              expect(command.presentedHash).toBe(given.get(streamId));
-            }
-            if (event.type !== 'SessionClosed') given.set(streamId, event.data.refreshHash);
-          }
-        }
-      }),
-    );
-  });
 });

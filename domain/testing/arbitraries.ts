@@ -265,17 +265,19 @@ export const runCommand: fc.Arbitrary<RunCommand> = fc.oneof(
   }),
 );
 
-const hash = fc.constantFrom('first', 'second', 'third');
 export const sessionCommand: fc.Arbitrary<SessionCommand> = fc.oneof(
-  fc.record({ type: fc.constant('OpenSession'), sessionId, userId, refreshHash: hash }),
   fc.record({
-    type: fc.constant('RefreshSession'),
+    type: fc.constant('OpenSession'),
     sessionId,
-    presentedHash: hash,
-    nextHash: hash,
-    at: fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-01T00:00:09.000Z'),
+    userId,
+    accountVersion: fc.constantFrom(1, 2),
+    userAgent: fc.option(text),
   }),
-  fc.record({ type: fc.constantFrom('CloseSession', 'RevokeSession'), sessionId }),
+  fc.record({
+    type: fc.constant('CloseSession'),
+    sessionId,
+    reason: fc.constantFrom('logout', 'revoked', 'refresh_reused'),
+  }),
 );
 
 const userSettings = {
@@ -299,9 +301,19 @@ export const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
       { requiredKeys: [] },
     ),
   }),
-  fc.record({ type: fc.constant('ChangeUserPassword'), userId, credentialId: fc.uuid() }),
+  fc.record(
+    {
+      type: fc.constant('ChangeUserPassword'),
+      userId,
+      credentialId: fc.uuid(),
+      keptSessionId: sessionId,
+    },
+    { requiredKeys: ['type', 'userId', 'credentialId'] },
+  ),
+  fc.record({ type: fc.constant('LeaveGroup'), userId, groupId }),
 );
 
+const hash = fc.constantFrom('first', 'second', 'third');
 const look = {
   name: text,
   color: fc.constantFrom('#112233', '#abcdef'),

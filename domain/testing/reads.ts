@@ -6,6 +6,7 @@ const nobodyAsks = () => Promise.reject(new Error('nobody asks'));
 export function reactionReads(known: Partial<ReactionReads> = {}): ReactionReads {
   return {
     activeRuns: nobodyAsks,
+    membersOf: nobodyAsks,
     pastRun: nobodyAsks,
     retryRules: nobodyAsks,
     listeners: nobodyAsks,

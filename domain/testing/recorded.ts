@@ -95,6 +95,7 @@ function worldOf(log: readonly Recorded[]): World {
     },
     channelInUse: () => Promise.resolve(false),
     groupExists: (id) => Promise.resolve(log.some((event) => event.streamId === `group-${id}`)),
+    groupNameTaken: () => Promise.resolve(false),
     groupInUse: (id) =>
       Promise.resolve(
         log.some(

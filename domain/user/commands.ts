@@ -1,4 +1,4 @@
-import type { UserId } from '#domain/kernel/ids.ts';
+import type { GroupId, UserId } from '#domain/kernel/ids.ts';
 import type { UserCreated, UserPasswordChanged, UserSettings } from './events.ts';
 
 export type CreateUser = UserCreated['data'] & { readonly type: 'CreateUser' };
@@ -14,4 +14,11 @@ export type ChangeUserPassword = UserPasswordChanged['data'] & {
   readonly type: 'ChangeUserPassword';
 };
 
-export type UserCommand = CreateUser | ChangeUser | ChangeUserPassword;
+/** The group is gone. */
+export interface LeaveGroup {
+  readonly type: 'LeaveGroup';
+  readonly userId: UserId;
+  readonly groupId: GroupId;
+}
+
+export type UserCommand = CreateUser | ChangeUser | ChangeUserPassword | LeaveGroup;

@@ -1,5 +1,5 @@
 import { given } from '#domain/testing/given.ts';
-import { groupId, userId } from '#domain/testing/ids.ts';
+import { groupId, sessionId, userId } from '#domain/testing/ids.ts';
 import { createUser } from '#domain/testing/samples.ts';
 import { describe, test } from 'vitest';
 import type { ChangeUser } from './commands.ts';
@@ -51,11 +51,21 @@ describe('given an account', () => {
   });
 
   test('when it gets a password, then the one before is named no longer', () => {
-    const command = { userId: userId(), credentialId: 'another' };
+    const command = { userId: userId(), credentialId: 'another', keptSessionId: sessionId() };
     const event: UserEvent = { type: 'UserPasswordChanged', data: command };
     const ask = { type: 'ChangeUserPassword', ...command } as const;
     given(userAggregate, created).when(ask, alone).thenRecords(event);
     given(userAggregate, created, event).when(ask, alone).thenRecordsNothing();
+  });
+});
+
+describe('given a group that is gone', () => {
+  test('when somebody of it leaves, then they belong to their other groups', () => {
+    const both = { ...created, data: { ...data, groupIds: [groupId(1), groupId(2)] } };
+    const left = changed({ groupIds: [groupId(1)] });
+    const leave = { type: 'LeaveGroup', userId: userId(), groupId: groupId(2) } as const;
+    given(userAggregate, both).when(leave, alone).thenRecords(left);
+    given(userAggregate, both, left).when(leave, alone).thenRecordsNothing();
   });
 });
 

@@ -28,9 +28,14 @@ export function decideUser(
     case 'ChangeUser':
       return change(state.settings, command, facts);
     case 'ChangeUserPassword': {
-      const { credentialId } = command;
-      if (credentialId === state.credentialId) return accept();
-      return accept({ type: 'UserPasswordChanged', data: { userId, credentialId } });
+      if (command.credentialId === state.credentialId) return accept();
+      const { type: _, ...data } = command;
+      return accept({ type: 'UserPasswordChanged', data });
+    }
+    case 'LeaveGroup': {
+      const groupIds = state.settings.groupIds.filter((id) => id !== command.groupId);
+      if (groupIds.length === state.settings.groupIds.length) return accept();
+      return accept({ type: 'UserChanged', data: { userId, groupIds } });
     }
   }
 }

@@ -2,7 +2,7 @@
  *  a field never changes its meaning. A password's hash is kept apart; only its id is here. */
 import type { Role } from '#domain/kernel/actor.ts';
 import type { DomainEvent } from '#domain/kernel/event.ts';
-import type { GroupId, UserId } from '#domain/kernel/ids.ts';
+import type { GroupId, SessionId, UserId } from '#domain/kernel/ids.ts';
 
 /** What an administrator decides of an account. */
 export interface UserSettings {
@@ -10,7 +10,7 @@ export interface UserSettings {
   readonly role: Role;
   readonly groupIds: readonly GroupId[];
   readonly canAudit: boolean;
-  /** Nobody gets in by it: neither with its password nor with its tokens. */
+  /** Nobody gets in by it: neither with its password nor with its tokens. Sessions end for good. */
   readonly disabled: boolean;
 }
 
@@ -30,10 +30,15 @@ export type UserChanged = DomainEvent<
   Partial<UserSettings> & { readonly userId: UserId }
 >;
 
-/** Another password; the one before counts no longer. */
+/** Another password; the one before counts no longer, nor do sessions that were opened before. */
 export type UserPasswordChanged = DomainEvent<
   'UserPasswordChanged',
-  { readonly userId: UserId; readonly credentialId: string }
+  {
+    readonly userId: UserId;
+    readonly credentialId: string;
+    /** The one session that goes on: its owner changed the password in it. */
+    readonly keptSessionId?: SessionId;
+  }
 >;
 
 export type UserEvent = UserCreated | UserChanged | UserPasswordChanged;

@@ -25,7 +25,7 @@ let platform: TestPlatform;
 beforeAll(async () => {
   platform = await openTestPlatform();
   await platform.accepted(createGroup());
-  await platform.accepted(createGroup({ groupId: groupId(2) }));
+  await platform.accepted(createGroup({ groupId: groupId(2), name: 'Sums' }));
 });
 afterAll(() => platform.close());
 
@@ -101,7 +101,7 @@ describe('when many ask at the same moment', () => {
     const take = (client: pg.PoolClient) =>
       client.query(
         `INSERT INTO users VALUES
-        ($1, 1, 'eve@example.com', 'Eve', 'viewer', '[]', false, false, $1, now())`,
+        ($1, 1, 'eve@example.com', 'Eve', 'viewer', '[]', false, false, $1, now(), 1)`,
         [userId(8)],
       );
     const late = createUser({ userId: userId(9), email: 'eve@example.com' });
@@ -162,7 +162,9 @@ describe('when many ask at the same moment', () => {
 
   test('to make the same thing, then it is made once', async () => {
     const outcomes = await Promise.all(
-      Array.from({ length: 10 }, () => execute(createGroup({ groupId: groupId(3) }))),
+      Array.from({ length: 10 }, () =>
+        execute(createGroup({ groupId: groupId(3), name: 'Third' })),
+      ),
     );
     expect(outcomes.flatMap(recordedBy)).toHaveLength(1);
   });

@@ -2,8 +2,14 @@ import type { Commands } from '#domain/ports/commands.ts';
 import type { Reaction } from '#domain/reactions/reaction.ts';
 import { reactions } from '#domain/reactions/registry.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
-import { runId, scriptId } from '#domain/testing/ids.ts';
-import { createGroup, createScript, finishRun, runScript } from '#domain/testing/samples.ts';
+import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
+import {
+  createGroup,
+  createScript,
+  createUser,
+  finishRun,
+  runScript,
+} from '#domain/testing/samples.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { eventsVisible, openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { reactionReads } from '#projections/reaction-reads.ts';
@@ -81,6 +87,20 @@ describe('given a script with a run that runs and one that waits', () => {
     const before = await eventCount();
     expect(await react()).toBe(0);
     expect(await eventCount()).toBe(before);
+  });
+});
+
+describe('given a group with members', () => {
+  test('when it is deleted, then they leave it, however often that is looked at', async () => {
+    const group = groupId(2);
+    await platform.accepted(createGroup({ groupId: group, name: 'Sums' }));
+    await platform.accepted(createUser({ groupIds: [groupId(1), group] }));
+    await platform.accepted({ type: 'DeleteGroup', groupId: group });
+    await react();
+    await platform.pool.query('DELETE FROM checkpoints');
+    await react();
+    const { rows } = await platform.pool.query('SELECT group_ids, stream_version FROM users');
+    expect(rows).toEqual([{ group_ids: [groupId(1)], stream_version: 2 }]);
   });
 });
 

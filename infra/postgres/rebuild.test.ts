@@ -261,7 +261,7 @@ describe('the tables after a rebuild', () => {
       ARRAY(SELECT conname || pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = c.oid
         ORDER BY 1) AS constraints,
       ARRAY(SELECT attname || format_type(atttypid, atttypmod) || attcollation FROM pg_attribute
-        WHERE attrelid = c.oid AND attnum > 0 ORDER BY attnum) AS columns
+        WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum) AS columns
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind = 'r' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
     ORDER BY 1`;

@@ -1,5 +1,6 @@
 import type { Command } from '#domain/aggregates.ts';
-import { groupId, sessionId, userId } from '#domain/testing/ids.ts';
+import type { SessionId } from '#domain/kernel/ids.ts';
+import { commandId, groupId, sessionId, userId } from '#domain/testing/ids.ts';
 import { at, recordAll } from '#domain/testing/recorded.ts';
 import { createUser } from '#domain/testing/samples.ts';
 import { sql } from 'kysely';
@@ -16,22 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
-function open(number = 1): Command {
+function open(number = 1, accountVersion = 1): Command {
   const ids = { sessionId: sessionId(number), userId: userId() };
-  return { type: 'OpenSession', ...ids, refreshHash: 'first' };
+  return { type: 'OpenSession', ...ids, accountVersion, userAgent: 'Firefox' };
 }
 
-function refresh(presentedHash: string, nextHash: string): Command {
-  return {
-    type: 'RefreshSession',
-    sessionId: sessionId(),
-    presentedHash,
-    nextHash,
-    at: at(0).toISOString(),
-  };
-}
-
-const close: Command = { type: 'CloseSession', sessionId: sessionId() };
+const close: Command = { type: 'CloseSession', sessionId: sessionId(), reason: 'logout' };
 
 async function rowOnce(...commands: readonly Command[]) {
   const { sessions } = await rowsAfter(reads.db, [sessionsProjection], [await recordAll(commands)]);
@@ -42,41 +33,50 @@ const opened = {
   session_id: sessionId(),
   stream_version: 1,
   user_id: userId(),
-  refresh_hash: 'first',
+  account_version: 1,
   opened_at: at(1),
-  refreshed_at: at(1),
+  ip: '192.0.2.1',
+  user_agent: 'Firefox',
   closed_at: null,
 };
 
 describe('given a session', () => {
-  test('when it is open, then its row has the token that counts', async () => {
+  test('when it is open, then its row says from where', async () => {
     expect(await rowOnce(open())).toEqual(opened);
   });
 
-  test('when its token was traded, then its row has the next', async () => {
-    const refreshed = { refresh_hash: 'second', refreshed_at: at(2), stream_version: 2 };
-    expect(await rowOnce(open(), refresh('first', 'second'))).toEqual({ ...opened, ...refreshed });
-  });
-
-  test('when it has ended, by whatever, then its row says so', async () => {
+  test('when it has ended, then its row says so', async () => {
     const closed = { ...opened, closed_at: at(2), stream_version: 2 };
     expect(await rowOnce(open(), close)).toEqual(closed);
-    expect(await rowOnce(open(), refresh('forged', 'second'))).toEqual(closed);
   });
 });
 
-describe('given somebody with three sessions, one of them ended', () => {
-  const ids = [1, 2, 3].map((number) => sessionId(number));
-  beforeAll(async () => {
-    const commands = [createUser(), open(1), open(2), open(3), close];
-    await applyAll([usersProjection, sessionsProjection], reads.db, await recordAll(commands));
+describe('given somebody with four sessions, one of them ended, one opened too late', () => {
+  const ids = [1, 2, 3, 4].map((number) => sessionId(number));
+  const changed = async (...commands: readonly Command[]) => {
+    const before = [createUser(), open(1), open(2), open(3), open(4, 9), close];
+    const events = await recordAll([...before, ...commands]);
+    for (const table of ['users', 'sessions'])
+      await sql.raw(`DELETE FROM ${table}`).execute(reads.db);
+    await applyAll([usersProjection, sessionsProjection], reads.db, events);
+    return (await findOpenSessions(reads.db, ids)).map((one) => one.session_id).toSorted();
+  };
+  const set = (disabled: boolean): Command => ({
+    type: 'ChangeUser',
+    userId: userId(),
+    changes: { disabled },
+  });
+  const password = (keptSessionId?: SessionId): Command => ({
+    type: 'ChangeUserPassword',
+    userId: userId(),
+    credentialId: commandId(keptSessionId === undefined ? 7 : 8),
+    ...(keptSessionId && { keptSessionId }),
   });
 
   test('then the open ones are found, with their owner', async () => {
+    expect(await changed()).toEqual([sessionId(2), sessionId(3)]);
     expect(await findOpenSession(reads.db, sessionId(2))).toEqual({
       session_id: sessionId(2),
-      refresh_hash: 'first',
-      refreshed_at: at(3),
       user_id: userId(),
       email: 'ada@example.com',
       name: 'Ada',
@@ -86,12 +86,18 @@ describe('given somebody with three sessions, one of them ended', () => {
     });
     expect(await findOpenSession(reads.db, sessionId(1))).toBeUndefined();
     expect(await findOpenSession(reads.db, sessionId(9))).toBeUndefined();
-    expect(await findOpenSessions(reads.db, ids)).toHaveLength(2);
   });
 
-  test('when their owner is disabled, then none counts', async () => {
-    await sql`UPDATE users SET disabled = true`.execute(reads.db);
-    expect(await findOpenSession(reads.db, sessionId(2))).toBeUndefined();
-    expect(await findOpenSessions(reads.db, ids)).toEqual([]);
+  test('when their owner is disabled, then none counts, also when they are enabled again', async () => {
+    expect(await changed(set(true))).toEqual([]);
+    expect(await changed(set(true), set(false))).toEqual([]);
+  });
+
+  test('when the password changes, then none counts but the one that changed it', async () => {
+    expect(await changed(password())).toEqual([]);
+    expect(await changed(password(sessionId(2)))).toEqual([sessionId(2)]);
+    expect(await changed(password(sessionId(2)), open(5, 2))).toEqual([sessionId(2)]);
+    expect(await changed(password(sessionId(2)), password())).toEqual([]);
+    expect(await changed(password(sessionId(2)), set(true), set(false))).toEqual([]);
   });
 });

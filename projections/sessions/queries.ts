@@ -6,9 +6,6 @@ import { statement } from '../statement.ts';
 /** A sign-in that still counts, with its owner as of now. */
 export interface OpenSession {
   readonly session_id: string;
-  /** SHA-256 of the refresh token that is good now. */
-  readonly refresh_hash: string;
-  readonly refreshed_at: Date;
   readonly user_id: string;
   readonly email: string;
   readonly name: string;
@@ -17,7 +14,8 @@ export interface OpenSession {
   readonly can_audit: boolean;
 }
 
-/** The session, unless it was closed or its owner disabled. */
+/** The session, unless it was closed or its account has ended it: by another password, or by having been
+ *  disabled, whatever it is now. */
 export async function findOpenSession(
   db: ReadModels,
   sessionId: SessionId,
@@ -34,8 +32,11 @@ export async function findOpenSessions(
   return await openSessions(db, sessionIds);
 }
 
+/** Of a session `s` and its user `u`. */
+export const stillCounts = `s.closed_at IS NULL AND NOT u.disabled
+  AND (s.account_version = u.access_version OR s.session_id = u.kept_session_id)`;
+
 const openSessions = statement<OpenSession>(`
-  SELECT s.session_id, s.refresh_hash, s.refreshed_at, u.user_id, u.email, u.name, u.role, u.group_ids,
-    u.can_audit
+  SELECT s.session_id, u.user_id, u.email, u.name, u.role, u.group_ids, u.can_audit
   FROM sessions s JOIN users u USING (user_id)
-  WHERE s.session_id = ANY($1::uuid[]) AND s.closed_at IS NULL AND NOT u.disabled`);
+  WHERE s.session_id = ANY($1::uuid[]) AND ${stillCounts}`);

@@ -4,9 +4,12 @@ export interface SessionsTable {
   readonly session_id: string;
   readonly stream_version: number;
   readonly user_id: string;
-  readonly refresh_hash: string;
+  /** Null: of an old program; it counts no longer. */
+  readonly account_version: number | null;
   readonly opened_at: Date;
-  readonly refreshed_at: Date;
+  /** Where it was opened from, and by what. */
+  readonly ip: string | null;
+  readonly user_agent: string | null;
   readonly closed_at: Date | null;
 }
 
@@ -14,8 +17,9 @@ export const sessionColumns: Columns<SessionsTable> = {
   session_id: 'uuid',
   stream_version: 'bigint',
   user_id: 'uuid',
-  refresh_hash: 'text',
+  account_version: 'bigint',
   opened_at: 'timestamptz',
-  refreshed_at: 'timestamptz',
+  ip: 'text',
+  user_agent: 'text',
   closed_at: 'timestamptz',
 };

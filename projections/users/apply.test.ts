@@ -22,6 +22,8 @@ const ada = {
   can_audit: true,
   disabled: false,
   credential_id: commandId(),
+  access_version: 1,
+  kept_session_id: null,
   created_at: at(1),
 };
 

@@ -24,6 +24,8 @@ export const usersProjection: Projection = rowProjection<UsersTable, Recorded<Us
         can_audit: event.data.canAudit,
         disabled: false,
         credential_id: event.data.credentialId,
+        access_version: event.version,
+        kept_session_id: null,
         created_at: event.recordedAt,
       };
     }
@@ -38,10 +40,16 @@ export const usersProjection: Projection = rowProjection<UsersTable, Recorded<Us
           group_ids: groupIds ?? row.group_ids,
           can_audit: canAudit ?? row.can_audit,
           disabled: disabled ?? row.disabled,
+          ...(disabled === true && { access_version: event.version, kept_session_id: null }),
         };
       }
       case 'UserPasswordChanged':
-        return { ...row, credential_id: event.data.credentialId };
+        return {
+          ...row,
+          credential_id: event.data.credentialId,
+          access_version: event.version,
+          kept_session_id: event.data.keptSessionId ?? null,
+        };
     }
   },
 });

@@ -1,10 +1,14 @@
-import type { UserId } from '#domain/kernel/ids.ts';
+import { known, parseUserId, type GroupId, type UserId } from '#domain/kernel/ids.ts';
+import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { UsersTable } from './table.ts';
 
+/** An account as administrators see it. */
+export type UserView = UsersTable & { readonly last_login_at: Date | null };
+
 /** One account; `undefined` where there is none. */
-export async function findUser(db: ReadModels, userId: UserId): Promise<UsersTable | undefined> {
-  return await db.selectFrom('users').selectAll().where('user_id', '=', userId).executeTakeFirst();
+export async function findUser(db: ReadModels, userId: UserId): Promise<UserView | undefined> {
+  return await accounts(db).where('user_id', '=', userId).executeTakeFirst();
 }
 
 /** The account of a lower-case e-mail address. */
@@ -20,8 +24,25 @@ export async function listUsers(
   db: ReadModels,
   after: UserId | undefined,
   limit: number,
-): Promise<readonly UsersTable[]> {
-  let query = db.selectFrom('users').selectAll().orderBy('user_id', 'desc').limit(limit);
+): Promise<readonly UserView[]> {
+  let query = accounts(db).orderBy('user_id', 'desc').limit(limit);
   if (after !== undefined) query = query.where('user_id', '<', after);
   return await query.execute();
+}
+
+/** Everybody who belongs to a group. */
+export async function membersOf(db: ReadModels, groupId: GroupId): Promise<readonly UserId[]> {
+  const rows = await db
+    .selectFrom('users')
+    .select('user_id')
+    .where(sql<boolean>`group_ids ? ${groupId}`)
+    .orderBy('user_id')
+    .execute();
+  return rows.map((row) => known(parseUserId, row.user_id));
+}
+
+function accounts(db: ReadModels) {
+  const lastLogin = sql<Date | null>`(SELECT s.opened_at FROM sessions s
+    WHERE s.user_id = users.user_id ORDER BY s.opened_at DESC LIMIT 1)`;
+  return db.selectFrom('users').selectAll().select(lastLogin.as('last_login_at'));
 }

@@ -11,6 +11,10 @@ export interface UsersTable {
   readonly can_audit: boolean;
   readonly disabled: boolean;
   readonly credential_id: string;
+  /** Of the account's events, the last that ended its sessions: those opened after it count. */
+  readonly access_version: number;
+  /** The session that was spared then. */
+  readonly kept_session_id: string | null;
   readonly created_at: Date;
 }
 
@@ -24,5 +28,7 @@ export const userColumns: Columns<UsersTable> = {
   can_audit: 'boolean',
   disabled: 'boolean',
   credential_id: 'uuid',
+  access_version: 'bigint',
+  kept_session_id: 'uuid',
   created_at: 'timestamptz',
 };

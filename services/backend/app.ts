@@ -30,6 +30,7 @@ import { wheelOf, type Wheel } from './sdk/wheel.ts';
 import type { Parts, Services } from './services.ts';
 import { purgeStoredAnswers } from './stores/idempotency-answers.ts';
 import { purgeFailures } from './stores/login-failures.ts';
+import { purgeSessionTokens } from './stores/session-tokens.ts';
 import { purgeTickets } from './stores/ws-tickets.ts';
 import { version } from '#services/shared/version.ts';
 import { TokenUses } from '#services/shared/token-uses.ts';
@@ -143,6 +144,7 @@ async function purgeOnce({ database, clock }: Services): Promise<boolean> {
   const isMore = [
     await purgeStoredAnswers(database, now),
     await purgeFailures(database, now),
+    await purgeSessionTokens(database, now),
     await purgeTickets(database),
   ];
   return isMore.includes(true);

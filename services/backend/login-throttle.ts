@@ -1,22 +1,24 @@
-/** How often sign-ins may fail: 5 times per account and 20 per address in 5 minutes (contract §6).
+/** How often sign-ins may fail: 5 times per account and 20 per address in 5 minutes (contract §6), whichever
+ *  backends they come to.
  *
  *  An address from which the account was signed in before has a count of its own for it, so that
  *  failures elsewhere never lock its owner out. */
 import type { UserId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { addFailure, clearFailures, readFailures } from './stores/login-failures.ts';
+import { clearFailures, countAttempt, takeBack } from './stores/login-failures.ts';
+import { Turns } from './turns.ts';
 
 const perAccount = 5;
 const perAddress = 20;
 export const windowSeconds = 300;
-/** Attempts on one account that may wait for each other. */
+/** Attempts that are looked at together: what has not failed yet is to keep nobody out. */
+const atOncePerAddress = 10;
 const maxWaiting = 50;
 
-const signedInFrom = `SELECT 1 FROM (
-    SELECT session_id FROM sessions WHERE user_id = $1 ORDER BY opened_at DESC LIMIT 50) s
-  JOIN events e ON e.stream_id = 'session-' || s.session_id AND e.version = 1
-  WHERE e.metadata ->> 'ip' = $2 LIMIT 1`;
+const signedInFrom = `SELECT FROM (
+    SELECT ip FROM sessions WHERE user_id = $1 ORDER BY opened_at DESC LIMIT 50) s
+  WHERE ip = $2 LIMIT 1`;
 
 export interface Attempt {
   /** As it was typed, in lower case. */
@@ -29,10 +31,17 @@ export type Admission =
   | { readonly kind: 'checked'; readonly matches: boolean }
   | { readonly kind: 'throttled'; readonly retryAfterSeconds: number; readonly limit: number };
 
+/** What an attempt counts for. */
+interface Subject {
+  readonly name: string;
+  readonly limit: number;
+  readonly atOnce: number;
+}
+
 export class LoginThrottle {
   readonly #db: Queryable;
   readonly #clock: Clock;
-  readonly #queues = new Map<string, { waiting: number; last: Promise<unknown> }>();
+  readonly #turns = new Turns();
 
   constructor(db: Queryable, clock: Clock) {
     this.#db = db;
@@ -42,52 +51,58 @@ export class LoginThrottle {
   /** Lets `check` look at the password unless too many failed before, and counts its failure.
    *  Attempts on one account wait for each other, so that many at once count like many in turn. */
   async admit(attempt: Attempt, check: () => Promise<boolean>): Promise<Admission> {
-    const queue = this.#queues.get(attempt.email) ?? { waiting: 0, last: Promise.resolve() };
-    if (queue.waiting >= maxWaiting) {
-      return { kind: 'throttled', retryAfterSeconds: 1, limit: perAccount };
-    }
-    this.#queues.set(attempt.email, queue);
-    queue.waiting += 1;
-    const turn = queue.last.then(() => this.#attempt(attempt, check));
-    queue.last = turn.catch(() => undefined);
+    const subjects = await this.#subjectsOf(attempt);
+    const taken: Subject[] = [];
     try {
-      return await turn;
+      for (const subject of subjects) {
+        if (!(await this.#turns.take(subject.name, subject.atOnce, maxWaiting))) {
+          return { kind: 'throttled', retryAfterSeconds: 1, limit: subject.limit };
+        }
+        taken.push(subject);
+      }
+      return await this.#attempt(subjects, check);
     } finally {
-      queue.waiting -= 1;
-      if (queue.waiting === 0) this.#queues.delete(attempt.email);
+      for (const { name } of taken) this.#turns.giveBack(name);
     }
   }
 
-  async #attempt(attempt: Attempt, check: () => Promise<boolean>): Promise<Admission> {
-    const limits = await this.#limitsFor(attempt);
-    const subjects = [...limits.keys()];
+  /** It counts as failed until it is known to be right, so that no other backend counts less. */
+  async #attempt(
+    [account, ...others]: readonly [Subject, ...Subject[]],
+    check: () => Promise<boolean>,
+  ): Promise<Admission> {
+    const subjects = [account, ...others];
     const now = this.#clock.now();
-    const counts = await readFailures(this.#db, subjects, now);
-    for (const [subject, limit] of limits) {
-      const count = counts.get(subject);
-      if (count === undefined || count.failures < limit) continue;
+    const names = subjects.map(({ name }) => name);
+    const counts = await countAttempt(this.#db, names, now);
+    for (const { name, limit } of subjects) {
+      const count = counts.get(name);
+      if (count === undefined || count.failures <= limit) continue;
       const retryAfterSeconds = (count.windowEndsAt.getTime() - now.getTime()) / 1000;
       return { kind: 'throttled', retryAfterSeconds: Math.ceil(retryAfterSeconds), limit };
     }
     const matches = await check();
-    if (!matches) await addFailure(this.#db, subjects, this.#clock.now());
-    else if (counts.size > 0) await clearFailures(this.#db, [subjects[0] ?? '']);
+    if (matches) {
+      await clearFailures(this.#db, account.name);
+      for (const { name } of others) await takeBack(this.#db, name);
+    }
     return { kind: 'checked', matches };
   }
 
-  /** What counts this attempt, the account's own count first. */
-  async #limitsFor({ email, userId, ip }: Attempt): Promise<ReadonlyMap<string, number>> {
+  /** The account's own count first. */
+  async #subjectsOf({ email, userId, ip }: Attempt): Promise<readonly [Subject, ...Subject[]]> {
+    const account = { limit: perAccount, atOnce: 1 };
     if (userId !== undefined && (await this.#hasSignedInFrom(userId, ip))) {
-      return new Map([[`account ${email} from ${ip}`, perAccount]]);
+      return [{ ...account, name: `account ${email} from ${ip}` }];
     }
-    return new Map([
-      [`account ${email}`, perAccount],
-      [`address ${ip}`, perAddress],
-    ]);
+    return [
+      { ...account, name: `account ${email}` },
+      { name: `address ${ip}`, limit: perAddress, atOnce: atOncePerAddress },
+    ];
   }
 
   async #hasSignedInFrom(userId: UserId, ip: string): Promise<boolean> {
-    const { rows } = await this.#db.query(signedInFrom, [userId, ip]);
-    return rows.length > 0;
+    const { rowCount } = await this.#db.query(signedInFrom, [userId, ip]);
+    return rowCount === 1;
   }
 }

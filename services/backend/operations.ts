@@ -41,6 +41,7 @@ import { templateOperations } from './routes/templates.ts';
 import { tokenOperations } from './routes/tokens.ts';
 import { triggerOperations } from './routes/triggers.ts';
 import { ownAccountOperations } from './routes/own-account.ts';
+import { userAccessOperations } from './routes/user-access.ts';
 import { userOperations } from './routes/users.ts';
 import { webhookDeliveryOperations } from './routes/webhook-deliveries.ts';
 import { webhookOperations } from './routes/webhooks.ts';
@@ -90,6 +91,7 @@ export const operations: readonly Operation[] = [
   ...ruleOperations,
   ...deliveryOperations,
   ...userOperations,
+  ...userAccessOperations,
   ...auditOperations,
   ...auditVerifyOperations,
   ...auditExportOperations,

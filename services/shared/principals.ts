@@ -5,9 +5,7 @@ import type { OpenSession } from '#projections/sessions/queries.ts';
 import type { LiveToken } from '#projections/tokens/queries.ts';
 
 /** Whom a session stands for. */
-export function principalOf(
-  owner: Omit<OpenSession, 'session_id' | 'refresh_hash' | 'refreshed_at'>,
-): Principal {
+export function principalOf(owner: Omit<OpenSession, 'session_id'>): Principal {
   return {
     userId: known(parseUserId, owner.user_id),
     email: owner.email,

@@ -1,6 +1,6 @@
 /** The dashboard's refresh token: `<session id>.<256 bits that nobody can guess>` in a cookie that scripts of a page
  *  cannot read. Only its SHA-256 is stored. */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { parseSessionId, type SessionId } from '#domain/kernel/ids.ts';
 
 export const refreshTokenDays = 14;
@@ -45,11 +45,6 @@ export function refreshTokenIn(
   if (text === undefined || !/^[\w-]{36}\.[\w-]{43}$/.test(text)) return undefined;
   const sessionId = parseSessionId(text.slice(0, 36));
   return sessionId === undefined ? undefined : tokenOf(sessionId, text);
-}
-
-/** Compares hashes in constant time. */
-export function isSameHash(one: string, other: string): boolean {
-  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }
 
 /** The `Set-Cookie` header that gives the token to a browser. */

@@ -80,7 +80,7 @@ const logout = operation({
   handle: async (call, { commands }) => {
     const { sessionId } = call;
     const outcome = accepted(
-      await commands.execute({ type: 'CloseSession', sessionId }, call.context),
+      await commands.execute({ type: 'CloseSession', sessionId, reason: 'logout' }, call.context),
     );
     if (isProblem(outcome)) return outcome;
     return nothing(204, { 'Set-Cookie': noCookie(call.secure), ...positionHeader(outcome) });

@@ -13,7 +13,7 @@ import { Group, GroupChange, GroupPage, NewGroup } from '../schemas/people.ts';
 import type { Services } from '../services.ts';
 import { accepted, positionHeader } from './outcome.ts';
 import { groupJson } from './views.ts';
-import { visibleGroups } from './visible.ts';
+import { isIn, visibleGroups } from './visible.ts';
 
 const list = operation({
   method: 'get',
@@ -50,6 +50,7 @@ const create = operation({
   path: '/api/v1/groups',
   operationId: 'createGroup',
   summary: 'Make a group',
+  description: 'No two have the same name, in whatever case.',
   tag: 'Groups',
   access,
   creates: true,
@@ -57,10 +58,27 @@ const create = operation({
   responses: {
     201: { description: 'Made.', schema: Group, headers: ['Location', 'Orch-Position'] },
   },
+  refusals: ['already_exists'],
   handle: async ({ body: { name, color = '#64748b', icon = 'folder' }, context }, services) => {
     const groupId = known(parseGroupId, services.ids.next());
     const command = { type: 'CreateGroup', groupId, name, color, icon } as const;
     return await carryOut(command, context, services);
+  },
+});
+
+const get = operation({
+  method: 'get',
+  path: '/api/v1/groups/{group_id}',
+  operationId: 'getGroup',
+  summary: 'Read a group',
+  tag: 'Groups',
+  access: { right: 'groups.read' },
+  parameters,
+  responses: { 200: { description: 'The group.', schema: Group } },
+  handle: async ({ principal, parameters: { group_id: groupId } }, { readModels }) => {
+    if (!isIn(principal, groupId)) return notFound;
+    const [group] = await listGroups(readModels, [groupId], undefined, 1);
+    return group === undefined ? notFound : json(200, groupJson(group));
   },
 });
 
@@ -69,6 +87,7 @@ const change = operation({
   path: '/api/v1/groups/{group_id}',
   operationId: 'changeGroup',
   summary: 'Change how a group looks',
+  description: 'No two have the same name, in whatever case.',
   tag: 'Groups',
   access,
   parameters,
@@ -78,6 +97,7 @@ const change = operation({
     mediaTypes: ['application/merge-patch+json'],
   },
   responses: { 200: { description: 'As it is now.', schema: Group, headers: ['Orch-Position'] } },
+  refusals: ['already_exists'],
   handle: async ({ parameters: { group_id: groupId }, body: changes, context }, services) =>
     await carryOut({ type: 'ChangeGroup', groupId, changes }, context, services),
 });
@@ -87,6 +107,7 @@ const remove = operation({
   path: '/api/v1/groups/{group_id}',
   operationId: 'deleteGroup',
   summary: 'Delete a group that no script belongs to',
+  description: 'Its members leave it.',
   tag: 'Groups',
   access,
   parameters,
@@ -116,4 +137,4 @@ async function carryOut(
   });
 }
 
-export const groupOperations: readonly Operation[] = [list, create, change, remove];
+export const groupOperations: readonly Operation[] = [list, create, get, change, remove];

@@ -1,11 +1,5 @@
 /** What people do with their own account: where they are signed in, and their password. */
-import {
-  known,
-  parseCommandId,
-  parseSessionId,
-  type SessionId,
-  type UserId,
-} from '#domain/kernel/ids.ts';
+import type { SessionId, UserId } from '#domain/kernel/ids.ts';
 import { mayAnywhere } from '#domain/kernel/rights.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { getCredential, putCredential } from '#infra/postgres/credentials.ts';
@@ -13,7 +7,6 @@ import { findOpenSession } from '#projections/sessions/queries.ts';
 import { findUser } from '#projections/users/queries.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
-import { refreshTokenDays } from '../http/refresh-cookie.ts';
 import { json, nothing } from '../http/reply.ts';
 import { isTooLong, maxPasswordBytes } from '../passwords.ts';
 import { pathParameters } from '../schemas/common.ts';
@@ -23,11 +16,9 @@ import { listOpenSessions } from '../stores/open-sessions.ts';
 import { badField } from './new-script.ts';
 import { accepted, positionHeader, type Accepted } from './outcome.ts';
 import { tooMany } from './sign-in.ts';
+import { sessionJson } from './views.ts';
 
 const tag = 'Authentication';
-const dayMs = 24 * 60 * 60 * 1000;
-/** More than anybody looks at. */
-const maxSessions = 200;
 
 const list = operation({
   method: 'get',
@@ -38,14 +29,9 @@ const list = operation({
   access: 'session',
   responses: { 200: { description: 'Your sessions.', schema: SessionItems } },
   handle: async ({ principal, sessionId }, services) => {
-    const sessions = await openSessions(principal.userId, services);
-    return json(200, {
-      items: sessions.map(({ session_id: id, ...times }) => ({
-        id,
-        current: id === sessionId,
-        ...times,
-      })),
-    });
+    const { database, clock } = services;
+    const sessions = await listOpenSessions(database, principal.userId, clock.now());
+    return json(200, { items: sessions.map((one) => sessionJson(one, sessionId)) });
   },
 });
 
@@ -65,7 +51,7 @@ const revoke = operation({
     if (session === undefined || !(isOwn || mayAnywhere(principal, 'users.manage'))) {
       return notFound;
     }
-    const command = { type: 'RevokeSession', sessionId } as const;
+    const command = { type: 'CloseSession', sessionId, reason: 'revoked' } as const;
     const outcome = accepted(await services.commands.execute(command, context));
     return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
   },
@@ -114,8 +100,7 @@ interface PasswordChange {
   readonly keep?: SessionId;
 }
 
-/** Gives an account another password. Sessions end before, so that none outlives it where this is
- *  interrupted, and again after it, for those that the old one opened meanwhile. */
+/** Gives an account another password, which ends its sessions. */
 export async function changePassword(
   { userId, password, keep }: PasswordChange,
   context: CommandContext,
@@ -127,37 +112,9 @@ export async function changePassword(
   const { commands, database, ids, passwords } = services;
   const credentialId = ids.next();
   await putCredential(database, credentialId, await passwords.hash(password));
-  await endSessions(userId, keep, context, services);
-  const command = { type: 'ChangeUserPassword', userId, credentialId } as const;
-  const outcome = accepted(await commands.execute(command, context));
-  if (!isProblem(outcome)) await endSessions(userId, keep, context, services);
-  return outcome;
-}
-
-async function endSessions(
-  userId: UserId,
-  keep: SessionId | undefined,
-  context: CommandContext,
-  services: Services,
-): Promise<void> {
-  const open = await openSessions(userId, services);
-  const others = open.filter((one) => one.session_id !== keep);
-  for (const { session_id: id } of others) {
-    const sessionId = known(parseSessionId, id);
-    const command = { type: 'RevokeSession', sessionId } as const;
-    // A command of its own: the request's id is that of the change of the password.
-    const commandId = services.ids.derived(context.commandId, `ends ${id}`);
-    await services.commands.execute(command, {
-      ...context,
-      commandId: known(parseCommandId, commandId),
-    });
-  }
-  if (open.length === maxSessions) await endSessions(userId, keep, context, services);
-}
-
-async function openSessions(userId: UserId, { database, clock }: Services) {
-  const since = new Date(clock.now().getTime() - refreshTokenDays * dayMs);
-  return await listOpenSessions(database, userId, since, maxSessions);
+  const kept = keep && { keptSessionId: keep };
+  const command = { type: 'ChangeUserPassword', userId, credentialId, ...kept } as const;
+  return accepted(await commands.execute(command, context));
 }
 
 export const ownAccountOperations: readonly Operation[] = [list, revoke, ownPassword];

@@ -2,9 +2,13 @@ import { Projector } from '#infra/postgres/projector.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
 import { eventsVisible } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { groups, nowhere, script, someone } from '../testing/people.ts';
+import { WebSocket } from 'ws';
+import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import { FrameLog } from '../testing/frame-log.ts';
+import { apiToken, groups, nowhere, script, someone } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
-import { statusesOf } from '../testing/test-client.ts';
+import { statusesOf, TestClient } from '../testing/test-client.ts';
+import { openSession, type SignedIn } from './sign-in.ts';
 
 let platform: TestBackend;
 beforeAll(async () => {
@@ -35,10 +39,23 @@ describe('given groups', () => {
     const address = made.headers.get('location') ?? '';
     const change = { name: 'Reports', color: '#0ea5e9', icon: 'bot' };
     expect((await admin.patch(address, change)).json).toEqual({ id: made.json.id, ...change });
+    expect((await admin.get(address)).json).toEqual({ id: made.json.id, ...change });
     expect((await admin.patch(address, { color: 'blue' })).status).toBe(422);
     expect((await admin.delete(address)).status).toBe(204);
     expect((await admin.delete(address)).status).toBe(204);
     expect((await admin.patch(address, change)).status).toBe(404);
+  });
+
+  test('when two want the same name at once, in whatever case, then one gets it', async () => {
+    const { admin } = platform;
+    const names = ['Sums', 'sums', 'SUMS'];
+    const answers = await Promise.all(names.map((name) => admin.post('/api/v1/groups', { name })));
+    expect(statusesOf(answers)).toEqual([201, 409, 409]);
+    const taken = await admin.patch(`/api/v1/groups/${groups.bots}`, { name: 'Etl' });
+    expect([taken.status, taken.json.code]).toEqual([409, 'already_exists']);
+    const itself = await admin.patch(`/api/v1/groups/${groups.bots}`, { name: 'Bots' });
+    expect(itself.status).toBe(200);
+    await admin.patch(`/api/v1/groups/${groups.bots}`, { name: 'bots' });
   });
 
   test('when scripts belong to one, deleted ones too, then it stays', async () => {
@@ -80,6 +97,88 @@ describe('given somebody with an account', () => {
     expect((await platform.anonymous.post('/api/v1/auth/login', login)).status).toBe(401);
     await platform.admin.patch(address, { disabled: false });
     expect((await platform.anonymous.post('/api/v1/auth/login', login)).status).toBe(200);
+  });
+
+  test('when their sessions were ended for all, then none comes back', async () => {
+    const { id, email } = await person();
+    const address = `/api/v1/users/${id}`;
+    const ends = [
+      async () => {
+        await platform.admin.patch(address, { disabled: true });
+        await platform.admin.patch(address, { disabled: false });
+      },
+      () => platform.admin.post(`${address}/password`, { password }),
+    ];
+    for (const end of ends) {
+      const answer = await platform.anonymous.post('/api/v1/auth/login', { email, password });
+      const cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+      const client = new TestClient(platform.origin, answer.json.access_token);
+      const socket = new FrameLog(
+        new WebSocket(`${platform.origin}/ws`, ['orch.v1', `orch.bearer.${client.token}`]),
+      );
+      await socket.until((all) => all.frames.length > 0);
+      const { ticket } = (await client.post('/api/v1/auth/ws-ticket')).json as { ticket: string };
+      await end();
+      expect((await client.get('/api/v1/auth/me')).status).toBe(401);
+      const renewal = platform.anonymous.with({ Cookie: cookie }).post('/api/v1/auth/refresh');
+      expect((await renewal).status).toBe(401);
+      expect(await socket.closed).toBe(4401);
+      const late = new FrameLog(new WebSocket(`${platform.origin}/ws?token=${ticket}`));
+      expect(await late.closed).toBe(4401);
+    }
+  });
+
+  test('when the password changes while somebody signs in, then they are not in', async () => {
+    const { id, email } = await person();
+    const { matches } = platform.services.passwords;
+    const looked = Promise.withResolvers<void>();
+    const changed = Promise.withResolvers<void>();
+    const slow = {
+      ...platform.services,
+      passwords: {
+        ...platform.services.passwords,
+        matches: async (...asked: Parameters<typeof matches>) => {
+          const isMatch = await matches(...asked);
+          looked.resolve();
+          await changed.promise;
+          return isMatch;
+        },
+      },
+    };
+    const commandId = known(parseCommandId, slow.ids.next());
+    const context = { commandId, actor: { kind: 'anonymous' }, ip: null } as const;
+    const opening = openSession(
+      {
+        body: { email, password },
+        context: { ...context, correlationId: commandId, causationId: null },
+        ip: '127.0.0.1',
+        header: () => undefined,
+      },
+      slow,
+    );
+    await looked.promise;
+    await platform.admin.post(`/api/v1/users/${id}/password`, { password: 'another password' });
+    changed.resolve();
+    const { accessToken } = (await opening) as SignedIn;
+    const client = new TestClient(platform.origin, accessToken);
+    expect((await client.get('/api/v1/auth/me')).status).toBe(401);
+  });
+
+  test('when administrators look, then they see where somebody is signed in, and end it', async () => {
+    const { id, client } = await person();
+    const address = `/api/v1/users/${id}`;
+    expect((await platform.admin.get(address)).json.last_login_at).toMatch(/^20/);
+    const { items } = (await platform.admin.get(`${address}/sessions`)).json;
+    expect(items).toMatchObject([{ current: false, ip: '127.0.0.1', user_agent: 'node' }]);
+    const token = await apiToken(client, ['runs:read']);
+    const tokens = (await platform.admin.get(`${address}/tokens`)).json.items;
+    expect(tokens).toMatchObject([{ id: token.id, name: 'deploy', scopes: ['runs:read'] }]);
+    await platform.admin.delete(`/api/v1/auth/tokens/${token.id}`);
+    expect((await token.client.get('/api/v1/auth/me')).status).toBe(401);
+    await platform.admin.delete(`/api/v1/auth/sessions/${items[0].id}`);
+    expect((await client.get('/api/v1/auth/me')).status).toBe(401);
+    expect((await platform.admin.get(`${address}/sessions`)).json.items).toEqual([]);
+    expect((await platform.admin.get(`${address}/tokens`)).json.items).toEqual([]);
   });
 
   test('when the last administrator is to go, then they stay', async () => {

@@ -53,6 +53,27 @@ describe('given a refresh token', () => {
     expect((await client.get('/api/v1/auth/me')).status).toBe(401);
   });
 
+  test('when it is traded, then nothing is recorded; its reuse is', async () => {
+    const first = await signedIn();
+    const recorded = async () => {
+      const { rows } = await platform.pool.query<{ type: string }>(
+        `SELECT type FROM events WHERE stream_id = $1 ORDER BY version`,
+        [`session-${first.split('=')[1]?.slice(0, 36)}`],
+      );
+      return rows.map(({ type }) => type);
+    };
+    await refresh(cookieOf((await refresh(first)).headers));
+    expect(await recorded()).toEqual(['SessionOpened']);
+    await refresh(first);
+    expect(await recorded()).toEqual(['SessionOpened', 'SessionClosed']);
+  });
+
+  test('when nobody has traded it for fourteen days, then it is good no longer', async () => {
+    const first = await signedIn();
+    nowMs += 14 * 24 * 60 * 60 * 1000;
+    expect((await refresh(first)).status).toBe(401);
+  });
+
   test('when it is presented as an access token, then it is none', async () => {
     const token = (await signedIn()).split('=')[1];
     const client = new TestClient(platform.origin, token);

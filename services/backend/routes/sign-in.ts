@@ -1,14 +1,6 @@
 /** Opens and renews sessions. */
-import {
-  known,
-  parseSessionId,
-  parseUserId,
-  type SessionId,
-  type UserId,
-} from '#domain/kernel/ids.ts';
-import type { CommandContext } from '#domain/ports/commands.ts';
+import { known, parseSessionId, parseUserId, type UserId } from '#domain/kernel/ids.ts';
 import { getCredential } from '#infra/postgres/credentials.ts';
-import { findOpenSession } from '#projections/sessions/queries.ts';
 import { findUserByEmail } from '#projections/users/queries.ts';
 import type { UsersTable } from '#projections/users/table.ts';
 import { isSameOrigin } from '../http/client.ts';
@@ -16,7 +8,6 @@ import type { Call } from '../http/operation.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import {
   newRefreshToken,
-  refreshTokenDays,
   refreshTokenIn,
   successorOf,
   type RefreshToken,
@@ -24,6 +15,7 @@ import {
 import { windowSeconds, type Admission } from '../login-throttle.ts';
 import { isTooLong, maxPasswordBytes } from '../passwords.ts';
 import type { Services } from '../services.ts';
+import { keepFirstToken, tradeToken } from '../stores/session-tokens.ts';
 import { accepted, positionHeader } from './outcome.ts';
 
 export interface SignedIn {
@@ -36,6 +28,8 @@ interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header'> {
   readonly body: { readonly email: string; readonly password: string };
 }
 
+/** Characters kept of what a client says that it is. */
+const maxUserAgent = 300;
 const wrong = 'The e-mail address or the password is wrong.';
 const foreignPage = problem('forbidden', 'The request comes from a page of another site.');
 
@@ -57,7 +51,7 @@ export async function openSession(
   if (!admission.matches || user === undefined || userId === undefined) {
     return problem('unauthenticated', wrong, userId && { resource: `user-${userId}` });
   }
-  return await open(userId, user.email, call.context, services);
+  return await open({ ...user, user_id: userId }, call, services);
 }
 
 async function isRight(
@@ -71,17 +65,20 @@ async function isRight(
   return isMatch && user?.disabled === false;
 }
 
+/** For the account as it was when its password was looked at: one that ended its sessions meanwhile has
+ *  ended this one, too. */
 async function open(
-  userId: UserId,
-  email: string,
-  context: CommandContext,
-  { commands, ids, tokens }: Services,
+  { user_id: userId, email, access_version: accountVersion }: UsersTable & { user_id: UserId },
+  { context, header }: Pick<Call, 'context' | 'header'>,
+  { commands, database, clock, ids, tokens }: Services,
 ): Promise<SignedIn | Problem> {
   const sessionId = known(parseSessionId, ids.next());
   const refreshToken = newRefreshToken(sessionId);
+  await keepFirstToken(database, sessionId, refreshToken.hash, clock.now());
+  const userAgent = header('User-Agent')?.slice(0, maxUserAgent) ?? null;
   const outcome = accepted(
     await commands.execute(
-      { type: 'OpenSession', sessionId, userId, refreshHash: refreshToken.hash },
+      { type: 'OpenSession', sessionId, userId, accountVersion, userAgent },
       { ...context, actor: { kind: 'user', userId, email } },
     ),
   );
@@ -102,38 +99,25 @@ export async function refreshSession(
   const presented = refreshTokenIn(call.header('Cookie'), call.secure);
   if (presented === undefined) return ended;
   const { sessionId } = presented;
-  const owner = await ownerOf(sessionId, services);
-  if (owner === undefined) return ended;
+  const session = await services.findSession(sessionId);
+  if (session === undefined) return ended;
+  const userId = known(parseUserId, session.user_id);
   const next = successorOf(presented, services.tokenKey);
-  const outcome = accepted(
-    await services.commands.execute(
-      {
-        type: 'RefreshSession',
-        sessionId,
-        presentedHash: presented.hash,
-        nextHash: next.hash,
-        at: services.clock.now().toISOString(),
-      },
-      { ...call.context, actor: { kind: 'user', ...owner } },
-    ),
-  );
-  if (isProblem(outcome)) return ended;
-  if (outcome.events.some((event) => event.type === 'SessionClosed')) {
+  const traded = await tradeToken(services.database, {
+    sessionId,
+    presentedHash: presented.hash,
+    nextHash: next.hash,
+    now: services.clock.now(),
+  });
+  if (traded === 'expired') return ended;
+  if (traded === 'reused') {
+    const actor = { kind: 'user', userId, email: session.email } as const;
+    const command = { type: 'CloseSession', sessionId, reason: 'refresh_reused' } as const;
+    await services.commands.execute(command, { ...call.context, actor });
     return { ...ended, resource: `session-${sessionId}` };
   }
-  const accessToken = await services.tokens.issue(owner.userId, sessionId);
-  return { accessToken, refreshToken: next, position: positionHeader(outcome) };
-}
-
-async function ownerOf(
-  sessionId: SessionId,
-  { readModels, clock }: Services,
-): Promise<{ userId: UserId; email: string } | undefined> {
-  const session = await findOpenSession(readModels, sessionId);
-  if (session === undefined) return undefined;
-  const ageMs = clock.now().getTime() - session.refreshed_at.getTime();
-  if (ageMs > refreshTokenDays * 24 * 60 * 60 * 1000) return undefined;
-  return { userId: known(parseUserId, session.user_id), email: session.email };
+  const accessToken = await services.tokens.issue(userId, sessionId);
+  return { accessToken, refreshToken: next, position: {} };
 }
 
 function isForeignPage({ header }: Pick<Call, 'header'>): boolean {

@@ -1,12 +1,12 @@
 /** API tokens: what programs use in the place of a sign-in. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseTokenId } from '#domain/kernel/ids.ts';
+import { known, parseTokenId, type UserId } from '#domain/kernel/ids.ts';
 import { mayAnywhere, mayGrant } from '#domain/kernel/rights.ts';
 import { findToken, listTokens, type TokenView } from '#projections/tokens/queries.ts';
 import Type, { type Static } from 'typebox';
 import { newApiToken } from '#services/shared/api-tokens.ts';
 import { operation, type Call, type Operation } from '../http/operation.ts';
-import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { defaultLimit, keyOf, pageReply, type ListRequest } from '../http/paging.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import { json, nothing, type Answer } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
@@ -29,24 +29,27 @@ const list = operation({
   query: Type.Object(pageQuery, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: ApiTokenPage, headers: ['Link'] } },
   refusals: ['invalid_cursor'],
-  handle: async ({ principal, query, url }, { readModels }) => {
-    const { userId } = principal;
-    const { limit, cursor } = query;
-    const request = { list: 'tokens', filter: userId, url, limit, cursor };
-    const after = keyOf(request, parseTokenId);
-    if (isProblem(after)) return after;
-    const rows = await listTokens(readModels, userId, after.key, (limit ?? defaultLimit) + 1);
-    return pageReply(
-      request,
-      rows,
-      (row) => row.token_id,
-      (row) => ({
-        ...tokenJson(row),
-        last_used_at: row.last_used_at,
-      }),
-    );
-  },
+  handle: async ({ principal, query, url }, { readModels }) =>
+    await tokensOf(principal.userId, { ...query, url }, readModels),
 });
+
+/** A page of somebody's tokens. */
+export async function tokensOf(
+  userId: UserId,
+  { url, limit, cursor }: Pick<ListRequest, 'url'> & Partial<Pick<ListRequest, 'limit' | 'cursor'>>,
+  readModels: Services['readModels'],
+): Promise<Answer> {
+  const request = { list: 'tokens', filter: userId, url, limit, cursor };
+  const after = keyOf(request, parseTokenId);
+  if (isProblem(after)) return after;
+  const rows = await listTokens(readModels, userId, after.key, (limit ?? defaultLimit) + 1);
+  return pageReply(
+    request,
+    rows,
+    (row) => row.token_id,
+    (row) => ({ ...tokenJson(row), last_used_at: row.last_used_at }),
+  );
+}
 
 const create = operation({
   method: 'post',

@@ -3,8 +3,7 @@ import { known, parseGroupId, parseUserId, type GroupId } from '#domain/kernel/i
 import type { CreateUser } from '#domain/user/commands.ts';
 import { putCredential } from '#infra/postgres/credentials.ts';
 import { listGroups } from '#projections/groups/queries.ts';
-import { findUser, listUsers } from '#projections/users/queries.ts';
-import type { UsersTable } from '#projections/users/table.ts';
+import { findUser, listUsers, type UserView } from '#projections/users/queries.ts';
 import Type, { type Static } from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
@@ -76,7 +75,7 @@ const create = operation({
 async function createUser(
   { body, context }: Pick<Call, 'context'> & { readonly body: Static<typeof NewUser> },
   { commands, database, ids, passwords, readModels }: Services,
-): Promise<{ readonly user: UsersTable; readonly outcome: Accepted } | Problem> {
+): Promise<{ readonly user: UserView; readonly outcome: Accepted } | Problem> {
   if (isTooLong(body.password)) {
     return badField('password', `it has more than ${maxPasswordBytes} bytes`);
   }
@@ -138,8 +137,9 @@ const change = operation({
   operationId: 'changeUser',
   summary: 'Change, disable or enable an account',
   description:
-    'It counts at once, also for sessions and API tokens that are in use: those of a disabled account ' +
-    'are refused until it is enabled again. The last administrator stays one.',
+    'It counts at once, also for sessions, WebSockets and API tokens that are in use. Disabling it ends its ' +
+    'sessions for good; its API tokens are refused until it is enabled again. The last administrator stays ' +
+    'one.',
   tag,
   access: { right: 'users.manage' },
   parameters,

@@ -7,7 +7,9 @@ import type { AuditTable } from '#projections/audit/table.ts';
 import type { GroupsTable } from '#projections/groups/table.ts';
 import type { ListedRun } from '#projections/runs/lists.ts';
 import type { ScriptFileView, ScriptView } from '#projections/scripts/queries.ts';
-import type { UsersTable } from '#projections/users/table.ts';
+import type { UserView } from '#projections/users/queries.ts';
+import type { SessionId } from '#domain/kernel/ids.ts';
+import type { OpenSessionRow } from '../stores/open-sessions.ts';
 
 export function scriptJson(script: ScriptView) {
   return {
@@ -136,7 +138,12 @@ export function groupJson(group: GroupsTable) {
   return { id: group.group_id, name: group.name, color: group.color, icon: group.icon };
 }
 
-export function userJson(user: UsersTable) {
+/** @param asking the session that asks, which is marked */
+export function sessionJson({ session_id: id, ...rest }: OpenSessionRow, asking?: SessionId) {
+  return { id, current: id === asking, ...rest };
+}
+
+export function userJson(user: UserView) {
   return {
     id: user.user_id,
     email: user.email,
@@ -146,6 +153,7 @@ export function userJson(user: UsersTable) {
     can_audit: user.can_audit,
     disabled: user.disabled,
     created_at: user.created_at,
+    last_login_at: user.last_login_at,
   };
 }
 

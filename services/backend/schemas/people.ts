@@ -16,6 +16,7 @@ export const userExample = {
   can_audit: false,
   disabled: false,
   created_at: examples.time,
+  last_login_at: examples.time,
 };
 
 const user = {
@@ -27,6 +28,7 @@ const user = {
   can_audit: Type.Boolean(),
   disabled: Type.Boolean(),
   created_at: Time(),
+  last_login_at: Nullable(Time('Null: nobody has signed in yet.')),
 };
 
 export const User = Type.Object(user, {
@@ -84,6 +86,7 @@ export const Session = Type.Object(
     opened_at: Time(),
     refreshed_at: Time('When it was last renewed, which it is every quarter of an hour in use.'),
     ip: Nullable(Type.String({ description: 'Address that it was opened from.' })),
+    user_agent: Nullable(Type.String({ description: 'What the client said that it is.' })),
   },
   {
     title: 'Session',
@@ -95,6 +98,7 @@ export const Session = Type.Object(
         opened_at: examples.time,
         refreshed_at: examples.time,
         ip: '127.0.0.1',
+        user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
       },
     ],
   },

@@ -2,16 +2,16 @@
 import type { Queryable } from '#infra/postgres/database.ts';
 
 const statements = {
-  read: `SELECT subject, failures, window_ends_at FROM login_failures
-    WHERE subject = ANY($1) AND window_ends_at > $2`,
-  add: `INSERT INTO login_failures AS f (subject, failures, window_ends_at)
+  count: `INSERT INTO login_failures AS f (subject, failures, window_ends_at)
     SELECT subject, 1, $2::timestamptz + interval '5 minutes'
       FROM unnest($1::text[]) AS subject ORDER BY subject
     ON CONFLICT (subject) DO UPDATE SET
       failures = CASE WHEN f.window_ends_at > $2 THEN f.failures + 1 ELSE 1 END,
       window_ends_at = CASE WHEN f.window_ends_at > $2
-        THEN f.window_ends_at ELSE excluded.window_ends_at END`,
-  clear: `DELETE FROM login_failures WHERE subject = ANY($1)`,
+        THEN f.window_ends_at ELSE excluded.window_ends_at END
+    RETURNING subject, failures, window_ends_at`,
+  clear: `DELETE FROM login_failures WHERE subject = $1`,
+  takeBack: `UPDATE login_failures SET failures = failures - 1 WHERE subject = $1 AND failures > 0`,
   purge: `DELETE FROM login_failures WHERE subject IN (
     SELECT subject FROM login_failures WHERE window_ends_at <= $1 LIMIT 1000)`,
 };
@@ -21,14 +21,14 @@ export interface FailureCount {
   readonly windowEndsAt: Date;
 }
 
-/** The counts of those subjects that have any now. */
-export async function readFailures(
+/** Counts one more for each subject. @returns the counts, this one among them */
+export async function countAttempt(
   db: Queryable,
   subjects: readonly string[],
   now: Date,
 ): Promise<ReadonlyMap<string, FailureCount>> {
   const { rows } = await db.query<{ subject: string; failures: number; window_ends_at: Date }>(
-    statements.read,
+    statements.count,
     [subjects, now],
   );
   return new Map(
@@ -36,17 +36,14 @@ export async function readFailures(
   );
 }
 
-/** Counts one more failure for each subject. */
-export async function addFailure(
-  db: Queryable,
-  subjects: readonly string[],
-  now: Date,
-): Promise<void> {
-  await db.query(statements.add, [subjects, now]);
+/** Forgets all of a subject. */
+export async function clearFailures(db: Queryable, subject: string): Promise<void> {
+  await db.query(statements.clear, [subject]);
 }
 
-export async function clearFailures(db: Queryable, subjects: readonly string[]): Promise<void> {
-  await db.query(statements.clear, [subjects]);
+/** Counts one less. */
+export async function takeBack(db: Queryable, subject: string): Promise<void> {
+  await db.query(statements.takeBack, [subject]);
 }
 
 /** Removes windows that have ended, some at a time. @returns whether there may be more */

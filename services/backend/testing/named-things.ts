@@ -60,7 +60,8 @@ async function sessionOf({ services }: TestBackend, owner: TestClient): Promise<
     type: 'OpenSession',
     sessionId,
     userId,
-    refreshHash: 'x',
+    accountVersion: 1,
+    userAgent: null,
   } as const;
   const actor = { kind: 'anonymous' } as const;
   const context = { commandId, actor, ip: null, correlationId: commandId, causationId: null };

@@ -5,9 +5,9 @@ import { principalOf } from '#services/shared/principals.ts';
 import { authenticate, identityOfToken, type Identity } from '../http/authentication.ts';
 import { isSameOrigin, isSecure } from '../http/client.ts';
 import { isProblem } from '../http/problem.ts';
-import { isSameHash, refreshTokenDays, refreshTokenIn } from '../http/refresh-cookie.ts';
-import { findOpenSession } from '#projections/sessions/queries.ts';
+import { refreshTokenIn } from '../http/refresh-cookie.ts';
 import type { Services } from '../services.ts';
+import { isCurrentToken } from '../stores/session-tokens.ts';
 import { redeemTicket } from '../stores/ws-tickets.ts';
 
 const bearer = 'orch.bearer.';
@@ -57,16 +57,15 @@ async function identityOfTicket(
 /** Browsers send the cookie whatever page opens the socket: the page must be of this site. */
 async function identityOfCookie(
   request: IncomingMessage,
-  { readModels, clock, trustedProxies }: Services,
+  { database, findSession, clock, trustedProxies }: Services,
 ): Promise<Identity | undefined> {
   const { origin, host, cookie } = request.headers;
   if (origin === undefined || !isSameOrigin(origin, host)) return undefined;
   const token = refreshTokenIn(cookie, isSecure(request, trustedProxies));
-  const session = token && (await findOpenSession(readModels, token.sessionId));
-  if (session === undefined || !isSameHash(session.refresh_hash, token?.hash ?? ''))
+  if (token === undefined || !(await isCurrentToken(database, token, clock.now())))
     return undefined;
-  const ageMs = clock.now().getTime() - session.refreshed_at.getTime();
-  if (token === undefined || ageMs > refreshTokenDays * 24 * 60 * 60 * 1000) return undefined;
-  const credential = { kind: 'session', sessionId: token.sessionId } as const;
-  return { credential, principal: principalOf(session) };
+  const { sessionId } = token;
+  const session = await findSession(sessionId);
+  const credential = { kind: 'session', sessionId } as const;
+  return session && { credential, principal: principalOf(session) };
 }

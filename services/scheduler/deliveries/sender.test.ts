@@ -42,7 +42,11 @@ beforeAll(async () => {
   platform = await openTestPlatform();
   commands = platform.pipeline({ clock });
   vault = new Vault(platform.pool, [randomBytes(32)], systemIds);
-  for (const command of [createGroup(), createGroup({ groupId: groupId(2) }), createScript()]) {
+  for (const command of [
+    createGroup(),
+    createGroup({ groupId: groupId(2), name: 'Sums' }),
+    createScript(),
+  ]) {
     await platform.accepted(command);
   }
 });

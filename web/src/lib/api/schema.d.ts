@@ -37,7 +37,7 @@ export interface paths {
         put?: never;
         /**
          * Trade the refresh token of the cookie for new tokens
-         * @description Each refresh token is good once: one that is used again ends its session, whoever has it.
+         * @description Each refresh token is good once: one that is used again ends its session, whoever has it. For 10 seconds the one that was traded last gives the same answer again: two tabs may ask at once, and an answer may be lost.
          *
          *     Needs no token.
          */
@@ -1139,7 +1139,9 @@ export interface paths {
         put?: never;
         /**
          * Make a group
-         * @description Needs the right `groups.manage`, and of an API token one of the scopes `admin`, `*`.
+         * @description No two have the same name, in whatever case.
+         *
+         *     Needs the right `groups.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         post: operations["createGroup"];
         delete?: never;
@@ -1155,19 +1157,27 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Read a group
+         * @description Needs the right `groups.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `runs:read`, `runs:write`, `schedules:write`, `webhooks:write`, `secrets:write`, `audit:read`, `admin`, `*`.
+         */
+        get: operations["getGroup"];
         put?: never;
         post?: never;
         /**
          * Delete a group that no script belongs to
-         * @description Needs the right `groups.manage`, and of an API token one of the scopes `admin`, `*`.
+         * @description Its members leave it.
+         *
+         *     Needs the right `groups.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         delete: operations["deleteGroup"];
         options?: never;
         head?: never;
         /**
          * Change how a group looks
-         * @description Needs the right `groups.manage`, and of an API token one of the scopes `admin`, `*`.
+         * @description No two have the same name, in whatever case.
+         *
+         *     Needs the right `groups.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         patch: operations["changeGroup"];
         trace?: never;
@@ -1469,7 +1479,7 @@ export interface paths {
         head?: never;
         /**
          * Change, disable or enable an account
-         * @description It counts at once, also for sessions and API tokens that are in use: those of a disabled account are refused until it is enabled again. The last administrator stays one.
+         * @description It counts at once, also for sessions, WebSockets and API tokens that are in use. Disabling it ends its sessions for good; its API tokens are refused until it is enabled again. The last administrator stays one.
          *
          *     Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
          */
@@ -1492,6 +1502,50 @@ export interface paths {
          *     Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         post: operations["resetPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{user_id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List where somebody is signed in, the newest first
+         * @description `DELETE /auth/sessions/{session_id}` ends one.
+         *
+         *     Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["listUserSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{user_id}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the API tokens of somebody, newest first, never the tokens themselves
+         * @description `DELETE /auth/tokens/{token_id}` revokes one.
+         *
+         *     Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["listUserTokens"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2484,6 +2538,7 @@ export interface components {
          *       "can_audit": false,
          *       "disabled": false,
          *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "last_login_at": "2026-11-21T02:31:00.000Z",
          *       "rights": [
          *         "scripts.list",
          *         "runs.read",
@@ -2503,6 +2558,7 @@ export interface components {
             disabled: boolean;
             /** Format: date-time */
             created_at: string;
+            last_login_at: string | null;
             /** @description What the role may do in its groups. */
             rights: string[];
         };
@@ -2513,7 +2569,8 @@ export interface components {
          *       "current": true,
          *       "opened_at": "2026-11-21T02:31:00.000Z",
          *       "refreshed_at": "2026-11-21T02:31:00.000Z",
-         *       "ip": "127.0.0.1"
+         *       "ip": "127.0.0.1",
+         *       "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
          *     }
          */
         Session: {
@@ -2529,6 +2586,7 @@ export interface components {
              */
             refreshed_at: string;
             ip: string | null;
+            user_agent: string | null;
         };
         /** SessionItems */
         SessionItems: {
@@ -4026,7 +4084,8 @@ export interface components {
          *       ],
          *       "can_audit": false,
          *       "disabled": false,
-         *       "created_at": "2026-11-21T02:31:00.000Z"
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "last_login_at": "2026-11-21T02:31:00.000Z"
          *     }
          */
         User: {
@@ -4040,6 +4099,7 @@ export interface components {
             disabled: boolean;
             /** Format: date-time */
             created_at: string;
+            last_login_at: string | null;
         };
         /** UserPage */
         UserPage: {
@@ -5495,6 +5555,7 @@ export interface operations {
                      *       "can_audit": false,
                      *       "disabled": false,
                      *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "last_login_at": "2026-11-21T02:31:00.000Z",
                      *       "rights": [
                      *         "scripts.list",
                      *         "runs.read",
@@ -5561,7 +5622,8 @@ export interface operations {
                      *           "current": true,
                      *           "opened_at": "2026-11-21T02:31:00.000Z",
                      *           "refreshed_at": "2026-11-21T02:31:00.000Z",
-                     *           "ip": "127.0.0.1"
+                     *           "ip": "127.0.0.1",
+                     *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
                      *         }
                      *       ]
                      *     }
@@ -12588,6 +12650,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `already_exists` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `payload_too_large` */
             413: {
                 headers: {
@@ -12608,6 +12679,88 @@ export interface operations {
             };
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the group.
+                 * @example 01900000-0000-7000-8000-000000000004
+                 */
+                group_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The group. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01900000-0000-7000-8000-000000000004",
+                     *       "name": "custom",
+                     *       "color": "#64748b",
+                     *       "icon": "folder"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Group"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12784,6 +12937,15 @@ export interface operations {
             };
             /** @description `not_found` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `already_exists` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14538,7 +14700,8 @@ export interface operations {
                      *           ],
                      *           "can_audit": false,
                      *           "disabled": false,
-                     *           "created_at": "2026-11-21T02:31:00.000Z"
+                     *           "created_at": "2026-11-21T02:31:00.000Z",
+                     *           "last_login_at": "2026-11-21T02:31:00.000Z"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -14633,7 +14796,8 @@ export interface operations {
                      *       ],
                      *       "can_audit": false,
                      *       "disabled": false,
-                     *       "created_at": "2026-11-21T02:31:00.000Z"
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "last_login_at": "2026-11-21T02:31:00.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -14748,7 +14912,8 @@ export interface operations {
                      *       ],
                      *       "can_audit": false,
                      *       "disabled": false,
-                     *       "created_at": "2026-11-21T02:31:00.000Z"
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "last_login_at": "2026-11-21T02:31:00.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -14850,7 +15015,8 @@ export interface operations {
                      *       ],
                      *       "can_audit": false,
                      *       "disabled": false,
-                     *       "created_at": "2026-11-21T02:31:00.000Z"
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "last_login_at": "2026-11-21T02:31:00.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["User"];
@@ -15028,6 +15194,192 @@ export interface operations {
             };
             /** @description `validation_failed` */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUserSessions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the user.
+                 * @example 019aa3f0-7788-7abc-8def-0123456789ab
+                 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Their sessions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *           "current": true,
+                     *           "opened_at": "2026-11-21T02:31:00.000Z",
+                     *           "refreshed_at": "2026-11-21T02:31:00.000Z",
+                     *           "ip": "127.0.0.1",
+                     *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionItems"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUserTokens: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the user.
+                 * @example 019aa3f0-7788-7abc-8def-0123456789ab
+                 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f1-9911-7e0a-b5c4-2d3e4f506172",
+                     *           "name": "deploy",
+                     *           "scopes": [
+                     *             "scripts:write",
+                     *             "runs:write"
+                     *           ],
+                     *           "created_at": "2026-11-21T02:31:00.000Z",
+                     *           "expires_at": "2027-02-19T02:31:00.000Z",
+                     *           "last_used_at": "2026-11-21T02:31:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiTokenPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,53 @@
+/** Where somebody is signed in, and what programs use in their name, for administrators. */
+import { findUser } from '#projections/users/queries.ts';
+import Type from 'typebox';
+import { operation, type Operation } from '../http/operation.ts';
+import { notFound } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
+import { pageQuery, pathParameters } from '../schemas/common.ts';
+import { SessionItems } from '../schemas/people.ts';
+import { ApiTokenPage } from '../schemas/token.ts';
+import { listOpenSessions } from '../stores/open-sessions.ts';
+import { tokensOf } from './tokens.ts';
+import { sessionJson } from './views.ts';
+
+const tag = 'Users';
+const access = { right: 'users.manage' } as const;
+const parameters = { user_id: pathParameters.userId };
+
+const sessions = operation({
+  method: 'get',
+  path: '/api/v1/users/{user_id}/sessions',
+  operationId: 'listUserSessions',
+  summary: 'List where somebody is signed in, the newest first',
+  description: '`DELETE /auth/sessions/{session_id}` ends one.',
+  tag,
+  access,
+  parameters,
+  responses: { 200: { description: 'Their sessions.', schema: SessionItems } },
+  handle: async ({ parameters: { user_id: userId } }, { readModels, database, clock }) => {
+    if ((await findUser(readModels, userId)) === undefined) return notFound;
+    const rows = await listOpenSessions(database, userId, clock.now());
+    return json(200, { items: rows.map((row) => sessionJson(row)) });
+  },
+});
+
+const tokens = operation({
+  method: 'get',
+  path: '/api/v1/users/{user_id}/tokens',
+  operationId: 'listUserTokens',
+  summary: 'List the API tokens of somebody, newest first, never the tokens themselves',
+  description: '`DELETE /auth/tokens/{token_id}` revokes one.',
+  tag,
+  access,
+  parameters,
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: ApiTokenPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ parameters: { user_id: userId }, query, url }, { readModels }) => {
+    if ((await findUser(readModels, userId)) === undefined) return notFound;
+    return await tokensOf(userId, { ...query, url }, readModels);
+  },
+});
+
+export const userAccessOperations: readonly Operation[] = [sessions, tokens];
