@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { readConfig } from '#services/shared/config.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
+import { listen } from '#services/shared/listen.ts';
 import { localAddress } from '#services/shared/local-address.ts';
 import { version } from '#services/shared/version.ts';
 import { mcpApp } from './app.ts';
@@ -13,8 +14,7 @@ await runProcess('mcp', async (_signal, logger) => {
   const backendUrl = config.backendUrl ?? localAddress(bind, config.httpPort);
   const { app, close } = mcpApp({ backendUrl, hosts, version, logger });
   const server = createServer(app);
-  server.listen(mcpPort, bind);
-  await once(server, 'listening');
+  await listen(server, mcpPort, bind);
   return {
     stop: async () => {
       const closed = once(server, 'close');

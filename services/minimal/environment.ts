@@ -45,6 +45,7 @@ export function serviceEnvironment(
     ORCH_DATA_DIR: config.dataDir,
     ORCH_EDITION: 'minimal',
     ORCH_SUPERVISED: 'true',
+    ...(definition.onDemand === true && { ORCH_ON_DEMAND: 'true' }),
     NODE_COMPILE_CACHE: compileCache(config.dataDir),
   };
 }

@@ -1,6 +1,8 @@
 /** One supervised process: started, restarted when it dies, stopped in the end. */
 import { spawn, type ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { HandedConnection } from '#services/shared/listen.ts';
 import { isHealthy } from './health.ts';
 import type { Relay } from './relay.ts';
 
@@ -15,6 +17,8 @@ export interface ServiceOptions {
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly healthUrl: string;
+  /** It says itself when it has started, and can be handed connections. */
+  readonly onDemand: boolean;
   readonly relay: Relay;
   readonly say: (line: string) => void;
 }
@@ -29,8 +33,13 @@ export interface Service {
   kill(): void;
 }
 
+export interface ConnectableService extends Service {
+  /** Gives it a connection that was made to this port of its own; a paused one of which nothing was read. */
+  hand(port: number, socket: Socket): void;
+}
+
 /** A process that dies after it was healthy once is started again: at once, then ever more slowly. */
-export function createService(options: ServiceOptions): Service {
+export function createService(options: ServiceOptions): ConnectableService {
   const { name, say } = options;
   let child: ChildProcess | undefined;
   let exited: Promise<string> = Promise.resolve('never started');
@@ -67,7 +76,9 @@ export function createService(options: ServiceOptions): Service {
     name,
     async start(signal) {
       launch();
-      const state = await untilHealthy(options.healthUrl, exited, signal);
+      const state = await (options.onDemand
+        ? untilStarted(child, exited, signal)
+        : untilHealthy(options.healthUrl, exited, signal));
       signal.throwIfAborted();
       if (state !== 'healthy') throw new Error(`The ${name} did not start (${state})`);
       keepAlive().catch(() => undefined); // cut short by stop
@@ -90,6 +101,10 @@ export function createService(options: ServiceOptions): Service {
       stopping.abort();
       killGroup(child);
     },
+    hand(port, socket) {
+      const handed: HandedConnection = { connectedTo: port };
+      child?.send(handed, socket, (error) => void (error !== null && socket.destroy()));
+    },
   };
 }
 
@@ -103,13 +118,12 @@ function launchProcess(options: ServiceOptions): ChildProcess {
   const child = spawn(process.execPath, options.args, {
     env: options.environment,
     // Its standard input ends with this process, however that ends.
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', options.onDemand ? 'ipc' : 'ignore'],
     // Ctrl-C must reach this process alone, which then stops the others in order.
     detached: true,
   });
-  child.stdin.on('error', () => undefined); // it ended; its exit says how
-  options.relay.attach(child.stdout);
-  options.relay.attach(child.stderr);
+  child.stdin?.on('error', () => undefined); // it ended; its exit says how
+  for (const output of [child.stdout, child.stderr]) if (output) options.relay.attach(output);
   return child;
 }
 
@@ -132,6 +146,19 @@ function killGroup(child: ChildProcess | undefined): void {
     // Nobody is left, or only those who became somebody else, which the runtime sees to.
     if (!['ESRCH', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
   }
+}
+
+/** Somebody else answers on its ports until it has said so. */
+async function untilStarted(
+  child: ChildProcess | undefined,
+  exited: Promise<string>,
+  signal: AbortSignal,
+): Promise<string> {
+  const started = new Promise<string>((resolve) =>
+    child?.once('message', () => resolve('healthy')),
+  );
+  const patience = wait(START_PATIENCE_MS, 'it said nothing', { signal, ref: false });
+  return await Promise.race([started, exited, patience.catch(() => 'stopped')]);
 }
 
 async function untilHealthy(

@@ -15,6 +15,8 @@ export interface ServiceDefinition {
   readonly ports: readonly [PortSetting, ...PortSetting[]];
   /** The variables with secrets that it gets; it gets all the others. */
   readonly secrets: readonly string[];
+  /** It is started when somebody connects to one of its ports. */
+  readonly onDemand?: true;
   /** A port of these that is taken is no obstacle: any free one does. */
   readonly movable?: PortSetting;
   /** Printed when it is up; a path beneath its first port's address. */
@@ -90,6 +92,7 @@ export const services: readonly ServiceDefinition[] = [
     entry: entry('redis'),
     ports: ['redisHealthPort', 'redisPort'],
     secrets: ['ORCH_DATABASE_URL', 'ORCH_NATS_URL', 'ORCH_NATS_CREDENTIALS', 'ORCH_REDIS_PASSWORD'],
+    onDemand: true,
     movable: 'redisPort',
     page: '/health',
     address: ({ bind, redisPort }) => localAddress(bind, redisPort, 'redis'),
@@ -101,6 +104,7 @@ export const services: readonly ServiceDefinition[] = [
     entry: entry('mcp'),
     ports: ['mcpPort'],
     secrets: [],
+    onDemand: true,
     page: '/mcp',
     maxHeapMb: 128,
     youngHeapMb: 4,

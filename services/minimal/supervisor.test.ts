@@ -28,6 +28,8 @@ function only(pids: readonly number[]): number {
   return pids[0] ?? 0;
 }
 
+const onDemand = (): string => `http://127.0.0.1:${fixture.onDemandPort}/`;
+
 async function health(): Promise<number[]> {
   const answers = fixture.ports.map((port) => fetch(`http://127.0.0.1:${port}/health`));
   return (await Promise.all(answers)).map((answer) => answer.status);
@@ -132,6 +134,25 @@ describe('given everything is up', () => {
     }
     expect(supervisor.output).toContain('The second ended (SIGKILL); starting it again\n');
     expect(supervisor.output).toContain('The second ended (SIGKILL); starting it again in 1 s\n');
+  });
+
+  test('when several connect at once to a service that waits for that, then it serves them all', async () => {
+    expect(supervisor.children('third.ts')).toEqual([]);
+    const answers = Array.from({ length: 5 }, () => fetch(onDemand()));
+    expect((await Promise.all(answers)).map((answer) => answer.status)).toEqual([
+      200, 200, 200, 200, 200,
+    ]);
+    process.kill(only(supervisor.children('third.ts')), 'SIGKILL');
+    await supervisor.says('The third is back');
+    expect((await fetch(onDemand())).status).toBe(200);
+  });
+
+  test('when such a service does not start, then that is said, and the next to connect has it tried again', async () => {
+    fixture.write('third', 'throw new Error("no luck");');
+    await expect(fetch(onDemand())).rejects.toThrow();
+    await supervisor.says('The third did not start (exit code 1)');
+    fixture.write('third');
+    expect((await fetch(onDemand())).status).toBe(200);
   });
 
   test('when the database is killed, then it is started again, and usable', async () => {

@@ -9,6 +9,7 @@ import { startDatabase, type Database } from './database.ts';
 import { serviceEnvironment } from './environment.ts';
 import { holdFolder } from './hold.ts';
 import { openLogFile } from './log-file.ts';
+import { createOnDemand } from './on-demand.ts';
 import { platformProblem } from './platform.ts';
 import { moveTakenPorts, takenPorts } from './ports.ts';
 import { createRelay } from './relay.ts';
@@ -102,14 +103,22 @@ function makeService(
   environment: Record<string, string>,
   say: (line: string) => void,
 ): Service {
-  const { name, entry, maxHeapMb, youngHeapMb, ports } = definition;
+  const { name, entry, maxHeapMb, youngHeapMb, ports, onDemand = false } = definition;
   const log = openLogFile(join(config.dataDir, 'logs', `${name}.log`));
-  return createService({
+  const service = createService({
     name,
     args: [`--max-old-space-size=${maxHeapMb}`, `--max-semi-space-size=${youngHeapMb}`, entry],
     environment,
     healthUrl: `${localAddress(config.bind, config[ports[0]])}/health`,
+    onDemand,
     relay: createRelay(name, log, say),
+    say,
+  });
+  if (!onDemand) return service;
+  return createOnDemand({
+    service,
+    host: config.bind,
+    ports: ports.map((port) => config[port]),
     say,
   });
 }

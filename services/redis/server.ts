@@ -1,7 +1,7 @@
 /** The port: who may be connected, how many, and for how long without saying who they are. */
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import type { Clock } from '#domain/ports/clock.ts';
+import { listen } from '#services/shared/listen.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
 import { newSession } from './session.ts';
@@ -44,9 +44,7 @@ export class RedisServer {
 
   /** Listens. @returns the port @throws when the port is taken */
   async listen(port: number, host: string): Promise<number> {
-    this.#server.listen(port, host);
-    await once(this.#server, 'listening');
-    return (this.#server.address() as AddressInfo).port;
+    return await listen(this.#server, port, host);
   }
 
   /** Cuts all connections; resolves when what they had under way is settled. Safe twice. */

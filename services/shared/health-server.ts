@@ -1,7 +1,7 @@
 /** A small HTTP server that says whether a process is well, and what it counts. */
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './listen.ts';
 
 export interface HealthServerOptions {
   readonly host: string;
@@ -42,9 +42,8 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
       reply(response, 404, 'not found');
     }
   });
-  server.listen(options.port, options.host);
-  await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+  const port = await listen(server, options.port, options.host);
+  return { port, close: () => close(server) };
 }
 
 async function health(options: HealthServerOptions): Promise<{ status: number; body?: string }> {

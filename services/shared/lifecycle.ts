@@ -1,5 +1,5 @@
 /** The shape of a process: it starts, it serves, and it ends when it is told to, in time. */
-import { readConfig, unknownVariables, ConfigError } from './config.ts';
+import { readConfig, unknownVariables, ConfigError, type Settings } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
 
 const STOP_DEADLINE_MS = 20_000;
@@ -23,7 +23,7 @@ export async function runProcess(
   start: (signal: AbortSignal, logger: Logger) => Promise<Running>,
   options: ProcessOptions = {},
 ): Promise<void> {
-  const { supervised, logLevel, warmUp } = ownConfig();
+  const { supervised, onDemand, logLevel, warmUp } = ownConfig();
   if (warmUp) process.exit(0);
   const logger = createLogger(name, logLevel);
   const stopping = new AbortController();
@@ -36,6 +36,7 @@ export async function runProcess(
   try {
     const running = await start(stopping.signal, logger);
     logger.info('started');
+    if (onDemand) process.send?.('started');
     await asked;
     await running.stop();
     logger.info('stopped');
@@ -47,11 +48,11 @@ export async function runProcess(
 }
 
 /** Errors here are reported together with those of the settings that the process itself reads. */
-function ownConfig(): { supervised: boolean; logLevel: string; warmUp: boolean } {
+function ownConfig(): Pick<Settings, 'supervised' | 'onDemand' | 'logLevel' | 'warmUp'> {
   try {
-    return readConfig(['supervised', 'logLevel', 'warmUp']);
+    return readConfig(['supervised', 'onDemand', 'logLevel', 'warmUp']);
   } catch {
-    return { supervised: false, logLevel: 'info', warmUp: false };
+    return { supervised: false, onDemand: false, logLevel: 'info', warmUp: false };
   }
 }
 

@@ -155,6 +155,8 @@ export const settings = {
   logLevel: oneOf('ORCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),
   /** End with the process at the other end of standard input. */
   supervised: flag('ORCH_SUPERVISED', false),
+  /** Somebody connected, so the supervisor started this: it listens too, and hands over connections. */
+  onDemand: flag('ORCH_ON_DEMAND', false),
   /** Load the program, so that its compiled form is kept, and end. */
   warmUp: flag('ORCH_WARM_UP', false),
 } as const satisfies Record<string, Setting<unknown>>;

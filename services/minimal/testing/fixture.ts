@@ -16,6 +16,7 @@ const program = (port: string, extra: string): string => `
   import { createServer } from 'node:http';
   import { readConfig } from ${file('shared/config.ts')};
   import { runProcess } from ${file('shared/lifecycle.ts')};
+  import { listen } from ${file('shared/listen.ts')};
   await runProcess('fixture', async (signal, logger) => {
     ${extra}
     const config = readConfig(['${port}', 'bind', 'databaseUrl']);
@@ -32,24 +33,28 @@ const program = (port: string, extra: string): string => `
       } finally {
         await client.end();
       }
-    }).listen(config.${port}, config.bind);
+    });
+    await listen(server, config.${port}, config.bind);
     return { stop: async () => { server.close(); server.closeAllConnections(); } };
   }, { stopDeadlineMs: 60_000 });`;
 
-const ports = ['httpPort', 'runtimeHealthPort'] as const;
-const names = ['first', 'second'] as const;
+const ports = ['httpPort', 'runtimeHealthPort', 'schedulerHealthPort'] as const;
+const names = ['first', 'second', 'third'] as const;
 
 export class Fixture {
   readonly folder = mkdtempSync(join(tmpdir(), 'orch-minimal-'));
   readonly dataDir = join(this.folder, 'data');
-  /** Free ports of the two services. */
+  /** Free ports of the two services that are always up. */
   ports: readonly number[] = [];
+  /** A free port of the third, which is started when somebody connects. */
+  onDemandPort = 0;
   readonly #supervisors: Supervisor[] = [];
 
   async prepare(): Promise<void> {
     const servers = ports.map(() => createServer().listen(0, '127.0.0.1'));
     await Promise.all(servers.map((server) => once(server, 'listening')));
-    this.ports = servers.map((server) => (server.address() as AddressInfo).port);
+    const free = servers.map((server) => (server.address() as AddressInfo).port);
+    [this.ports, this.onDemandPort] = [free.slice(0, 2), free[2] ?? 0];
     await Promise.all(servers.map((server) => once(server.close(), 'close')));
     // The database may run as another user.
     chmodSync(this.folder, 0o711);
@@ -57,6 +62,7 @@ export class Fixture {
     writeFileSync(join(this.folder, 'main.ts'), this.#main());
     this.write('first');
     this.write('second');
+    this.write('third');
   }
 
   /** Writes the program of a service. @param extra statements at its start */
@@ -73,6 +79,7 @@ export class Fixture {
       secrets:
         name === 'first' ? ['ORCH_DATABASE_URL', 'ORCH_ADMIN_PASSWORD'] : ['ORCH_DATABASE_URL'],
       page: '/',
+      ...(name === 'third' && { onDemand: true }),
       maxHeapMb: 64,
       youngHeapMb: 4,
     }));
@@ -93,6 +100,7 @@ export class Fixture {
           ORCH_DATA_DIR: this.dataDir,
           ORCH_HTTP_PORT: String(this.ports[0]),
           ORCH_RUNTIME_HEALTH_PORT: String(this.ports[1]),
+          ORCH_SCHEDULER_HEALTH_PORT: String(this.onDemandPort),
           ...variables,
         },
         stdio: ['ignore', 'pipe', 'pipe'],

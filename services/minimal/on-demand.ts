@@ -1,0 +1,65 @@
+/** A service that is started when somebody connects to it: what nobody uses costs no memory. */
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { ConnectableService, Service } from './service.ts';
+
+export interface OnDemandOptions {
+  readonly service: ConnectableService;
+  readonly host: string;
+  readonly ports: readonly number[];
+  readonly say: (line: string) => void;
+}
+
+interface Caller {
+  readonly port: number;
+  readonly socket: Socket;
+}
+
+/** Its `start` listens in place of the service. Whoever connects is kept waiting until that is up, and handed
+ *  over; when it does not start, they are cut off, and the next to connect has it tried again. */
+export function createOnDemand({ service, host, ports, say }: OnDemandOptions): Service {
+  const stopping = new AbortController();
+  const callers: Caller[] = [];
+  let doors: readonly Server[] = [];
+  let starting: Promise<void> | undefined;
+
+  const admit = (port: number, socket: Socket): void => {
+    socket.on('error', () => undefined); // they may go away again
+    callers.push({ port, socket });
+    starting ??= begin().finally(() => (starting = undefined));
+  };
+
+  const begin = async (): Promise<void> => {
+    try {
+      await service.start(stopping.signal);
+      for (const door of doors) door.close();
+      for (const { port, socket } of callers) service.hand(port, socket);
+    } catch (error) {
+      for (const { socket } of callers) socket.destroy();
+      if (!stopping.signal.aborted && error instanceof Error) say(error.message);
+    } finally {
+      callers.length = 0;
+    }
+  };
+
+  return {
+    name: service.name,
+    async start() {
+      doors = ports.map((port) => {
+        const door = createServer({ pauseOnConnect: true }, (socket) => admit(port, socket));
+        return door.listen({ port, host, reusePort: true });
+      });
+      await Promise.all(doors.map((door) => once(door, 'listening')));
+    },
+    async stop(patienceMs) {
+      stopping.abort();
+      for (const door of doors) door.close();
+      await service.stop(patienceMs);
+      await starting;
+    },
+    kill() {
+      stopping.abort();
+      service.kill();
+    },
+  };
+}
