@@ -15,11 +15,14 @@ import type { ChainAnswersTable, ChainsTable } from './table.ts';
 
 /** A chain as it is shown, of scripts that are there. */
 export type ChainView = ChainsTable & {
+  readonly source_script_name: string;
   readonly source_group_id: string;
+  readonly target_script_name: string;
   readonly target_group_id: string;
 };
 
-const view = `SELECT c.*, s.group_id AS source_group_id, t.group_id AS target_group_id
+const view = `SELECT c.*, s.name AS source_script_name, s.group_id AS source_group_id,
+    t.name AS target_script_name, t.group_id AS target_group_id
   FROM chains c JOIN scripts s ON s.script_id = c.source_script_id AND NOT s.deleted
     JOIN scripts t ON t.script_id = c.target_script_id AND NOT t.deleted
   WHERE NOT c.deleted`;

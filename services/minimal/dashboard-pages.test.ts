@@ -142,6 +142,39 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
+  test('a chain is drawn, a ring is refused in words, and what follows is told', async () => {
+    await product.script('mail it', { 'main.py': 'print("sent")\n' });
+    await page.keyboard.press('g');
+    await page.keyboard.press('h');
+    await page.getByRole('heading', { name: 'No chains yet' }).waitFor();
+    const choose = async (field: string, name: string) => {
+      await page.getByLabel(field).pressSequentially(name);
+      await page.getByRole('option', { name }).click();
+      await page.getByRole('listbox').waitFor({ state: 'detached' });
+    };
+    await page.getByRole('button', { name: 'New chain' }).click();
+    await choose('When this script ends', 'night report');
+    await choose('This script runs', 'mail it');
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByRole('button', { name: 'Create chain' }).click();
+    await page.getByRole('button', { name: 'when night report succeeds, mail it runs' }).waitFor();
+
+    await page.getByRole('button', { name: 'New chain' }).click();
+    await choose('When this script ends', 'mail it');
+    await choose('This script runs', 'night report');
+    await page.getByText('That would close a ring: mail it → night report → mail it.').waitFor();
+    await page.keyboard.press('Escape');
+
+    await product.run(scriptId);
+    await page.getByRole('table').getByText('Started', { exact: true }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByRole('switch', { name: 'Chain enabled' }).click();
+    await page.getByText('Off: it leads nowhere').waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete chain' }).click();
+    await page.getByRole('heading', { name: 'No chains yet' }).waitFor();
+  });
+
   test('an administrator makes a group and an account, is told its rights, and disables it', async () => {
     await page.goto(`${product.baseUrl}/people`);
     await page.getByRole('button', { name: 'New group' }).click();
@@ -213,10 +246,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     }
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill('night');
-    await page
-      .getByRole('option', { name: /^night report/ })
-      .first()
-      .waitFor();
+    await page.getByRole('option', { name: /^night report [^:]/, selected: true }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/scripts/${scriptId}`);

@@ -62,6 +62,7 @@ describe('given two scripts', () => {
     expect(made.json).toMatchObject({
       source_script_id: source,
       target_script_id: target,
+      target_script_name: expect.any(String),
       on: 'success',
       enabled: true,
       when_busy: 'queue',

@@ -190,7 +190,9 @@ function chainJson(chain: ChainView, params: unknown) {
   return {
     id: chain.chain_id,
     source_script_id: chain.source_script_id,
+    source_script_name: chain.source_script_name,
     target_script_id: chain.target_script_id,
+    target_script_name: chain.target_script_name,
     on: chain.condition,
     enabled: chain.enabled,
     when_busy: chain.when_busy,

@@ -22,7 +22,9 @@ const params = Type.Object(
 const example = {
   id: examples.chainId,
   source_script_id: examples.scriptId,
+  source_script_name: 'Price watcher',
   target_script_id: examples.otherScriptId,
+  target_script_name: 'Nightly report',
   on: 'success',
   enabled: true,
   when_busy: 'queue',
@@ -37,7 +39,9 @@ export const Chain = Type.Object(
   {
     id: Uuid(),
     source_script_id: Uuid('Ends of its runs start runs of the target.'),
+    source_script_name: Type.String(),
     target_script_id: Uuid(),
+    target_script_name: Type.String(),
     on,
     enabled: Type.Boolean(),
     when_busy: whenBusy,

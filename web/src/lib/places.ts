@@ -7,6 +7,7 @@ import History from '@lucide/svelte/icons/history';
 import ScrollText from '@lucide/svelte/icons/scroll-text';
 import Server from '@lucide/svelte/icons/server';
 import Users from '@lucide/svelte/icons/users';
+import Workflow from '@lucide/svelte/icons/workflow';
 
 /** Where a page stands in the menu; what is `own` stands under the reader's name instead. */
 type Section = 'work' | 'past' | 'platform' | 'own';
@@ -27,6 +28,14 @@ const places: readonly Place[] = [
   { section: 'work', href: '/scripts', label: 'Scripts', icon: FileCode, key: 's' },
   { section: 'work', href: '/runs', label: 'Runs', icon: History, key: 'r' },
   { section: 'work', href: '/schedules', label: 'Schedules', icon: CalendarClock, key: 'c' },
+  {
+    section: 'work',
+    href: '/chains',
+    label: 'Chains',
+    icon: Workflow,
+    key: 'h',
+    right: 'chains.manage',
+  },
   {
     section: 'past',
     href: '/audit',

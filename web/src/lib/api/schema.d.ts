@@ -4946,7 +4946,9 @@ export interface components {
          * @example {
          *       "id": "019aa3f5-7a10-7e44-9c31-6f7081920314",
          *       "source_script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "source_script_name": "Price watcher",
          *       "target_script_id": "019aa3f6-2b4c-7f15-a0d2-708192031425",
+         *       "target_script_name": "Nightly report",
          *       "on": "success",
          *       "enabled": true,
          *       "when_busy": "queue",
@@ -4967,8 +4969,10 @@ export interface components {
              * @description Ends of its runs start runs of the target.
              */
             source_script_id: string;
+            source_script_name: string;
             /** Format: uuid */
             target_script_id: string;
+            target_script_name: string;
             /**
              * @description Which ends of a run count; `any` is all of them, that of a stopped run too. A failed attempt that is tried again is no end.
              * @enum {unknown}
@@ -18435,7 +18439,9 @@ export interface operations {
                      *         {
                      *           "id": "019aa3f5-7a10-7e44-9c31-6f7081920314",
                      *           "source_script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "source_script_name": "Price watcher",
                      *           "target_script_id": "019aa3f6-2b4c-7f15-a0d2-708192031425",
+                     *           "target_script_name": "Nightly report",
                      *           "on": "success",
                      *           "enabled": true,
                      *           "when_busy": "queue",
@@ -18529,7 +18535,9 @@ export interface operations {
                      * @example {
                      *       "id": "019aa3f5-7a10-7e44-9c31-6f7081920314",
                      *       "source_script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "source_script_name": "Price watcher",
                      *       "target_script_id": "019aa3f6-2b4c-7f15-a0d2-708192031425",
+                     *       "target_script_name": "Nightly report",
                      *       "on": "success",
                      *       "enabled": true,
                      *       "when_busy": "queue",
@@ -18638,7 +18646,9 @@ export interface operations {
                      * @example {
                      *       "id": "019aa3f5-7a10-7e44-9c31-6f7081920314",
                      *       "source_script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "source_script_name": "Price watcher",
                      *       "target_script_id": "019aa3f6-2b4c-7f15-a0d2-708192031425",
+                     *       "target_script_name": "Nightly report",
                      *       "on": "success",
                      *       "enabled": true,
                      *       "when_busy": "queue",
@@ -18814,7 +18824,9 @@ export interface operations {
                      * @example {
                      *       "id": "019aa3f5-7a10-7e44-9c31-6f7081920314",
                      *       "source_script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "source_script_name": "Price watcher",
                      *       "target_script_id": "019aa3f6-2b4c-7f15-a0d2-708192031425",
+                     *       "target_script_name": "Nightly report",
                      *       "on": "success",
                      *       "enabled": true,
                      *       "when_busy": "queue",

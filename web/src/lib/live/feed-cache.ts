@@ -132,7 +132,7 @@ export class FeedCache {
 
   /** A run that a trigger caused is news of the trigger, too. */
   #refreshTriggerOf({ trigger, script_id }: Run): void {
-    const { schedule_id: schedule, webhook_id: webhook } = trigger;
+    const { schedule_id: schedule, webhook_id: webhook, chain_id: chain } = trigger;
     const keys = [
       ...(schedule ? [['schedules'], ['schedule', schedule], ['occurrences', schedule]] : []),
       ...(webhook
@@ -141,6 +141,7 @@ export class FeedCache {
             ['deliveries', webhook],
           ]
         : []),
+      ...(chain ? [['chain-answers', chain]] : []),
     ];
     for (const queryKey of keys) this.#refresh({ queryKey }, refreshEveryMs);
   }
