@@ -51,7 +51,7 @@ export async function refuseOutdatedRows(
   );
   throw new Error(
     `These projections are to be rebuilt first: ${versions.join(', ')}. ` +
-      'Run: node services/cli/main.ts projections rebuild --outdated',
+      'Run: services/cli/orchestrator projections rebuild --outdated',
   );
 }
 

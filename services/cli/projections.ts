@@ -6,43 +6,13 @@ import { rebuildProjection } from '#infra/postgres/rebuild.ts';
 import type { Projection } from '#projections/projection.ts';
 import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import type pg from 'pg';
+import { usageProblem } from './problem.ts';
 import type { Terminal } from './terminal.ts';
-
-export const usage = `Usage:
-  node services/cli/main.ts projections list
-  node services/cli/main.ts projections rebuild <name>
-  node services/cli/main.ts projections rebuild --outdated
-ORCH_DATABASE_ADMIN_URL names the database; without it, the one in ORCH_DATA_DIR is used.`;
 
 const all = [...inlineProjections, ...asyncProjections];
 
-/** @param pool connections as the schema's owner  @returns the exit code */
-export async function projectionsCommand(
-  [verb, name, ...more]: readonly string[],
-  pool: pg.Pool,
-  terminal: Terminal,
-): Promise<number> {
-  if (verb === 'list' && name === undefined) return await list(pool, terminal);
-  if (verb !== 'rebuild' || name === undefined || more.length > 0) {
-    terminal.problem(usage);
-    return 2;
-  }
-  if (name === '--outdated') {
-    for (const { projection } of await outdatedRows(pool, all)) {
-      await rebuild(projection, pool, terminal);
-    }
-    return 0;
-  }
-  const projection = all.find((one) => one.name === name);
-  if (projection === undefined) {
-    terminal.problem(`There is no projection ${name}: ${all.map((one) => one.name).join(', ')}`);
-    return 2;
-  }
-  await rebuild(projection, pool, terminal);
-  return 0;
-}
-
-async function list(pool: pg.Pool, terminal: Terminal): Promise<number> {
+/** @param pool connections as the schema's owner */
+export async function listProjections(pool: pg.Pool, terminal: Terminal): Promise<void> {
   const versions = await recordedVersions(pool);
   const places = new Map((await listCheckpoints(pool)).map((one) => [one.name, one]));
   for (const { name, version } of all) {
@@ -52,7 +22,24 @@ async function list(pool: pg.Pool, terminal: Terminal): Promise<number> {
     const kind = place === undefined ? 'with each event' : `${place.lag} events behind`;
     terminal.line(`${name.padEnd(20)} version ${version}  ${state.padEnd(30)} ${kind}`);
   }
-  return 0;
+}
+
+/** Those that were made by another version of the program.
+ *  @param pool connections as the schema's owner */
+export async function rebuildOutdated(pool: pg.Pool, terminal: Terminal): Promise<void> {
+  for (const { projection } of await outdatedRows(pool, all)) {
+    await rebuild(projection, pool, terminal);
+  }
+}
+
+/** @param pool connections as the schema's owner
+ *  @throws CommandProblem where there is none of this name */
+export async function rebuildNamed(name: string, pool: pg.Pool, terminal: Terminal): Promise<void> {
+  const projection = all.find((one) => one.name === name);
+  if (projection === undefined) {
+    throw usageProblem(`There is no projection ${name}: ${all.map((one) => one.name).join(', ')}`);
+  }
+  await rebuild(projection, pool, terminal);
 }
 
 async function rebuild(projection: Projection, pool: pg.Pool, terminal: Terminal): Promise<void> {

@@ -1,11 +1,17 @@
 /** Where commands write: results to standard output, everything else beside it. */
+import { once } from 'node:events';
+import { exitCodes } from './problem.ts';
 
 export interface Terminal {
+  /** Whether a person sees the results, in color. */
+  readonly colors: boolean;
   /** One line of the result. */
   line(text: string): void;
   problem(text: string): void;
   /** How much of something is done, from 0 to 1; replaces what it showed before. */
   progress(label: string, share: number): void;
+  /** Resolves when what was written has been taken, so that a slow reader costs no memory. */
+  drained(): Promise<void>;
 }
 
 const width = 40;
@@ -18,12 +24,32 @@ export function bar(label: string, share: number): string {
   return `${label} ${'█'.repeat(full)}${'░'.repeat(width - full)} ${percent} %`;
 }
 
-export const terminal: Terminal = {
-  line: (text) => process.stdout.write(`${text}\n`),
-  problem: (text) => process.stderr.write(`${text}\n`),
-  progress: (label, share) => {
-    // Where nobody watches, a bar is litter.
-    if (!process.stderr.isTTY) return;
-    process.stderr.write(`\r${bar(label, share)}${share >= 1 ? '\n' : ''}`);
-  },
-};
+/** The terminal of this process. Where nobody takes its output any more, the process ends. */
+export function openTerminal(environment: Readonly<Record<string, string | undefined>>): Terminal {
+  const { stdout, stderr } = process;
+  stdout.on('error', endOnClosedPipe);
+  stderr.on('error', () => process.exit(exitCodes.closedPipe));
+  return {
+    // https://no-color.org: present and not empty.
+    colors: stdout.isTTY && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb',
+    line: (text) => stdout.write(`${text}\n`),
+    problem: (text) => stderr.write(`${text}\n`),
+    progress: (label, share) => {
+      // Where nobody watches, a bar is litter.
+      if (!stderr.isTTY) return;
+      stderr.write(`\r${bar(label, share)}${share >= 1 ? '\n' : ''}`);
+    },
+    drained: async () => {
+      if (stdout.writableNeedDrain) await once(stdout, 'drain');
+    },
+  };
+}
+
+function endOnClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') {
+    process.stderr.write('The output was closed before its end; the rest was left out.\n');
+    process.exit(exitCodes.closedPipe);
+  }
+  process.stderr.write(`The output cannot be written: ${error.message}\n`);
+  process.exit(exitCodes.inputOutput);
+}

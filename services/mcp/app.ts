@@ -4,7 +4,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, type AuthInfo } from '@modelcontextprotocol/server';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from '#services/shared/logger.ts';
-import { Api, ApiProblem } from './api.ts';
+import { Api, ApiProblem } from '#services/shared/api-client.ts';
 import { mcpServer, type ServerParts } from './server.ts';
 
 /** Files of scripts come in arguments: as much as the API takes of one, written as JSON. */
@@ -56,7 +56,10 @@ async function authenticate(
   const token = /^bearer ([\w.~+/=-]+)$/i.exec(request.headers.authorization ?? '')?.[1];
   try {
     if (token === undefined) throw new ApiProblem(401, 'unauthenticated', 'A token is needed.');
-    const { body } = await new Api(backendUrl, token).call<{ email: string }>('GET', '/auth/me');
+    const { body } = await new Api(backendUrl, token, 'mcp').call<{ email: string }>(
+      'GET',
+      '/auth/me',
+    );
     request.auth = { token, clientId: body.email, scopes: [] };
   } catch (error) {
     const { status, message } = error instanceof ApiProblem ? error : unavailable;

@@ -9,7 +9,7 @@ import {
   type ToolAnnotations,
 } from '@modelcontextprotocol/server';
 import type { TSchema } from 'typebox';
-import { Api, ApiProblem, fileParts, part } from './api.ts';
+import { Api, ApiProblem, fileParts, part } from '#services/shared/api-client.ts';
 import type { Effect, Tool } from './tool.ts';
 import { tools } from './tools/registry.ts';
 
@@ -26,7 +26,7 @@ const instructions =
 
 /** @param token of the caller, whose rights decide what each tool may do */
 export function mcpServer(parts: ServerParts, token: string): McpServer {
-  const api = new Api(parts.backendUrl, token);
+  const api = new Api(parts.backendUrl, token, 'mcp');
   const server = new McpServer(
     { name: 'script-orchestration-service', version: parts.version },
     { instructions },

@@ -1,6 +1,6 @@
 /** What a tool is: data, from which the protocol's side is made. */
 import type { Static, TObject, TSchema } from 'typebox';
-import type { Api } from './api.ts';
+import type { Api } from '#services/shared/api-client.ts';
 
 export interface Tool {
   readonly name: string;

@@ -5,7 +5,7 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { PresentFile, ScriptState } from '#domain/script/state.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { streamVersionOf } from '#infra/postgres/stream-past.ts';
-import { unifiedDiff } from '../text/unified-diff.ts';
+import { unifiedDiff } from '#services/shared/text/unified-diff.ts';
 import { scriptStateAt } from './past-scripts.ts';
 
 /** Larger files are named and not compared. */

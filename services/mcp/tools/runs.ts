@@ -1,7 +1,7 @@
 /** Tools about runs: start, wait, look, stop. */
 import { setTimeout as pause } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
-import { part, type Api } from '../api.ts';
+import { part, type Api } from '#services/shared/api-client.ts';
 import { picked, tool, type Tool, type ToolUse } from '../tool.ts';
 import { Cursor, Limit, listOf, LogLine, NextCursor, Run, RunId, ScriptId } from './shapes.ts';
 

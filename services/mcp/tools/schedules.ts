@@ -1,6 +1,6 @@
 /** Tools about schedules. */
 import Type from 'typebox';
-import { part } from '../api.ts';
+import { part } from '#services/shared/api-client.ts';
 import { picked, tool, type Tool } from '../tool.ts';
 import { Cursor, Limit, listOf, NextCursor, Schedule, ScriptId } from './shapes.ts';
 

@@ -1,6 +1,6 @@
 /** Tools about scripts and their files. */
 import Type from 'typebox';
-import { fileParts, part } from '../api.ts';
+import { fileParts, part } from '#services/shared/api-client.ts';
 import { picked, tool, type Tool } from '../tool.ts';
 import { At, Cursor, Limit, listOf, NextCursor, Script, ScriptId } from './shapes.ts';
 

@@ -1,6 +1,6 @@
 /** What tools take and answer, as far as several of them do. */
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
-import type { ApiCall } from '../api.ts';
+import type { ApiCall } from '#services/shared/api-client.ts';
 import { picked, type ToolUse } from '../tool.ts';
 
 const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);

@@ -4,8 +4,9 @@ export class ApiProblem extends Error {
   /** Stable, such as `not_found`. */
   readonly code: string;
 
-  constructor(status: number, code: string, detail: string) {
-    super(detail);
+  /** @param options with the cause where nothing was answered at all */
+  constructor(status: number, code: string, detail: string, options?: ErrorOptions) {
+    super(detail, options);
     this.name = 'ApiProblem';
     this.status = status;
     this.code = code;
@@ -22,6 +23,8 @@ export interface ApiCall {
   /** Sent as they are, in place of `body`. */
   readonly bytes?: Uint8Array;
   readonly signal?: AbortSignal;
+  /** Longest time to the end of the answer. Default: 90 s. */
+  readonly deadlineMs?: number;
 }
 
 export interface ApiAnswer<Body> {
@@ -33,13 +36,17 @@ const answerDeadlineMs = 90_000;
 
 export class Api {
   readonly #baseUrl: string;
-  readonly #token: string;
+  readonly #headers: Readonly<Record<string, string>>;
 
   /** @param baseUrl of the backend, without a path
-   *  @param token of the caller */
-  constructor(baseUrl: string, token: string) {
+   *  @param token of the caller; undefined asks as nobody
+   *  @param client what asks, where the backend makes a difference, such as `mcp` */
+  constructor(baseUrl: string, token: string | undefined, client?: string) {
     this.#baseUrl = baseUrl;
-    this.#token = token;
+    this.#headers = {
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...(client !== undefined && { 'Orch-Client': client }),
+    };
   }
 
   /** @param path beneath `/api/v1`, its parts encoded
@@ -57,18 +64,28 @@ export class Api {
     return { body: await answer.text(), etag: answer.headers.get('ETag') ?? undefined };
   }
 
+  /** The body as bytes. @throws ApiProblem */
+  async bytes(path: string, call: ApiCall = {}): Promise<ApiAnswer<Uint8Array>> {
+    const answer = await this.#send('GET', path, call);
+    return { body: await answer.bytes(), etag: answer.headers.get('ETag') ?? undefined };
+  }
+
+  /** The answer as it is, whose body may come for long. @throws ApiProblem */
+  raw(method: string, path: string, call: ApiCall = {}): Promise<Response> {
+    return this.#send(method, path, call);
+  }
+
   async #send(method: string, path: string, call: ApiCall): Promise<Response> {
-    const { query = {}, headers, body, bytes, signal } = call;
+    const { query = {}, headers, body, bytes, signal, deadlineMs = answerDeadlineMs } = call;
     const url = new URL(`/api/v1${path}`, this.#baseUrl);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
-    const deadline = AbortSignal.timeout(answerDeadlineMs);
+    const deadline = AbortSignal.timeout(deadlineMs);
     const answer = await fetch(url, {
       method,
       headers: {
-        Authorization: `Bearer ${this.#token}`,
-        'Orch-Client': 'mcp',
+        ...this.#headers,
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...(bytes !== undefined && { 'Content-Type': 'application/octet-stream' }),
         ...headers,
@@ -78,7 +95,7 @@ export class Api {
       signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
     }).catch((cause: unknown) => {
       if (signal?.aborted === true) throw cause;
-      throw new ApiProblem(503, 'unavailable', 'The backend does not answer.');
+      throw new ApiProblem(503, 'unavailable', 'The backend does not answer.', { cause });
     });
     if (!answer.ok) throw await problemOf(answer);
     return answer;

@@ -1,0 +1,91 @@
+/** What the API answers, as far as commands read it, and how things are found in it. */
+import { part, type Api } from '#services/shared/api-client.ts';
+import { CommandProblem, exitCodes } from './problem.ts';
+
+export interface ScriptAnswer {
+  readonly id: string;
+  readonly name: string;
+  readonly group: string;
+  readonly enabled: boolean;
+  readonly version: number;
+  readonly parameters_schema: {
+    readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>;
+  } | null;
+  readonly last_run: { readonly status: string; readonly finished_at: string | null } | null;
+}
+
+export interface RunAnswer {
+  readonly run_id: string;
+  readonly script_name: string;
+  readonly status: 'queued' | 'running' | 'success' | 'failed' | 'stopped';
+  readonly trigger_type: string;
+  readonly queued_at: string;
+  readonly duration_ms: number | null;
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  readonly failure_reason: string | null;
+}
+
+export interface LogItem {
+  readonly seq: number;
+  /** Of a line that stands for several. */
+  readonly to_seq?: number;
+  readonly time: string;
+  readonly stream: 'stdout' | 'stderr' | 'system';
+  readonly text: string;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next_cursor: string | null;
+}
+
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+const largestPage = 200;
+
+/** The items of a list, page by page, and no more than `count` of them. */
+export async function listOf<Item>(
+  api: Api,
+  path: string,
+  query: Query,
+  count: number,
+): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  for (let cursor: string | null | undefined; cursor !== null && items.length < count;) {
+    const limit = Math.min(largestPage, count - items.length);
+    const { body }: { body: Page<Item> } = await api.call('GET', path, {
+      query: { ...query, limit, cursor },
+    });
+    items.push(...body.items);
+    cursor = body.next_cursor;
+  }
+  return items;
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Enough to tell one from several. */
+const candidates = 200;
+
+/** The script of this id or exact name. @throws CommandProblem where there is none, or several */
+export async function findScript(api: Api, named: string): Promise<ScriptAnswer> {
+  if (uuid.test(named)) {
+    return (await api.call<ScriptAnswer>('GET', `/scripts/${part(named)}`)).body;
+  }
+  const found = await listOf<ScriptAnswer>(api, '/scripts', { q: named }, candidates);
+  const [script, ...others] = found.filter(({ name }) => name === named);
+  if (script === undefined) {
+    throw new CommandProblem(
+      exitCodes.notFound,
+      `There is no script "${named}" that you may see. List them: orchestrator scripts`,
+    );
+  }
+  if (others.length > 0) {
+    const ids = [script, ...others].map(({ id }) => id).join(', ');
+    throw new CommandProblem(
+      exitCodes.notFound,
+      `${others.length + 1} scripts are called "${named}". Name one by its id: ${ids}`,
+    );
+  }
+  return script;
+}

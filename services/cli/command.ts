@@ -1,0 +1,73 @@
+/** What a command is: data, from which parsing, help and completions are made. */
+import type { Session } from './session.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface Option {
+  /** How its value is called in the help; without it the option is a switch. */
+  readonly value?: string;
+  readonly short?: string;
+  readonly multiple?: boolean;
+  readonly help: string;
+  readonly choices?: readonly string[];
+}
+
+export interface Command {
+  /** One or two words, such as `sync push`. */
+  readonly name: string;
+  /** Its arguments, such as `SCRIPT [FOLDER]`. */
+  readonly arguments: string;
+  readonly summary: string;
+  /** Further sentences for its help. */
+  readonly details?: string;
+  readonly options?: Readonly<Record<string, Option>>;
+  /** A command line, and what it is for. */
+  readonly examples: readonly (readonly [line: string, what: string])[];
+  /** @returns the exit code @throws CommandProblem, ApiProblem */
+  readonly run: (use: Use) => Promise<number>;
+}
+
+/** What a command gets. */
+export interface Use {
+  readonly args: readonly string[];
+  readonly options: Options;
+  readonly terminal: Terminal;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The folder that it was started in. */
+  readonly folder: string;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  /** Everything of standard input, as text. */
+  readonly input: () => Promise<string>;
+  /** The profile that is asked for, signed in. @throws CommandProblem */
+  readonly session: () => Promise<Session>;
+}
+
+/** The options that were given. */
+export class Options {
+  readonly #values: Readonly<Record<string, Given>>;
+
+  constructor(values: Readonly<Record<string, Given>>) {
+    this.#values = values;
+  }
+
+  has(name: string): boolean {
+    return this.#values[name] === true;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#values[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  texts(name: string): readonly string[] {
+    const value = this.#values[name];
+    return Array.isArray(value) ? value.map(String) : [];
+  }
+
+  /** Whether results are for a program. */
+  get json(): boolean {
+    return this.text('output') === 'json';
+  }
+}
+
+type Given = string | boolean | readonly (string | boolean)[] | undefined;

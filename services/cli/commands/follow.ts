@@ -1,0 +1,77 @@
+/** Shows the log of a run on the terminal. */
+import { part } from '#services/shared/api-client.ts';
+import type { LogItem, RunAnswer } from '../answers.ts';
+import type { Use } from '../command.ts';
+import { followRun } from '../follow-run.ts';
+import { exitCodes } from '../problem.ts';
+import type { Session } from '../session.ts';
+
+/** Follows a run to its end. @returns the exit code of its script */
+export async function followToEnd(
+  runId: string,
+  session: Session,
+  { terminal, signal, options }: Use,
+  fromSeq = 1,
+): Promise<number> {
+  try {
+    await followRun({
+      session,
+      runId,
+      fromSeq,
+      signal,
+      onBreak: () => terminal.problem('The connection broke; trying again.'),
+      onItems: async (items) => {
+        for (const item of items) showItem(item, terminal, options.json);
+        await terminal.drained();
+      },
+    });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    terminal.problem(
+      `The run goes on. Follow it: orchestrator logs -f ${runId}. Stop it: orchestrator stop ${runId}`,
+    );
+    return exitCodes.interrupted;
+  }
+  const { body: run } = await session.api.call<RunAnswer>('GET', `/runs/${part(runId)}`);
+  const code = exitCodeOf(run);
+  if (code !== 0) terminal.problem(outcomeOf(run));
+  return code;
+}
+
+export function showItem(
+  item: LogItem,
+  terminal: Pick<Use['terminal'], 'line' | 'problem'>,
+  asJson: boolean,
+): void {
+  if (asJson) terminal.line(JSON.stringify(item));
+  else if (item.stream === 'stdout') terminal.line(item.text);
+  else terminal.problem(item.text);
+}
+
+const signalNumbers: Readonly<Record<string, number>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGABRT: 6,
+  SIGFPE: 8,
+  SIGKILL: 9,
+  SIGSEGV: 11,
+  SIGTERM: 15,
+  SIGXCPU: 24,
+};
+
+/** What the program ends with after a run that has ended: the script's own code where it had one, and else
+ *  what a shell or `timeout` would say. */
+export function exitCodeOf(run: RunAnswer): number {
+  if (run.status === 'success') return exitCodes.done;
+  if (run.failure_reason === 'timeout') return exitCodes.timeout;
+  if (run.exit_code !== null && run.exit_code !== 0) return run.exit_code;
+  const number = signalNumbers[run.signal ?? ''];
+  return number === undefined ? exitCodes.failed : 128 + number;
+}
+
+function outcomeOf({ run_id, status, failure_reason, exit_code, signal }: RunAnswer): string {
+  const reason = failure_reason === null ? '' : ` (${failure_reason})`;
+  const code = exit_code === null ? '' : `, exit code ${exit_code}`;
+  const killed = signal === null ? '' : `, ${signal}`;
+  return `Run ${run_id} ended: ${status}${reason}${code}${killed}.`;
+}

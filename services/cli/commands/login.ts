@@ -1,0 +1,180 @@
+/** Signing in and out: what is kept is an API token, never a password. */
+import { hostname } from 'node:os';
+import { Api, ApiProblem, part } from '#services/shared/api-client.ts';
+import type { Command, Use } from '../command.ts';
+import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
+import { askHidden, askLine } from '../prompt.ts';
+import {
+  defaultProfile,
+  profilesPath,
+  readProfiles,
+  writeProfiles,
+  type Profile,
+} from '../profiles.ts';
+import { serverUrl } from '../session.ts';
+import { printTable } from '../table.ts';
+
+const defaultUrl = 'http://127.0.0.1:8080';
+const defaultDays = 30;
+
+interface MadeToken {
+  readonly id: string;
+  readonly token: string;
+  readonly expires_at: string | null;
+}
+
+export const login: Command = {
+  name: 'login',
+  arguments: '[URL]',
+  summary: 'sign in to a server, and keep an API token for it',
+  details:
+    'The password is asked for, used once and kept nowhere. The token is made for you with all of your ' +
+    'rights, ends by itself, and is kept in a file that you alone can read. Programs need no sign-in: they set ' +
+    'ORCHESTRATOR_URL and ORCHESTRATOR_TOKEN.',
+  options: {
+    email: { value: 'ADDRESS', help: 'who signs in; asked for where it is missing' },
+    'password-stdin': { help: 'read the password from standard input' },
+    'token-stdin': { help: 'keep the API token of standard input in place of signing in' },
+    days: { value: 'N', help: `how long the token is good, in days (default ${defaultDays})` },
+  },
+  examples: [
+    ['login', `sign in to ${defaultUrl}`],
+    ['login https://orchestrator.example.com --profile work', 'a second server, under a name'],
+    ['login --email ci@example.com --password-stdin < password.txt', 'without a terminal'],
+  ],
+  run: async (use) => {
+    const { args, options, environment, terminal } = use;
+    const { current, profiles } = await readProfiles(environment);
+    const name =
+      options.text('profile') ?? (environment['ORCHESTRATOR_PROFILE'] || current || defaultProfile);
+    const url = serverUrl(args[0] ?? profiles[name]?.url ?? defaultUrl);
+    const profile = options.has('token-stdin')
+      ? await profileOfToken(url, (await use.input()).trim())
+      : await signIn(url, use, profiles[name]?.email);
+    await writeProfiles(environment, {
+      current: name,
+      profiles: { ...profiles, [name]: profile },
+    });
+    const until = profile.expires_at === null ? '' : ` until ${profile.expires_at}`;
+    terminal.line(`Signed in to ${url} as ${profile.email}${until}.`);
+    return exitCodes.done;
+  },
+};
+
+async function profileOfToken(url: string, token: string): Promise<Profile> {
+  const { body } = await new Api(url, token).call<{ email: string }>('GET', '/auth/me');
+  return { url, token, email: body.email, expires_at: null };
+}
+
+async function signIn(url: string, use: Use, known: string | undefined): Promise<Profile> {
+  const { options } = use;
+  const isPiped = options.has('password-stdin');
+  if (isPiped && options.text('email') === undefined) {
+    throw usageProblem('--password-stdin needs --email.');
+  }
+  const days = daysOf(options.text('days'));
+  const email = options.text('email') ?? (await askLine('Email', known));
+  const password = isPiped
+    ? (await use.input()).replace(/\r?\n$/, '')
+    : await askHidden(`Password of ${email}`);
+  const { body: access } = await new Api(url, undefined)
+    .call<{ access_token: string }>('POST', '/auth/login', { body: { email, password } })
+    .catch((error: unknown) => {
+      if (!(error instanceof ApiProblem) || error.status !== 401) throw error;
+      throw new CommandProblem(exitCodes.noPermission, error.message);
+    });
+  const session = new Api(url, access.access_token);
+  const { body: made } = await session.call<MadeToken>('POST', '/auth/tokens', {
+    body: { name: `command line on ${hostname()}`, scopes: ['*'], expires_in_days: days },
+  });
+  // The token alone goes on; the session has done its work.
+  await session.call('POST', '/auth/logout').catch(() => undefined);
+  return { url, token: made.token, token_id: made.id, email, expires_at: made.expires_at };
+}
+
+function daysOf(text: string | undefined): number {
+  if (text === undefined) return defaultDays;
+  if (!/^[1-9]\d{0,3}$/.test(text))
+    throw usageProblem(`--days is "${text}": expected a whole number.`);
+  return Number(text);
+}
+
+export const logout: Command = {
+  name: 'logout',
+  arguments: '',
+  summary: 'revoke the token of a profile, and forget it',
+  examples: [
+    ['logout', 'the profile that is used'],
+    ['logout --profile work', 'another one'],
+  ],
+  run: async ({ options, environment, terminal }) => {
+    const { current, profiles } = await readProfiles(environment);
+    const name =
+      options.text('profile') ?? (environment['ORCHESTRATOR_PROFILE'] || current || defaultProfile);
+    const { [name]: profile, ...others } = profiles;
+    if (profile === undefined) {
+      throw new CommandProblem(exitCodes.notFound, `There is no profile "${name}".`);
+    }
+    const problem = await revoke(profile);
+    const next = current === name ? (Object.keys(others)[0] ?? null) : current;
+    await writeProfiles(environment, { current: next, profiles: others });
+    if (problem === undefined) terminal.line(`Signed out of ${profile.url}.`);
+    else terminal.problem(`The profile is gone, but its token was not revoked: ${problem}`);
+    return problem === undefined ? exitCodes.done : exitCodes.failed;
+  },
+};
+
+/** @returns why it could not be done */
+async function revoke({ url, token, token_id: id }: Profile): Promise<string | undefined> {
+  if (id === undefined) return 'it was made elsewhere; revoke it in the dashboard.';
+  try {
+    await new Api(url, token).call('DELETE', `/auth/tokens/${part(id)}`);
+    return undefined;
+  } catch (error) {
+    // What is revoked or has expired already is as it should be.
+    if (error instanceof ApiProblem)
+      return [401, 404].includes(error.status) ? undefined : error.message;
+    throw error;
+  }
+}
+
+export const profiles: Command = {
+  name: 'profiles',
+  arguments: '[NAME]',
+  summary: 'list the servers that you are signed in to, or go over to one',
+  examples: [
+    ['profiles', 'list them'],
+    ['profiles work', 'use this one from now on'],
+  ],
+  run: async ({ args, options, environment, terminal }) => {
+    const found = await readProfiles(environment);
+    const [name] = args;
+    if (name !== undefined) {
+      if (found.profiles[name] === undefined) {
+        throw new CommandProblem(exitCodes.notFound, `There is no profile "${name}".`);
+      }
+      await writeProfiles(environment, { ...found, current: name });
+    }
+    const rows = Object.entries(found.profiles).map(([each, { url, email, expires_at }]) => ({
+      name: each,
+      current: each === (name ?? found.current),
+      url,
+      email,
+      expires_at,
+    }));
+    if (options.json) terminal.line(JSON.stringify(rows));
+    else if (rows.length === 0) terminal.problem(`${profilesPath(environment)} names no server.`);
+    printTable(
+      options.json ? [] : rows,
+      [
+        { title: '', text: ({ current }) => (current ? '*' : ' ') },
+        { title: 'name', text: (row) => row.name },
+        { title: 'server', text: (row) => row.url },
+        { title: 'email', text: (row) => row.email },
+        { title: 'until', text: (row) => row.expires_at ?? '' },
+      ],
+      terminal,
+    );
+    return exitCodes.done;
+  },
+};

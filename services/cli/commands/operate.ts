@@ -1,0 +1,146 @@
+/** Commands about the platform: schedules to come, the audit trail, and whether all is well. */
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { part } from '#services/shared/api-client.ts';
+import type { Command } from '../command.ts';
+import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
+import { printTable } from '../table.ts';
+import { numberOf } from './runs.ts';
+
+/** A long trail takes long; each line that tells of progress is an answer. */
+const verifyDeadlineMs = 60 * 60_000;
+
+interface DueTime {
+  readonly utc: string;
+  readonly local: string;
+  readonly note: string | null;
+}
+
+export const schedulePreview: Command = {
+  name: 'schedule preview',
+  arguments: '[SCHEDULE]',
+  summary: 'show when a schedule is due next',
+  details: 'Of a schedule that is there, by its id, or of one that could be.',
+  options: {
+    cron: { value: 'EXPRESSION', help: 'such as "30 2 * * *"' },
+    timezone: { value: 'NAME', help: 'such as Europe/Berlin (default UTC)' },
+    every: { value: 'SECONDS', help: 'an interval in place of --cron' },
+    count: { value: 'N', help: 'how many due times (default 10)' },
+  },
+  examples: [
+    [
+      'schedule preview --cron "30 2 * * *" --timezone Europe/Berlin --count 3',
+      'before it is made',
+    ],
+    ['schedule preview 019aa3f4-01aa-7c11-8d22-5e6f70819203', 'one that is there'],
+  ],
+  run: async ({ args, options, terminal, session }) => {
+    const { api } = await session();
+    const [id] = args;
+    const [cron, every] = [options.text('cron'), options.text('every')];
+    if ([id, cron, every].filter((one) => one !== undefined).length !== 1) {
+      throw usageProblem('Expected one of SCHEDULE, --cron and --every.');
+    }
+    const timing =
+      id === undefined
+        ? {
+            ...(cron === undefined
+              ? { kind: 'interval', interval_seconds: numberOf('every', every ?? '') }
+              : { kind: 'cron', cron }),
+            timezone: options.text('timezone'),
+          }
+        : timingOf((await api.call<Timing>('GET', `/schedules/${part(id)}`)).body);
+    const { body } = await api.call<{ items: DueTime[] }>('POST', '/schedules/preview', {
+      body: { ...timing, count: numberOf('count', options.text('count') ?? '10') },
+    });
+    if (options.json) terminal.line(JSON.stringify(body.items));
+    printTable(
+      options.json ? [] : body.items,
+      [
+        { title: 'local', text: (row) => row.local },
+        { title: 'utc', text: (row) => row.utc },
+        { title: 'note', text: (row) => row.note ?? '' },
+      ],
+      terminal,
+    );
+    return exitCodes.done;
+  },
+};
+
+interface Timing {
+  readonly kind: 'cron' | 'interval';
+  readonly cron: string | null;
+  readonly timezone: string;
+  readonly interval_seconds: number | null;
+  readonly start_at: string | null;
+  readonly end_at: string | null;
+}
+
+function timingOf({ kind, cron, timezone, interval_seconds, start_at, end_at }: Timing): object {
+  const window = {
+    ...(start_at !== null && { start_at }),
+    ...(end_at !== null && { end_at }),
+  };
+  return kind === 'cron'
+    ? { kind, cron, timezone, ...window }
+    : { kind, interval_seconds, timezone, ...window };
+}
+
+interface Verification {
+  readonly valid: boolean;
+  readonly entries: number;
+  readonly head: { readonly audit_seq: number; readonly hash: string } | null;
+  readonly first_broken: number | null;
+  readonly reason: string | null;
+}
+
+export const auditVerify: Command = {
+  name: 'audit verify',
+  arguments: '',
+  summary: 'verify the audit trail; ends with 1 where it is not what was recorded',
+  options: {
+    head: {
+      value: 'SEQ:HASH',
+      help: 'a head that you saved: finds a trail that was cut or made anew',
+    },
+  },
+  examples: [
+    ['audit verify', 'the whole trail'],
+    ['audit verify --head 812:9f2c…', 'and that it still holds what it held then'],
+  ],
+  run: async ({ options, terminal, session, signal }) => {
+    const { api } = await session();
+    const answer = await api.raw('GET', '/audit/verify', {
+      query: { head: options.text('head') },
+      headers: { Accept: 'application/x-ndjson' },
+      deadlineMs: verifyDeadlineMs,
+      signal,
+    });
+    let last: unknown;
+    for await (const line of linesOf(answer)) {
+      last = JSON.parse(line);
+      const { checked, entries } = last as { checked?: number; entries: number };
+      if (checked !== undefined && entries > 0) terminal.progress('verified', checked / entries);
+    }
+    if (!isVerification(last)) {
+      throw new CommandProblem(exitCodes.unavailable, 'The answer was cut off; try again.');
+    }
+    if (options.json) terminal.line(JSON.stringify(last));
+    else terminal.line(sentenceOf(last));
+    return last.valid ? exitCodes.done : exitCodes.failed;
+  },
+};
+
+function linesOf({ body }: Response): AsyncIterable<string> {
+  return createInterface({ input: body === null ? Readable.from([]) : Readable.fromWeb(body) });
+}
+
+function isVerification(value: unknown): value is Verification {
+  return typeof value === 'object' && value !== null && 'valid' in value;
+}
+
+function sentenceOf({ valid, entries, head, first_broken, reason }: Verification): string {
+  if (!valid) return `BROKEN at entry ${first_broken ?? 'unknown'}: ${reason ?? 'it differs'}`;
+  const where = head === null ? '' : `; head ${head.audit_seq}:${head.hash}`;
+  return `valid: ${entries} entries${where}`;
+}

@@ -1,0 +1,47 @@
+/** What a run is given, as somebody typed it. */
+import { usageProblem } from '../problem.ts';
+
+type Properties = Readonly<Record<string, { readonly type?: unknown }>>;
+
+/** @param json one JSON object
+ *  @param pairs `name=value` each; they come on top of the object
+ *  @param properties of the script's `parameters_schema`: what is text there stays text, and everything else
+ *  is read as JSON where it is JSON
+ *  @returns undefined where nothing was given
+ *  @throws CommandProblem */
+export function parametersOf(
+  json: string | undefined,
+  pairs: readonly string[],
+  properties: Properties,
+): Readonly<Record<string, unknown>> | undefined {
+  if (json === undefined && pairs.length === 0) return undefined;
+  return {
+    ...(json !== undefined && objectOf(json)),
+    ...Object.fromEntries(pairs.map((pair) => valueOf(pair, properties))),
+  };
+}
+
+function objectOf(json: string): object {
+  const value = parsed(json);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw usageProblem('--params is no JSON object, such as \'{"day": "2026-11-21"}\'.');
+  }
+  return value;
+}
+
+function valueOf(pair: string, properties: Properties): readonly [string, unknown] {
+  const at = pair.indexOf('=');
+  if (at < 1) throw usageProblem(`--param is "${pair}": expected NAME=VALUE.`);
+  const [name, text] = [pair.slice(0, at), pair.slice(at + 1)];
+  if (properties[name]?.type === 'string') return [name, text];
+  return [name, parsed(text) ?? (text === 'null' ? null : text)];
+}
+
+/** undefined for what is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

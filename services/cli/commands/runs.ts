@@ -1,0 +1,244 @@
+/** Starting runs, and looking at them. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ApiProblem, part, type Api, type ApiCall } from '#services/shared/api-client.ts';
+import { findScript, listOf, type LogItem, type RunAnswer, type ScriptAnswer } from '../answers.ts';
+import type { Command, Option, Use } from '../command.ts';
+import { exitCodes, usageProblem } from '../problem.ts';
+import { printTable } from '../table.ts';
+import { followToEnd, showItem } from './follow.ts';
+import { parametersOf } from './parameters.ts';
+
+const defaultCount = 20;
+const statuses = ['queued', 'running', 'success', 'failed', 'stopped'];
+const triesOfPost = 5;
+const retryMs = 500;
+
+const follow: Option = { short: 'f', help: 'show the log until the run has ended' };
+const limit: Option = { value: 'N', help: `how many at most (default ${defaultCount})` };
+
+export const run: Command = {
+  name: 'run',
+  arguments: 'SCRIPT',
+  summary: 'run a script',
+  details:
+    'SCRIPT is an id, or a name that one script alone has. Prints the id of the run; with --follow the log ' +
+    'instead, and ends with the exit code of the script: its own, 124 for a run that took too long, 128 and the ' +
+    'number of the signal for one that was killed, 1 for one that ended otherwise. Ctrl-C ends the following, not the run.',
+  options: {
+    param: {
+      value: 'NAME=VALUE',
+      short: 'p',
+      multiple: true,
+      help: 'a parameter; as often as needed',
+    },
+    params: { value: 'JSON', help: 'all parameters as one JSON object, or - for standard input' },
+    follow,
+    timeout: { value: 'SECONDS', help: 'end the run after so long' },
+    queue: { help: 'wait for a free slot where the script is busy, in place of being refused' },
+  },
+  examples: [
+    ['run "Nightly report" --follow', 'run it and watch'],
+    ['run etl -p day=2026-11-21 -p dry_run=true -f', 'with parameters'],
+    ['run etl --params - < params.json', 'with those of a file'],
+  ],
+  run: async (use) => {
+    const { options, terminal } = use;
+    const [named] = expectArgs(use, 1, 'SCRIPT');
+    const session = await use.session();
+    const script = await findScript(session.api, named);
+    const started = await startRun(session.api, script, await bodyOf(use, script));
+    if (options.has('follow')) {
+      terminal.problem(`Run ${started.run_id} of ${script.name}`);
+      return await followToEnd(started.run_id, session, use);
+    }
+    terminal.line(options.json ? JSON.stringify(started) : started.run_id);
+    return exitCodes.done;
+  },
+};
+
+async function bodyOf({ options, input }: Use, script: ScriptAnswer): Promise<object> {
+  const given = options.text('params');
+  const params = parametersOf(
+    given === '-' ? await input() : given,
+    options.texts('param'),
+    script.parameters_schema?.properties ?? {},
+  );
+  const seconds = options.text('timeout');
+  return {
+    ...(params !== undefined && { params }),
+    ...(seconds !== undefined && { timeout_seconds: numberOf('timeout', seconds) }),
+    ...(options.has('queue') && { when_busy: 'queue' }),
+  };
+}
+
+/** Where no answer comes, it is asked again under the same key: that makes one run. */
+async function startRun(api: Api, { id }: ScriptAnswer, body: object): Promise<RunAnswer> {
+  const call: ApiCall = { body, headers: { 'Idempotency-Key': randomUUID() } };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return (await api.call<RunAnswer>('POST', `/runs/scripts/${part(id)}/run`, call)).body;
+    } catch (error) {
+      const isAway = error instanceof ApiProblem && error.status === 503;
+      if (!isAway || attempt === triesOfPost) throw error;
+      await pause(retryMs * attempt);
+    }
+  }
+}
+
+export const logs: Command = {
+  name: 'logs',
+  arguments: 'RUN',
+  summary: 'show the log of a run',
+  options: {
+    follow,
+    tail: { value: 'N', short: 'n', help: 'the last lines alone' },
+    stream: { value: 'NAME', help: 'one stream alone', choices: ['stdout', 'stderr', 'system'] },
+  },
+  examples: [
+    ['logs -f 019aa3f4-01aa-7c11-8d22-5e6f70819203', 'follow it'],
+    ['logs 019aa3f4-01aa-7c11-8d22-5e6f70819203 -o json | jq .text', 'each line as JSON'],
+  ],
+  run: async (use) => {
+    const { options, terminal } = use;
+    const [runId] = expectArgs(use, 1, 'RUN');
+    const session = await use.session();
+    const path = `/runs/${part(runId)}`;
+    const tail = options.text('tail');
+    const stream = options.text('stream');
+    if (options.has('follow')) {
+      if (stream !== undefined)
+        throw usageProblem('--follow shows every stream: leave --stream out.');
+      const { body } = await session.api.call<{ log_lines: number }>('GET', path);
+      const from =
+        tail === undefined ? 1 : Math.max(1, body.log_lines + 1 - numberOf('tail', tail));
+      return await followToEnd(runId, session, use, from);
+    }
+    if (tail !== undefined) {
+      const query = { tail: numberOf('tail', tail), stream };
+      const { body } = await session.api.call<{ items: LogItem[] }>('GET', `${path}/logs`, {
+        query,
+      });
+      for (const item of body.items) showItem(item, terminal, options.json);
+      return exitCodes.done;
+    }
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const { body }: { body: { items: LogItem[]; next_cursor: string | null } } =
+        await session.api.call('GET', `${path}/logs`, { query: { limit: 200, cursor, stream } });
+      for (const item of body.items) showItem(item, terminal, options.json);
+      await terminal.drained();
+      cursor = body.next_cursor;
+    }
+    return exitCodes.done;
+  },
+};
+
+export const runs: Command = {
+  name: 'runs',
+  arguments: '[SCRIPT]',
+  summary: 'list runs, newest first',
+  options: {
+    status: { value: 'STATUS', help: 'such as failed; several by commas', choices: statuses },
+    limit,
+  },
+  examples: [
+    ['runs', 'of every script'],
+    ['runs "Nightly report" --status failed', 'what failed of one'],
+  ],
+  run: async (use) => {
+    const { args, options, terminal } = use;
+    const { api } = await use.session();
+    const [named] = args;
+    const script = named === undefined ? undefined : await findScript(api, named);
+    const query = { script_id: script?.id, status: options.text('status') };
+    const found = await listOf<RunAnswer>(api, '/runs', query, countOf(use));
+    if (options.json) terminal.line(JSON.stringify(found));
+    printTable(
+      options.json ? [] : found,
+      [
+        { title: 'run', text: (row) => row.run_id },
+        { title: 'script', text: (row) => row.script_name },
+        { title: 'status', text: (row) => row.failure_reason ?? row.status },
+        { title: 'trigger', text: (row) => row.trigger_type },
+        { title: 'queued', text: (row) => row.queued_at },
+        {
+          title: 'took',
+          text: ({ duration_ms: ms }) => (ms === null ? '' : `${(ms / 1000).toFixed(1)} s`),
+        },
+      ],
+      terminal,
+    );
+    return exitCodes.done;
+  },
+};
+
+export const scripts: Command = {
+  name: 'scripts',
+  arguments: '[TEXT]',
+  summary: 'list scripts, or those whose name or description has a text',
+  options: { limit },
+  examples: [
+    ['scripts', 'list them'],
+    ['scripts report -o json | jq -r ".[].id"', 'ids for a program'],
+  ],
+  run: async (use) => {
+    const { args, options, terminal } = use;
+    const { api } = await use.session();
+    const found = await listOf<ScriptAnswer>(api, '/scripts', { q: args[0] }, countOf(use));
+    if (options.json) terminal.line(JSON.stringify(found));
+    printTable(
+      options.json ? [] : found,
+      [
+        { title: 'id', text: (row) => row.id },
+        { title: 'name', text: (row) => row.name },
+        { title: 'group', text: (row) => row.group },
+        { title: 'enabled', text: (row) => (row.enabled ? 'yes' : 'no') },
+        {
+          title: 'last run',
+          text: ({ last_run: last }) =>
+            last === null ? '' : `${last.status} ${last.finished_at ?? ''}`,
+        },
+      ],
+      terminal,
+    );
+    return exitCodes.done;
+  },
+};
+
+export const stop: Command = {
+  name: 'stop',
+  arguments: 'RUN',
+  summary: 'ask a run to end: SIGTERM, and SIGKILL after ten seconds',
+  examples: [['stop 019aa3f4-01aa-7c11-8d22-5e6f70819203', 'stop it']],
+  run: async (use) => {
+    const [runId] = expectArgs(use, 1, 'RUN');
+    const { api } = await use.session();
+    const { body } = await api.call<{ items: RunAnswer[] }>('POST', `/runs/${part(runId)}/stop`);
+    if (use.options.json) use.terminal.line(JSON.stringify(body.items));
+    else use.terminal.line(`${runId} is asked to end.`);
+    return exitCodes.done;
+  },
+};
+
+function countOf({ options }: Use): number {
+  return numberOf('limit', options.text('limit') ?? String(defaultCount));
+}
+
+/** @throws CommandProblem */
+export function numberOf(option: string, text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw usageProblem(`--${option} is "${text}": expected a whole number from 1.`);
+}
+
+/** @throws CommandProblem where there are fewer or more */
+export function expectArgs(
+  { args }: Use,
+  count: number,
+  names: string,
+): readonly [string, ...string[]] {
+  const [first, ...others] = args;
+  if (first === undefined || args.length !== count) {
+    throw usageProblem(`Expected ${names}${args.length > count ? ' alone' : ''}.`);
+  }
+  return [first, ...others];
+}

@@ -1,0 +1,306 @@
+/** A script as a folder: pull, diff, push. */
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { ApiProblem, fileParts, part } from '#services/shared/api-client.ts';
+import { unifiedDiff } from '#services/shared/text/unified-diff.ts';
+import { findScript } from '../answers.ts';
+import type { Command, Option, Use } from '../command.ts';
+import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
+import type { Session } from '../session.ts';
+import { hashFolder, removeFromFolder, takesPart, writeInFolder } from '../sync/folder.ts';
+import { differences, nextBase, type Difference, type Hashes } from '../sync/plan.ts';
+import { findProject, readProject, writeProject, type Project } from '../sync/project.ts';
+import { plain } from '../table.ts';
+
+const prune: Option = { help: 'delete here what was deleted there, or the other way round' };
+const rules =
+  'A file that was changed on both sides is a conflict: nothing is done then, unless --theirs or --ours says ' +
+  'which side counts. Nothing is deleted without --prune. Secrets, settings and schedules of the script are not ' +
+  'touched, and .env files, caches and links of the folder are left out.';
+
+/** Both sides as they are now. */
+interface Compared {
+  readonly session: Session;
+  readonly folder: string;
+  readonly project: Project;
+  readonly here: Hashes;
+  readonly there: Hashes;
+  /** Of the script's files, for `If-Match`. */
+  readonly etag: string | undefined;
+  readonly found: readonly Difference[];
+}
+
+async function compare(session: Session, folder: string, project: Project): Promise<Compared> {
+  if (project.server !== session.url) {
+    throw new CommandProblem(
+      exitCodes.refused,
+      `${folder} belongs to ${project.server}, and you are signed in to ${session.url}. Name another profile: --profile NAME`,
+    );
+  }
+  const here = await hashFolder(folder);
+  const { etag, hashes: there } = await hashScript(session, project.script_id);
+  const found = differences(project.base, here, there);
+  return { session, folder, project, here, there, etag, found };
+}
+
+/** All files of a script in one state of it. */
+async function hashScript(
+  { api }: Session,
+  scriptId: string,
+): Promise<{ readonly etag: string | undefined; readonly hashes: Hashes }> {
+  const hashes: Record<string, string> = {};
+  let etag: string | undefined;
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const {
+      body,
+      etag: given,
+    }: {
+      body: { items: { path: string; sha256: string }[]; next_cursor: string | null };
+      etag: string | undefined;
+    } = await api.call('GET', `/scripts/${part(scriptId)}/files`, {
+      query: { limit: 200, cursor },
+    });
+    if (etag !== undefined && given !== etag) throw changedMeanwhile;
+    etag = given;
+    for (const { path, sha256 } of body.items) if (takesPart(path)) hashes[path] = sha256;
+    cursor = body.next_cursor;
+  }
+  return { etag, hashes };
+}
+
+const changedMeanwhile = new CommandProblem(
+  exitCodes.refused,
+  'Somebody saved the script meanwhile. Try again.',
+);
+
+export const pull: Command = {
+  name: 'sync pull',
+  arguments: '[SCRIPT] [FOLDER]',
+  summary: 'bring the files of a script into a folder',
+  details: `The first time with SCRIPT, into FOLDER or one that is called as the script is; later in that folder without. ${rules}`,
+  options: { prune, theirs: { help: 'where both sides were changed, the script counts' } },
+  examples: [
+    ['sync pull "Nightly report"', 'into ./Nightly report'],
+    ['sync pull', 'in its folder: what is new there'],
+  ],
+  run: async (use) => {
+    const session = await use.session();
+    const { folder, project } = await projectToPull(use, session);
+    const compared = await compare(session, folder, project);
+    const isTheirs = use.options.has('theirs');
+    refuseConflicts(compared.found, isTheirs ? undefined : '--theirs');
+    const theirs = compared.found.filter(
+      ({ side }) => side === 'there' || (isTheirs && side === 'both'),
+    );
+    const done: string[] = [];
+    for (const { path } of theirs) {
+      const hash = compared.there[path];
+      if (hash !== undefined)
+        await writeInFolder(folder, path, await contentOf(compared, path, hash));
+      else if (use.options.has('prune')) await removeFromFolder(folder, path);
+      else {
+        use.terminal.problem(
+          `${plain(path)} was deleted there and is still here; --prune deletes it.`,
+        );
+        continue;
+      }
+      done.push(path);
+      use.terminal.line(`${hash === undefined ? 'deleted' : 'wrote'} ${plain(path)}`);
+    }
+    await record(compared, done, 'there');
+    use.terminal.problem(`${folder}: ${done.length} of ${theirs.length} changes are here now.`);
+    return exitCodes.done;
+  },
+};
+
+async function projectToPull(
+  { args, folder }: Use,
+  session: Session,
+): Promise<{ readonly folder: string; readonly project: Project }> {
+  const [named, into] = args;
+  if (named === undefined) return await findProject(folder);
+  const script = await findScript(session.api, named);
+  const target = resolve(folder, into ?? script.name.replaceAll(/[/\0]/g, '-'));
+  const there = await readProject(target);
+  if (there !== undefined && there.script_id !== script.id) {
+    throw new CommandProblem(
+      exitCodes.refused,
+      `${target} holds the script "${plain(there.script_name)}". Name another folder.`,
+    );
+  }
+  const fresh = { server: session.url, script_id: script.id, script_name: script.name, base: {} };
+  return { folder: target, project: there ?? fresh };
+}
+
+async function contentOf(
+  { session, project }: Compared,
+  path: string,
+  sha256: string,
+): Promise<Uint8Array> {
+  const { body, etag } = await session.api.bytes(
+    `/scripts/${part(project.script_id)}/files/${fileParts(path)}`,
+  );
+  if (etag !== `"${sha256}"`) throw changedMeanwhile;
+  return body;
+}
+
+function refuseConflicts(found: readonly Difference[], option: string | undefined): void {
+  const conflicts = found.filter(({ side }) => side === 'both');
+  if (option === undefined || conflicts.length === 0) return;
+  const paths = conflicts.map(({ path }) => `  ${plain(path)}`).join('\n');
+  throw new CommandProblem(
+    exitCodes.refused,
+    `Changed on both sides; nothing was done:\n${paths}\nLook at them: orchestrator sync diff. Then merge them by hand, or say which side counts: ${option}`,
+  );
+}
+
+async function record(
+  compared: Compared,
+  done: readonly string[],
+  side: 'here' | 'there',
+): Promise<void> {
+  const { folder, project, here, there } = compared;
+  await writeProject(folder, { ...project, base: nextBase(project.base, here, there, done, side) });
+}
+
+export const diff: Command = {
+  name: 'sync diff',
+  arguments: '',
+  summary: 'show what differs between a folder and its script; ends with 1 where something does',
+  details:
+    'Lines that begin with - are of the script, those with + are of the folder. With --names it says where each ' +
+    'change was made.',
+  options: { names: { help: 'the paths alone' } },
+  examples: [
+    ['sync diff', 'all of it'],
+    ['sync diff --names -o json', 'for a program'],
+  ],
+  run: async ({ options, terminal, folder: from, session }) => {
+    const { folder, project } = await findProject(from);
+    const compared = await compare(await session(), folder, project);
+    const { found } = compared;
+    if (options.json) terminal.line(JSON.stringify(found));
+    else if (options.has('names')) for (const one of found) terminal.line(wordsOf(one));
+    else for (const one of found) terminal.line(await textOf(compared, one));
+    return found.length === 0 ? exitCodes.done : exitCodes.failed;
+  },
+};
+
+function wordsOf({ path, side, change }: Difference): string {
+  return side === 'both' ? `${plain(path)}: conflict` : `${plain(path)}: ${change} ${side}`;
+}
+
+async function textOf(compared: Compared, difference: Difference): Promise<string> {
+  const { path } = difference;
+  const hash = compared.there[path];
+  const there = hash === undefined ? '' : readable(await contentOf(compared, path, hash));
+  const here =
+    compared.here[path] === undefined ? '' : readable(await readFile(join(compared.folder, path)));
+  const heading = `${wordsOf(difference)}`;
+  if (here === undefined || there === undefined) return `${heading} (not text)`;
+  return `${heading}\n--- there/${plain(path)}\n+++ here/${plain(path)}\n${unifiedDiff(there, here).trimEnd()}`;
+}
+
+/** undefined for what is no text. */
+function readable(content: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(content);
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+export const push: Command = {
+  name: 'sync push',
+  arguments: '',
+  summary: 'bring the changes of a folder into its script',
+  details: `Each file is saved on top of the version that was compared with: what somebody saves meanwhile is not lost. ${rules}`,
+  options: {
+    prune,
+    ours: { help: 'where both sides were changed, the folder counts' },
+    'dry-run': { help: 'say what would be done, and do nothing' },
+  },
+  examples: [
+    ['sync push', 'in the folder of a script'],
+    ['sync push --dry-run', 'only look'],
+  ],
+  run: async (use) => {
+    const { options, terminal } = use;
+    if (use.args.length > 0)
+      throw usageProblem('Expected no argument: push from within the folder of the script.');
+    const { folder, project } = await findProject(use.folder);
+    const compared = await compare(await use.session(), folder, project);
+    const isOurs = options.has('ours');
+    refuseConflicts(compared.found, isOurs ? undefined : '--ours');
+    const ours = compared.found.filter(
+      ({ side }) => side === 'here' || (isOurs && side === 'both'),
+    );
+    const kept = options.has('prune')
+      ? []
+      : ours.filter(({ path }) => compared.here[path] === undefined);
+    for (const { path } of kept) {
+      terminal.problem(`${plain(path)} was deleted here and is still there; --prune deletes it.`);
+    }
+    const wanted = inOrder(
+      ours.filter((one) => !kept.includes(one)),
+      compared.here,
+    );
+    if (options.has('dry-run')) {
+      for (const { path } of wanted)
+        terminal.line(`would ${verbOf(compared, path)} ${plain(path)}`);
+      return exitCodes.done;
+    }
+    const done: string[] = [];
+    try {
+      await send(compared, wanted, (path) => {
+        done.push(path);
+        terminal.line(`${verbOf(compared, path)}d ${plain(path)}`);
+      });
+    } finally {
+      await record(compared, done, 'here');
+    }
+    const newer = compared.found.filter(({ side }) => side === 'there').length;
+    terminal.problem(
+      `${plain(project.script_name)}: ${done.length} of ${ours.length} changes are there now.` +
+        (newer === 0 ? '' : ` ${newer} of there are not here yet: orchestrator sync pull`),
+    );
+    return exitCodes.done;
+  },
+};
+
+const verbOf = ({ here }: Compared, path: string) => (here[path] === undefined ? 'delete' : 'save');
+
+/** New modules before what imports them, `main.py` last; then what goes. */
+function inOrder(wanted: readonly Difference[], here: Hashes): readonly Difference[] {
+  const place = ({ path }: Difference) =>
+    here[path] === undefined ? 2 : path === 'main.py' ? 1 : 0;
+  return wanted.toSorted((one, other) => place(one) - place(other));
+}
+
+/** Saves go on top of the version before, deletions last, each of exactly the file that was compared with. */
+async function send(
+  { session, folder, project, here, there, etag }: Compared,
+  wanted: readonly Difference[],
+  onDone: (path: string) => void,
+): Promise<void> {
+  let version = etag ?? '';
+  for (const { path } of wanted) {
+    const url = `/scripts/${part(project.script_id)}/files/${fileParts(path)}`;
+    try {
+      if (here[path] === undefined) {
+        const headers = { 'If-Match': `"${there[path]}"` };
+        await session.api.call('DELETE', url, { headers });
+      } else {
+        const bytes = await readFile(join(folder, path));
+        const call = { headers: { 'If-Match': version }, bytes };
+        const { body } = await session.api.call<{ script_version: number }>('PUT', url, call);
+        version = `"${body.script_version}"`;
+      }
+    } catch (error) {
+      if (error instanceof ApiProblem && error.status === 412) throw changedMeanwhile;
+      throw error;
+    }
+    onDone(path);
+  }
+}

@@ -1,0 +1,246 @@
+/** The command line where nothing is as it should be, and what needs no platform. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePorts } from '#infra/testing/free-ports.ts';
+import { exitCodeOf } from './commands/follow.ts';
+import { parametersOf } from './commands/parameters.ts';
+import { writeProfiles, type Profile } from './profiles.ts';
+import { runLine } from './program.ts';
+import { hashFolder, writeInFolder } from './sync/folder.ts';
+import { writeProject } from './sync/project.ts';
+
+let folder: string;
+let environment: Record<string, string>;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'orch-cli-'));
+  environment = { XDG_CONFIG_HOME: folder };
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** A command line in this process. */
+async function told(line: string, variables: Record<string, string> = {}, from = folder) {
+  const lines: string[] = [];
+  const problems: string[] = [];
+  const code = await runLine(line.split(' '), {
+    terminal: {
+      colors: false,
+      line: (one) => lines.push(one),
+      problem: (one) => problems.push(one),
+      progress: () => undefined,
+      drained: () => Promise.resolve(),
+    },
+    environment: { ...environment, ...variables },
+    folder: from,
+    signal: new AbortController().signal,
+    input: () => Promise.resolve('a token'),
+  });
+  return { code, out: lines.join('\n'), problem: problems.join('\n') };
+}
+
+async function serving(handler: RequestListener) {
+  const server = createServer(handler).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, [Symbol.asyncDispose]: async () => void (await once(server.close(), 'close')) };
+}
+
+const variablesFor = (url: string) => ({ ORCHESTRATOR_URL: url, ORCHESTRATOR_TOKEN: 'orch_x' });
+const profile: Profile = {
+  url: 'http://127.0.0.1:1',
+  token: 'orch_x',
+  email: 'ada@example.com',
+  expires_at: '2020-01-01T00:00:00.000Z',
+};
+
+describe('given a command line that is none, then it says how to ask', () => {
+  test.each([
+    ['shedule', /no command "shedule".*orchestrator schedule\?/],
+    ['sync', /Expected one of: orchestrator sync pull/],
+    ['runs --status broken', /--status is "broken": expected queued/],
+    ['runs --statu failed', /Unknown option '--statu'.*orchestrator runs --help/],
+    ['runs --limit 0', /--limit is "0": expected a whole number/],
+    ['run', /Expected SCRIPT/],
+    ['schedule preview', /Expected one of SCHEDULE, --cron and --every/],
+    ['projections rebuild', /Expected the NAME of a read model/],
+    ['completion tcsh', /Expected bash, zsh or fish/],
+    ['login ftp://example.com', /is no address of a server/],
+    ['login --password-stdin', /--password-stdin needs --email/],
+  ])('%s', async (line, problem) => {
+    const answer = await told(line, variablesFor('http://127.0.0.1:1'));
+    expect(answer.problem).toMatch(problem);
+    expect(answer.code).toBe(64);
+  });
+});
+
+test('help names every command, and each has examples that are commands', async () => {
+  const { out } = await told('help');
+  const names = Array.from(out.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2,}\S/gm), ([, name]) => name!);
+  expect(names).toContain('sync push');
+  for (const name of names) {
+    const { code, out: help } = await told(`${name} --help`);
+    expect([code, help]).toEqual([0, expect.stringContaining(`  orchestrator ${name}`)]);
+  }
+});
+
+describe('given bad luck, then a sentence says what to do', () => {
+  test('nobody is signed in', async () => {
+    const { code, problem } = await told('runs');
+    expect([code, problem]).toEqual([77, 'Nobody is signed in. Sign in: orchestrator login URL']);
+  });
+
+  test('a server that is gone', async () => {
+    const [port] = await freePorts(1);
+    const { code, problem } = await told('runs', variablesFor(`http://127.0.0.1:${port}`));
+    expect(problem).toMatch(/^http:\/\/127.0.0.1:\d+ does not answer \(.*ECONNREFUSED.*\)\. Is it/);
+    expect(code).toBe(69);
+  });
+
+  test.each([
+    [401, 77, /expired or was revoked. Sign in again: orchestrator login/],
+    [403, 77, /not yours/],
+    [404, 66, /not yours/],
+    [409, 65, /not yours/],
+    [503, 69, /not yours/],
+    [500, 70, /not yours/],
+  ])('the answer %s', async (status, expected, sentence) => {
+    await using server = await serving((_request, response) => {
+      response.writeHead(status).end(JSON.stringify({ code: 'x', detail: 'It is not yours.' }));
+    });
+    const { code, problem } = await told('runs', variablesFor(server.url));
+    expect(problem).toMatch(sentence);
+    expect(code).toBe(expected);
+  });
+
+  test('a token that has expired, without asking the server', async () => {
+    await writeProfiles(environment, { current: 'work', profiles: { work: profile } });
+    expect((await stat(join(folder, 'orchestrator', 'config.json'))).mode & 0o777).toBe(0o600);
+    const { code, problem } = await told('runs');
+    expect(problem).toMatch(
+      /expired at 2020.*orchestrator login http:\/\/127.0.0.1:1 --profile work/,
+    );
+    expect(code).toBe(77);
+    expect((await told('runs --profile home')).problem).toMatch(/as "home". There are: work\./);
+    expect((await told('profiles')).out).toMatch(/work +http:\/\/127.0.0.1:1 +ada@example.com/);
+  });
+
+  test('half of the variables, or a file that is no such file', async () => {
+    const half = await told('runs', { ORCHESTRATOR_URL: 'http://127.0.0.1:1' });
+    expect([half.code, half.problem]).toEqual([
+      78,
+      expect.stringMatching(/^ORCHESTRATOR_TOKEN is miss/),
+    ]);
+    const broken = join(folder, 'broken');
+    await mkdir(join(broken, 'orchestrator'), { recursive: true });
+    await writeFile(join(broken, 'orchestrator', 'config.json'), '{');
+    const answer = await told('runs', { XDG_CONFIG_HOME: broken });
+    expect([answer.code, answer.problem]).toEqual([78, expect.stringMatching(/cannot be used/)]);
+  });
+
+  test('outside of a project, and with files that the platform would not take', async () => {
+    const variables = variablesFor('http://127.0.0.1:1');
+    const outside = await told('sync push', variables);
+    expect([outside.code, outside.problem]).toEqual([
+      66,
+      expect.stringMatching(/no .orchestrator.json here or above/),
+    ]);
+    const project = join(folder, 'project');
+    await mkdir(project);
+    const record = { server: 'http://127.0.0.1:1', script_id: 'x', script_name: 'x', base: {} };
+    await writeProject(project, record);
+    await writeFile(join(project, 'large.bin'), Buffer.alloc(10 * 1024 * 1024 + 1));
+    await writeFile(join(project, 'back\\slash'), '');
+    const limits = await told('sync push', variables, project);
+    expect(limits.problem).toMatch(/large.bin: it has 10485761 bytes/);
+    expect(limits.problem).toMatch(/backslash/);
+    expect(limits.code).toBe(65);
+  });
+
+  test('an output that was closed', async () => {
+    await using server = await serving((_request, response) => {
+      const runs = Array.from({ length: 200 }, () => ({ text: 'x'.repeat(10_000) }));
+      response.end(JSON.stringify({ items: runs, next_cursor: null }));
+    });
+    const main = fileURLToPath(new URL('main.ts', import.meta.url));
+    const child = spawn(process.execPath, [main, 'scripts', '-o', 'json', '--limit', '200'], {
+      env: { ...environment, ...variablesFor(server.url) },
+    });
+    child.stdout.destroy();
+    const [problem, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect([code, problem]).toEqual([
+      141,
+      'The output was closed before its end; the rest was left out.\n',
+    ]);
+  });
+});
+
+test('a folder gives its own files alone, and nothing is written through a link', async () => {
+  const project = join(folder, 'links');
+  await mkdir(join(project, '.git'), { recursive: true });
+  await mkdir(join(project, 'lib'));
+  for (const path of ['main.py', 'lib/x.py', '.env', '.git/config', 'x.pyc']) {
+    await writeFile(join(project, path), path);
+  }
+  await symlink('/etc', join(project, 'linked'));
+  expect(Object.keys(await hashFolder(project)).toSorted()).toEqual(['lib/x.py', 'main.py']);
+  await writeInFolder(project, 'new/deep.py', Buffer.from('1'));
+  expect(await readFile(join(project, 'new/deep.py'), 'utf8')).toBe('1');
+  await expect(writeInFolder(project, 'linked/passwd', Buffer.from('1'))).rejects.toThrow(/link/);
+  await expect(writeInFolder(project, '../out', Buffer.from('1'))).rejects.toThrow(/link/);
+});
+
+test('parameters are text where the schema says so, and JSON where they are JSON', () => {
+  const pairs = ['day=2026', 'count=3', 'dry=true', 'word=a=b', 'list=[1]'];
+  expect(parametersOf('{"count": 1, "more": 2}', pairs, { day: { type: 'string' } })).toEqual({
+    count: 3,
+    more: 2,
+    day: '2026',
+    dry: true,
+    word: 'a=b',
+    list: [1],
+  });
+  expect(parametersOf(undefined, [], {})).toBeUndefined();
+  expect(() => parametersOf('[]', [], {})).toThrow(/no JSON object/);
+  expect(() => parametersOf(undefined, ['x'], {})).toThrow(/expected NAME=VALUE/);
+});
+
+test.each([
+  ['success', null, 0, null, 0],
+  ['failed', 'exit_code', 3, null, 3],
+  ['failed', 'timeout', null, 'SIGKILL', 124],
+  ['failed', 'memory_limit', null, 'SIGKILL', 137],
+  ['stopped', null, null, 'SIGTERM', 143],
+  ['failed', 'environment_error', null, null, 1],
+] as const)(
+  'a run that ended %s %s ends the program as a shell would',
+  (status, reason, code, signal, expected) => {
+    const run = {
+      run_id: 'x',
+      script_name: 'x',
+      trigger_type: 'api',
+      queued_at: '',
+      duration_ms: 1,
+      status,
+      failure_reason: reason,
+      exit_code: code,
+      signal,
+    };
+    expect(exitCodeOf(run)).toBe(expected);
+  },
+);
+
+test.each(['bash', 'zsh', 'fish'])('completions for %s name every option', async (shell) => {
+  const { out } = await told(`completion ${shell}`);
+  for (const word of ['sync', 'push', 'dry-run', 'follow']) expect(out).toContain(word);
+  if (shell !== 'bash') return;
+  const asked = `${out}\nCOMP_WORDS=(orchestrator sync push --dr) COMP_CWORD=3; _orchestrator; echo "$COMPREPLY"`;
+  const child = spawn('bash', ['-c', asked]);
+  expect((await text(child.stdout)).trim()).toBe('--dry-run');
+});

@@ -1,0 +1,104 @@
+/** The program: from a line of arguments to an exit code. */
+import { ApiProblem } from '#services/shared/api-client.ts';
+import { version } from '#services/shared/version.ts';
+import type { Command, Use } from './command.ts';
+import { completionCommand } from './commands/completion.ts';
+import { doctor } from './commands/doctor.ts';
+import { login, logout, profiles } from './commands/login.ts';
+import { auditVerify, schedulePreview } from './commands/operate.ts';
+import { projectionsList, projectionsRebuild } from './commands/server.ts';
+import { logs, run, runs, scripts, stop } from './commands/runs.ts';
+import { diff, pull, push } from './commands/sync.ts';
+import { helpOf, overview } from './help.ts';
+import { parseLine } from './options.ts';
+import { CommandProblem, exitCodes } from './problem.ts';
+import { openSession } from './session.ts';
+
+const commands: readonly Command[] = [
+  login,
+  logout,
+  profiles,
+  scripts,
+  run,
+  logs,
+  runs,
+  stop,
+  pull,
+  diff,
+  push,
+  schedulePreview,
+  auditVerify,
+  projectionsList,
+  projectionsRebuild,
+  doctor,
+  completionCommand(() => commands),
+];
+
+/** @returns the exit code; every failure was told by then */
+export async function runLine(
+  line: readonly string[],
+  around: Omit<Use, 'args' | 'options' | 'session'>,
+): Promise<number> {
+  const { terminal, environment } = around;
+  let address: string | undefined;
+  try {
+    if (line[0] === '--version' || line[0] === 'version') {
+      terminal.line(version);
+      return exitCodes.done;
+    }
+    const parsed = parseLine(line, commands);
+    if (parsed === undefined || parsed.options.has('help')) {
+      terminal.line(parsed === undefined ? overview(commands) : helpOf(parsed.command));
+      return exitCodes.done;
+    }
+    const { command, args, options } = parsed;
+    const session = async () => {
+      const opened = await openSession(environment, options.text('profile'));
+      address = opened.url;
+      return opened;
+    };
+    return await command.run({ ...around, args, options, session });
+  } catch (error) {
+    const { exitCode, message } = told(error, address);
+    terminal.problem(message);
+    return exitCode;
+  }
+}
+
+function told(error: unknown, address = 'The server'): { exitCode: number; message: string } {
+  if (error instanceof CommandProblem) return error;
+  if (error instanceof ApiProblem) return toldOfApi(error, address);
+  if (error instanceof Error && error.name === 'AbortError') {
+    return { exitCode: exitCodes.interrupted, message: 'Interrupted.' };
+  }
+  const isSystem = error instanceof Error && 'syscall' in error;
+  const message = error instanceof Error ? error.message : String(error);
+  return { exitCode: isSystem ? exitCodes.inputOutput : exitCodes.internal, message };
+}
+
+function toldOfApi(error: ApiProblem, address: string): { exitCode: number; message: string } {
+  const { status, message, cause } = error;
+  if (cause !== undefined) {
+    return {
+      exitCode: exitCodes.unavailable,
+      message: `${address} does not answer (${reasonOf(cause)}). Is it running, and the address right?`,
+    };
+  }
+  if (status === 401) {
+    return {
+      exitCode: exitCodes.noPermission,
+      message: `The token is no longer good: it has expired or was revoked. Sign in again: orchestrator login`,
+    };
+  }
+  if (status === 403) return { exitCode: exitCodes.noPermission, message };
+  if (status === 404) return { exitCode: exitCodes.notFound, message };
+  if (status === 503) return { exitCode: exitCodes.unavailable, message };
+  return { exitCode: status < 500 ? exitCodes.refused : exitCodes.internal, message };
+}
+
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.cause instanceof Error && cause.cause.message !== ''
+    ? cause.cause.message
+    : cause.message;
+}

@@ -1,0 +1,41 @@
+/** Questions to whoever sits at the terminal. */
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { CommandProblem, exitCodes, usageProblem } from './problem.ts';
+
+/** @param suggestion what an empty answer means */
+export async function askLine(question: string, suggestion?: string): Promise<string> {
+  const shown = suggestion === undefined ? question : `${question} [${suggestion}]`;
+  const answer = (await ask(`${shown}: `, process.stderr)).trim();
+  if (answer === '' && suggestion === undefined) throw usageProblem(`${question} is missing.`);
+  return answer === '' ? (suggestion ?? '') : answer;
+}
+
+/** What is typed is not shown. */
+export async function askHidden(question: string): Promise<string> {
+  process.stderr.write(`${question}: `);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const answer = await ask('', nowhere);
+  process.stderr.write('\n');
+  return answer;
+}
+
+async function ask(question: string, output: NodeJS.WritableStream): Promise<string> {
+  if (!process.stdin.isTTY) {
+    throw new CommandProblem(
+      exitCodes.usage,
+      'There is no terminal to ask at: give --email and --password-stdin, or --token-stdin.',
+    );
+  }
+  const lines = createInterface({ input: process.stdin, output, terminal: true });
+  const closed = new AbortController();
+  lines.once('SIGINT', () => closed.abort());
+  lines.once('close', () => closed.abort());
+  try {
+    return await lines.question(question, { signal: closed.signal });
+  } catch (error) {
+    throw new CommandProblem(exitCodes.interrupted, 'Nothing was entered.', { cause: error });
+  } finally {
+    lines.close();
+  }
+}

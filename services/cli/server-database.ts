@@ -1,0 +1,38 @@
+/** The database behind the platform, for commands on the server's own machine. */
+import { join } from 'node:path';
+import type pg from 'pg';
+import { embeddedAddresses } from '#infra/embedded/postgres.ts';
+import { openDatabase } from '#infra/postgres/database.ts';
+import { ConfigError, readConfig } from '#services/shared/config.ts';
+import { CommandProblem, exitCodes } from './problem.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Connects as the schema's owner. @throws CommandProblem where the settings name no database */
+export async function withServerDatabase(
+  terminal: Terminal,
+  use: (pool: pg.Pool) => Promise<number>,
+): Promise<number> {
+  const database = openDatabase(adminUrl(), {
+    connections: 2,
+    applicationName: 'cli',
+    onIdleError: (error) => terminal.problem(error.message),
+  });
+  try {
+    return await use(database.pool);
+  } finally {
+    await database.close();
+  }
+}
+
+/** What the environment says, or else the database of the minimal edition in its data folder. */
+function adminUrl(): string {
+  const { ORCH_DATABASE_ADMIN_URL: url, ORCH_DATABASE_ADMIN_URL_FILE: file } = process.env;
+  try {
+    const { dataDir } = readConfig(['dataDir']);
+    const embedded = url || file ? undefined : embeddedAddresses(join(dataDir, 'postgres'));
+    return embedded?.adminUrl ?? readConfig(['databaseAdminUrl']).databaseAdminUrl;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new CommandProblem(exitCodes.configuration, error.problems.join('\n'), { cause: error });
+  }
+}

@@ -1,0 +1,74 @@
+/** Whom a command talks to, and as whom. */
+import { Api } from '#services/shared/api-client.ts';
+import { CommandProblem, exitCodes } from './problem.ts';
+import { defaultProfile, readProfiles, type Profile } from './profiles.ts';
+
+export interface Session {
+  readonly api: Api;
+  /** Of the backend, without a path. */
+  readonly url: string;
+  readonly token: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `ORCHESTRATOR_URL` with `ORCHESTRATOR_TOKEN`, or else the profile that is asked for.
+ *  @throws CommandProblem where nobody is signed in, or no more */
+export async function openSession(environment: Environment, named?: string): Promise<Session> {
+  const { ORCHESTRATOR_URL: url, ORCHESTRATOR_TOKEN: token } = environment;
+  if (named === undefined && (url || token)) return sessionOfVariables(url, token);
+  const { current, profiles } = await readProfiles(environment);
+  const name = named ?? (environment['ORCHESTRATOR_PROFILE'] || current || defaultProfile);
+  const profile = profiles[name];
+  if (profile === undefined) throw signedOut(name, Object.keys(profiles));
+  if (hasExpired(profile)) {
+    throw new CommandProblem(
+      exitCodes.noPermission,
+      `The token for ${profile.url} expired at ${profile.expires_at}. Sign in again: ${loginLine(name, profile)}`,
+    );
+  }
+  return sessionOf(profile.url, profile.token);
+}
+
+function sessionOfVariables(url: string | undefined, token: string | undefined): Session {
+  if (!url || !token) {
+    throw new CommandProblem(
+      exitCodes.configuration,
+      `ORCHESTRATOR_${url ? 'TOKEN' : 'URL'} is missing: set both variables, or none and sign in: orchestrator login`,
+    );
+  }
+  return sessionOf(serverUrl(url), token);
+}
+
+function sessionOf(url: string, token: string): Session {
+  return { url, token, api: new Api(url, token) };
+}
+
+/** The origin that somebody typed. @throws CommandProblem */
+export function serverUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.pathname !== '/') {
+    throw new CommandProblem(
+      exitCodes.usage,
+      `"${text}" is no address of a server, such as https://orchestrator.example.com`,
+    );
+  }
+  return url.origin;
+}
+
+function hasExpired({ expires_at: end }: Profile): boolean {
+  return end !== null && Date.parse(end) <= Date.now();
+}
+
+function signedOut(name: string, others: readonly string[]): CommandProblem {
+  const known = others.length === 0 ? '' : ` There are: ${others.join(', ')}.`;
+  const option = name === defaultProfile ? '' : ` --profile ${name}`;
+  return new CommandProblem(
+    exitCodes.noPermission,
+    `Nobody is signed in${option === '' ? '' : ` as "${name}"`}.${known} Sign in: orchestrator login URL${option}`,
+  );
+}
+
+function loginLine(name: string, { url }: Profile): string {
+  return `orchestrator login ${url}${name === defaultProfile ? '' : ` --profile ${name}`}`;
+}

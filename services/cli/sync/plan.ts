@@ -1,0 +1,62 @@
+/** What differs between a folder and its script, by three-way comparison. Pure. */
+
+/** SHA-256 by path. */
+export type Hashes = Readonly<Record<string, string>>;
+
+/** Where something was changed since both sides were the same. */
+export type Side = 'here' | 'there' | 'both';
+
+export interface Difference {
+  readonly path: string;
+  /** `both`: a conflict, as the sides differ from each other too. */
+  readonly side: Side;
+  readonly change: 'new' | 'changed' | 'deleted' | 'conflict';
+}
+
+/** @param base both sides as they were last the same; without a record of a path, a file that is on both
+ *  sides and differs is a conflict
+ *  @returns in the order of paths */
+export function differences(base: Hashes, here: Hashes, there: Hashes): readonly Difference[] {
+  const paths = [...new Set([...Object.keys(base), ...Object.keys(here), ...Object.keys(there)])];
+  return paths
+    .toSorted()
+    .flatMap((path) => differenceOf(path, base[path], here[path], there[path]));
+}
+
+function differenceOf(
+  path: string,
+  base: string | undefined,
+  here: string | undefined,
+  there: string | undefined,
+): readonly Difference[] {
+  if (here === there) return [];
+  if (there === base) return [{ path, side: 'here', change: changeOf(base, here) }];
+  if (here === base) return [{ path, side: 'there', change: changeOf(base, there) }];
+  return [{ path, side: 'both', change: 'conflict' }];
+}
+
+function changeOf(before: string | undefined, after: string | undefined): Difference['change'] {
+  if (before === undefined) return 'new';
+  return after === undefined ? 'deleted' : 'changed';
+}
+
+/** What both sides are the same in once everything of `done` was carried over.
+ *  @param side that was carried over from */
+export function nextBase(
+  base: Hashes,
+  here: Hashes,
+  there: Hashes,
+  done: readonly string[],
+  side: 'here' | 'there',
+): Hashes {
+  const source = side === 'here' ? here : there;
+  const result: Record<string, string> = {};
+  const paths = new Set([...Object.keys(base), ...Object.keys(here), ...Object.keys(there)]);
+  const carried = new Set(done);
+  for (const path of [...paths].toSorted()) {
+    const isSame = here[path] === there[path];
+    const hash = carried.has(path) ? source[path] : isSame ? here[path] : base[path];
+    if (hash !== undefined) result[path] = hash;
+  }
+  return result;
+}

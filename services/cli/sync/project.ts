@@ -1,0 +1,52 @@
+/** A folder that holds the files of one script, and what both sides were when they were last the same. */
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { CommandProblem, exitCodes } from '../problem.ts';
+
+/** The file that makes a folder a project. It holds no secret and may be kept with the files. */
+export const projectFile = '.orchestrator.json';
+
+export interface Project {
+  readonly server: string;
+  readonly script_id: string;
+  readonly script_name: string;
+  /** SHA-256 of each file, by its path, as it was on both sides. */
+  readonly base: Readonly<Record<string, string>>;
+}
+
+/** @returns undefined where the folder itself is none */
+export async function readProject(folder: string): Promise<Project | undefined> {
+  const path = join(folder, projectFile);
+  try {
+    const project = JSON.parse(await readFile(path, 'utf8')) as Project;
+    if (typeof project.script_id === 'string' && typeof project.base === 'object') return project;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new CommandProblem(
+    exitCodes.configuration,
+    `${path} cannot be read as the record of a script. Remove it, and pull again: orchestrator sync pull SCRIPT`,
+  );
+}
+
+/** The project that `from` lies in. @throws CommandProblem outside of any */
+export async function findProject(
+  from: string,
+): Promise<{ readonly folder: string; readonly project: Project }> {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const project = await readProject(folder);
+    if (project !== undefined) return { folder, project };
+    if (folder === dirname(folder)) break;
+  }
+  throw new CommandProblem(
+    exitCodes.notFound,
+    `${from} is not in the folder of a script (no ${projectFile} here or above). Begin with: orchestrator sync pull SCRIPT`,
+  );
+}
+
+export async function writeProject(folder: string, project: Project): Promise<void> {
+  const path = join(folder, projectFile);
+  await writeFile(`${path}.new`, `${JSON.stringify(project, undefined, 2)}\n`);
+  await rename(`${path}.new`, path);
+}

@@ -1,0 +1,126 @@
+/** A session at the command line, as docs/cli.md has it, with the running product. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Product, productPassword } from './testing/product.ts';
+
+const program = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
+let product: Product;
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'orch-session-'));
+  product = await Product.start();
+});
+afterAll(async () => {
+  await product.stop();
+  await product.remove();
+  await rm(home, { recursive: true });
+});
+
+/** A line of the session. */
+async function orchestrator(args: readonly string[], { from = home, input = '' } = {}) {
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: from,
+    env: { PATH: process.env['PATH'], XDG_CONFIG_HOME: home },
+  });
+  child.stdin.end(input);
+  const ended = once(child, 'close');
+  const [out, problem] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = (await ended) as [number];
+  return { code, out, problem };
+}
+
+const done = { code: 0, problem: '' };
+
+test('somebody signs in, takes a script home, changes it, runs it, and verifies what was recorded', async () => {
+  const id = await product.script('Nightly report', { 'main.py': 'print("old")\n' });
+  await product.call('PUT', `/scripts/${id}/secrets/KEY`, { value: 'kept to itself' });
+
+  const signedIn = await orchestrator(
+    ['login', product.baseUrl, '--email', 'admin@example.com', '--password-stdin'],
+    { input: `${productPassword}\n` },
+  );
+  expect(signedIn).toEqual({ ...done, out: expect.stringContaining('as admin@example.com') });
+  const pulled = await orchestrator(['sync', 'pull', 'Nightly report', 'report']);
+  expect([pulled.code, pulled.out]).toEqual([0, 'wrote main.py\n']);
+
+  const from = join(home, 'report');
+  const source = `import os, sys, greeting
+print(greeting.WORD, os.environ["ORCH_PARAMS"])
+print("to stderr", file=sys.stderr)
+sys.exit(7)
+`;
+  await writeFile(join(from, 'main.py'), source);
+  await writeFile(join(from, 'greeting.py'), 'WORD = "hello"\n');
+  await writeFile(join(from, '.env'), 'KEY=1\n');
+  const differs = await orchestrator(['sync', 'diff', '--names'], { from });
+  expect(differs).toEqual({
+    code: 1,
+    out: 'greeting.py: new here\nmain.py: changed here\n',
+    problem: '',
+  });
+  const pushed = await orchestrator(['sync', 'push'], { from });
+  expect([pushed.code, pushed.out]).toEqual([0, 'saved greeting.py\nsaved main.py\n']);
+  expect(await orchestrator(['sync', 'diff'], { from })).toEqual({ ...done, out: '' });
+
+  const ran = await orchestrator(['run', 'Nightly report', '--follow', '-p', 'day=1']);
+  expect(ran.code).toBe(7);
+  expect(ran.out).toBe('hello {"day":1}\n');
+  expect(ran.problem).toMatch(/^Run .* of Nightly report\nto stderr\nRun .* failed \(exit_code\)/);
+  const listed = await orchestrator(['runs', 'Nightly report', '-o', 'json']);
+  const [run] = JSON.parse(listed.out) as [{ run_id: string; exit_code: number }];
+  expect(run.exit_code).toBe(7);
+  const log = await orchestrator(['logs', run.run_id, '--stream', 'stdout', '-o', 'json']);
+  expect(JSON.parse(log.out)).toMatchObject({ stream: 'stdout', text: 'hello {"day":1}' });
+
+  const verified = await orchestrator(['audit', 'verify']);
+  expect(verified).toEqual({
+    ...done,
+    out: expect.stringMatching(/^valid: \d+ entries; head \d+:/),
+  });
+  const healthy = await orchestrator(['doctor']);
+  expect(healthy.out).toMatch(/ok +runtimes +1, which execute/);
+  expect(healthy.code).toBe(0);
+  const { items } = await product.call<{ items: object[] }>('GET', `/scripts/${id}/secrets`);
+  expect(items).toMatchObject([{ name: 'KEY', version: 1 }]);
+});
+
+test('what both sides changed is a conflict, and nothing is deleted unasked', async () => {
+  const from = join(home, 'shared');
+  const id = await product.script('Shared', { 'main.py': '1\n', 'old.py': '1\n' });
+  await orchestrator(['sync', 'pull', id, 'shared']);
+  const save = (path: string, content: string) =>
+    product.call('PUT', `/scripts/${id}/files/${path}`, { content, encoding: 'utf-8' });
+  await save('main.py', 'theirs\n');
+  await writeFile(join(from, 'main.py'), 'mine\n');
+  await rm(join(from, 'old.py'));
+
+  const [pushed, pulled] = [
+    await orchestrator(['sync', 'push'], { from }),
+    await orchestrator(['sync', 'pull'], { from }),
+  ];
+  for (const { code, out, problem } of [pushed, pulled]) {
+    expect([code, out]).toEqual([65, '']);
+    expect(problem).toMatch(/Changed on both sides; nothing was done:\n {2}main.py\n/);
+  }
+  const { out } = await orchestrator(['sync', 'diff'], { from });
+  expect(out).toMatch(/^-theirs\n\+mine$/m);
+  const taken = await orchestrator(['sync', 'pull', '--theirs'], { from });
+  expect([taken.code, await readFile(join(from, 'main.py'), 'utf8')]).toEqual([0, 'theirs\n']);
+
+  const kept = await orchestrator(['sync', 'push'], { from });
+  expect([kept.code, kept.problem]).toEqual([
+    0,
+    expect.stringContaining('old.py was deleted here and is still there; --prune deletes it.'),
+  ]);
+  const pruned = await orchestrator(['sync', 'push', '--prune'], { from });
+  expect([pruned.code, pruned.out]).toEqual([0, 'deleted old.py\n']);
+  const signedOut = await orchestrator(['logout']);
+  expect(signedOut).toEqual({ ...done, out: `Signed out of ${product.baseUrl}.\n` });
+  expect((await orchestrator(['runs'])).code).toBe(77);
+});
