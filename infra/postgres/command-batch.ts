@@ -3,12 +3,12 @@
  *  The streams concerned are locked first, all of them and in one order, by locks that give the
  *  transaction no id yet. Readers order events by that id: were it given while a stream is still to be
  *  locked, another writer could pass through that stream with a later id and earlier events. */
-import { handlingOf, type Command, type Recorded } from '#domain/aggregates.ts';
+import { handlingOf, type Command, type Handling, type Recorded } from '#domain/aggregates.ts';
 import type { World } from '#domain/kernel/aggregate.ts';
 import type { Refusal } from '#domain/kernel/decision.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import type { Clock } from '#domain/ports/clock.ts';
-import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
+import type { CommandRequest, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { noHistory } from '#domain/snapshots.ts';
 import { applyAll, together, type Projection, type ReadModels } from '#projections/projection.ts';
@@ -32,13 +32,6 @@ export interface BatchParts {
   readonly worldOf: (db: ReadModels) => World;
 }
 
-export interface Request {
-  readonly command: Command;
-  readonly context: CommandContext;
-  /** Kept with the events. */
-  readonly content?: Uint8Array | undefined;
-}
-
 /** What became of one command before anything is recorded. */
 type Verdict =
   | { readonly kind: 'settled'; readonly outcome: Outcome }
@@ -52,12 +45,29 @@ const unstorable = {
   },
 } as const satisfies Outcome;
 
+/** What may be decided together: no command may be guarded by a stream that another one writes, and of
+ *  those that take turns each comes alone. */
+export class Batch {
+  readonly #written = new Set<string>();
+  readonly #guarding = new Set<string>();
+
+  /** Whether the command still finds a place; it is taken where it does. */
+  take({ streamId, guards, takesTurns }: Handling): boolean {
+    const fits = !this.#guarding.has(streamId) && !guards.some((guard) => this.#written.has(guard));
+    if (!fits) return false;
+    this.#written.add(streamId);
+    for (const guard of takesTurns) this.#written.add(guard);
+    for (const guard of guards) this.#guarding.add(guard);
+    return true;
+  }
+}
+
 /** Decides and records all commands in the transaction that `client` has begun. Each sees what those
  *  before it have done. No command may be guarded by a stream that another one of the batch writes.
  *  @returns an outcome for each, in order */
 export async function carryOut(
   client: pg.PoolClient,
-  requests: readonly Request[],
+  requests: readonly CommandRequest[],
   parts: BatchParts,
 ): Promise<readonly Outcome[]> {
   const handlings = requests.map(({ command }) => handlingOf(command));
@@ -105,7 +115,7 @@ export async function carryOut(
 async function record(
   client: Queryable,
   db: ReadModels,
-  requests: readonly Request[],
+  requests: readonly CommandRequest[],
   verdicts: readonly Verdict[],
   streams: BatchStreams,
   parts: BatchParts,

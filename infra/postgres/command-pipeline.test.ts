@@ -1,6 +1,6 @@
 import type { Command } from '#domain/aggregates.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
-import { commandId, runId, scriptId } from '#domain/testing/ids.ts';
+import { commandId, groupId, runId, scriptId } from '#domain/testing/ids.ts';
 import {
   createGroup,
   createScript,
@@ -250,5 +250,60 @@ describe('what other processes are told', () => {
       recorded('ScriptChanged'),
       { topic: 'script-updated', version: 3 },
     ]);
+  });
+});
+
+describe('given several commands that are carried out together', () => {
+  const together = (commands: readonly Command[], options = {}) =>
+    platform.commands.executeAll(
+      commands.map((command) => ({ command, context: somebody() })),
+      options,
+    );
+  const group = () => ({
+    ...createGroup(),
+    groupId: groupId(number + 1000),
+    name: `Group ${number}`,
+  });
+
+  test('when each needs what the one before it made, then all are recorded', async () => {
+    const mine = createScript({ scriptId: scriptId(number + 5000), groupId: group().groupId });
+    const outcome = await together([group(), mine, { ...run(), scriptId: mine.scriptId }]);
+    expect(outcome).toMatchObject({
+      kind: 'accepted',
+      outcomes: [{ version: 1 }, { version: 1 }, { version: 1 }],
+    });
+    expect(platform.announced.length).toBeGreaterThan(0);
+  });
+
+  test('when one is refused, then nothing is recorded and it is named', async () => {
+    const before = await stored();
+    const missing = createScript({ scriptId: scriptId(number + 5000), groupId: groupId(9999) });
+    const outcome = await together([name('New'), group(), missing, name('Newer')]);
+    expect(outcome).toMatchObject({ kind: 'refused', index: 2 });
+    expect(await stored()).toEqual(before);
+    expect((await scriptRow())?.name).not.toBe('New');
+    expect(platform.announced).toEqual([]);
+  });
+
+  test('when they are only tried, then it is told what would be, and nothing is recorded', async () => {
+    const before = await stored();
+    const outcome = await together([group(), name('New')], { tryOnly: true });
+    expect(outcome).toMatchObject({ kind: 'accepted', outcomes: [{ version: 1 }, { version: 2 }] });
+    expect(await stored()).toEqual(before);
+    expect(platform.announced).toEqual([]);
+  });
+
+  test('when two at once write the same streams, then both are carried out', async () => {
+    const other = createScript({ scriptId: scriptId(number + 5000) });
+    await platform.accepted(other);
+    const rename = (text: string) => [
+      name(text),
+      { ...name(text), scriptId: other.scriptId } as const,
+    ];
+    const outcomes = await Promise.all([
+      together(rename('One')),
+      together(rename('Other').toReversed()),
+    ]);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['accepted', 'accepted']);
   });
 });

@@ -2,10 +2,17 @@
  *  that arrives alone goes alone, at once. */
 import { handlingOf, type Command, type Recorded } from '#domain/aggregates.ts';
 import type { Refusal } from '#domain/kernel/decision.ts';
-import type { CommandContext, Commands, Outcome } from '#domain/ports/commands.ts';
+import type {
+  CommandContext,
+  CommandRequest,
+  Commands,
+  Outcome,
+  OutcomeOfAll,
+} from '#domain/ports/commands.ts';
 import { VersionConflict } from '#domain/ports/event-store.ts';
 import type pg from 'pg';
-import { carryOut, refusalOf, type BatchParts, type Request } from './command-batch.ts';
+import { Batch, carryOut, refusalOf, type BatchParts } from './command-batch.ts';
+import { carryOutAll } from './command-sequence.ts';
 import { inTransaction, sqlState } from './database.ts';
 
 const maxBatch = 64;
@@ -22,7 +29,7 @@ export interface CommandPipelineParts extends BatchParts {
   readonly announce: (events: readonly Recorded[]) => void;
 }
 
-interface Waiting extends Request {
+interface Waiting extends CommandRequest {
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -43,6 +50,24 @@ export class CommandPipeline implements Commands {
       void this.#work();
     }
     return promise;
+  }
+
+  async executeAll(
+    requests: readonly CommandRequest[],
+    { tryOnly = false }: { readonly tryOnly?: boolean } = {},
+  ): Promise<OutcomeOfAll> {
+    const { pool, announce } = this.#parts;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const outcome = await carryOutAll(pool, requests, tryOnly, this.#parts);
+        if (outcome.kind === 'refused' || tryOnly) return outcome;
+        const events = outcome.outcomes.flatMap((one) => one.events);
+        if (events.length > 0) announce(events);
+        return outcome;
+      } catch (error) {
+        if (attempt >= attempts || !isLostRace(error)) throw error;
+      }
+    }
   }
 
   async check(command: Command): Promise<Refusal | undefined> {
@@ -67,21 +92,15 @@ export class CommandPipeline implements Commands {
   #takeBatch(): readonly Waiting[] {
     const batch: Waiting[] = [];
     const left: Waiting[] = [];
-    const written = new Set<string>();
-    const guarding = new Set<string>();
+    const room = new Batch();
     const ids = new Set<string>();
     for (const one of this.#waiting) {
-      const { streamId, guards, takesTurns } = handlingOf(one.command);
       const fits =
         batch.length < maxBatch &&
-        !guarding.has(streamId) &&
-        !guards.some((guard) => written.has(guard)) &&
-        !ids.has(one.context.commandId);
+        !ids.has(one.context.commandId) &&
+        room.take(handlingOf(one.command));
       if (fits) {
         batch.push(one);
-        written.add(streamId);
-        for (const guard of takesTurns) written.add(guard);
-        for (const guard of guards) guarding.add(guard);
         ids.add(one.context.commandId);
       } else {
         left.push(one);

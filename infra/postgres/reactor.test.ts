@@ -187,6 +187,7 @@ describe('given a script that is deleted', () => {
   test('when a command fails, then it is tried again the next time', async () => {
     const commands: Commands = {
       execute: () => Promise.reject(new Error('down')),
+      executeAll: () => Promise.reject(new Error('down')),
       check: () => Promise.resolve(undefined),
     };
     await expect(react({ commands })).rejects.toThrow('down');

@@ -9,6 +9,7 @@ import { auditExportOperations } from './routes/audit-export.ts';
 import { auditVerifyOperations } from './routes/audit-verify.ts';
 import { authOperations } from './routes/auth.ts';
 import { chainOperations } from './routes/chains.ts';
+import { configurationOperations } from './routes/configuration.ts';
 import { dashboardOperations } from './routes/dashboard.ts';
 import { fileOperations } from './routes/files.ts';
 import { groupOperations } from './routes/groups.ts';
@@ -101,6 +102,7 @@ export const operations: readonly Operation[] = [
   ...dashboardOperations,
   ...triggerOperations,
   ...retentionOperations,
+  ...configurationOperations,
   ...webhookOperations,
   ...webhookDeliveryOperations,
   ...hookOperations,

@@ -23,7 +23,11 @@ function given() {
     return Promise.resolve({ kind: 'mismatched' });
   };
   const recorder = new RefusalRecorder({
-    commands: { execute, check: () => Promise.resolve(undefined) },
+    commands: {
+      execute,
+      executeAll: () => Promise.reject(new Error('away')),
+      check: () => Promise.resolve(undefined),
+    },
     ids: systemIds,
     clock: systemClock,
     logger: { error: () => undefined },

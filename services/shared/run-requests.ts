@@ -45,7 +45,7 @@ export async function requestRun(
 
 /** What is wrong with the parameters of a run that is asked for, by the schema of its script. */
 export async function paramsObjection(
-  { parameters_schema: schema }: RunnableScript,
+  { parameters_schema: schema }: Pick<RunnableScript, 'parameters_schema'>,
   params: unknown,
   { parameterSchemas }: Pick<RunRequestParts, 'parameterSchemas'>,
 ): Promise<Objection | undefined> {

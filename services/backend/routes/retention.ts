@@ -44,7 +44,8 @@ const put = operation({
   },
 });
 
-function changesOf(body: Static<typeof RetentionChanges>): Partial<Setting> {
+/** The setting as a command changes it. */
+export function changesOf(body: Static<typeof RetentionChanges>): Partial<Setting> {
   const { logs_days, samples_days, artifacts_days, payloads_days } = body;
   return {
     ...(logs_days !== undefined && { logsDays: logs_days }),
@@ -54,12 +55,21 @@ function changesOf(body: Static<typeof RetentionChanges>): Partial<Setting> {
   };
 }
 
-function retentionJson(setting: Awaited<ReturnType<typeof retentionSetting>>) {
+type Row = Awaited<ReturnType<typeof retentionSetting>>;
+
+/** The setting itself, without who changed it. */
+export function daysOf(setting: Row) {
   return {
     logs_days: setting?.logs_days ?? null,
     samples_days: setting?.samples_days ?? null,
     artifacts_days: setting?.artifacts_days ?? null,
     payloads_days: setting?.payloads_days ?? null,
+  };
+}
+
+function retentionJson(setting: Row) {
+  return {
+    ...daysOf(setting),
     changed_at: setting?.changed_at ?? null,
     changed_by: setting?.changed_by ?? null,
   };

@@ -160,7 +160,7 @@ async function newSecret(
 }
 
 /** Names one webhook among all: 256 random bits. */
-function newWebhookToken(): { readonly text: string; readonly hash: string } {
+export function newWebhookToken(): { readonly text: string; readonly hash: string } {
   const text = `whk_${randomBytes(32).toString('base64url')}`;
   return { text, hash: webhookTokenHash(text) };
 }

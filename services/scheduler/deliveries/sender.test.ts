@@ -337,6 +337,7 @@ describe('given senders that come in each other’s way, or die', () => {
   test('when one dies before it is recorded, then it is sent again under the same id', async () => {
     const deaf: Commands = {
       execute: () => Promise.reject(new Error('died')),
+      executeAll: () => Promise.reject(new Error('died')),
       check: () => Promise.resolve(undefined),
     };
     const id = await tried(webhook(), {}, { commands: deaf });

@@ -199,6 +199,7 @@ describe('given an hourly schedule', () => {
   test('when a scheduler dies once the run is queued, then the next one changes nothing', async () => {
     const dying: Commands = {
       check: (command) => commands.check(command),
+      executeAll: (requests) => commands.executeAll(requests),
       execute: async (command, context) => {
         await commands.execute(command, context);
         throw new Error('it died');

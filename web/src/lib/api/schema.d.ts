@@ -2096,6 +2096,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/system/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The configuration as one document
+         * @description Groups, scripts with their files, channels, rules, schedules, webhooks, chains and how long things are kept; the same configuration gives the same text. Secrets are there by name alone, tokens not at all. Accounts and the history are no part of it: those are in a backup.
+         *
+         *     Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["exportConfiguration"];
+        put?: never;
+        /**
+         * Take over a configuration, all of it or nothing
+         * @description Things are found by their ids. What is absent from the document stays, but with `prune`, in the sections that the document has. The same document again changes nothing. With `dry_run` nothing is changed: the answer says what would be. At most 100 MiB.
+         *
+         *     Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        post: operations["importConfiguration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks": {
         parameters: {
             query?: never;
@@ -4761,6 +4789,307 @@ export interface components {
             samples_days?: number | null;
             artifacts_days?: number | null;
             payloads_days?: number | null;
+        };
+        /** ConfigurationGroup */
+        ConfigurationGroup: {
+            /**
+             * Format: uuid
+             * @description Names it here and elsewhere. One that is unknown here makes it.
+             */
+            id: string;
+            name: string;
+            color?: string;
+            /** @description Name of an icon of the dashboard's icon set. */
+            icon?: string;
+        };
+        /** ConfigurationFile */
+        ConfigurationFile: {
+            path: string;
+            /**
+             * @default utf-8
+             * @enum {unknown}
+             */
+            encoding: "utf-8" | "base64";
+            content: string;
+        };
+        /** ConfigurationScript */
+        ConfigurationScript: {
+            /**
+             * Format: uuid
+             * @description Names it here and elsewhere. One that is unknown here makes it.
+             */
+            id: string;
+            name: string;
+            description?: string;
+            /**
+             * Format: uuid
+             * @description Default: `custom`, or your first group where that is not yours.
+             */
+            group_id?: string;
+            max_concurrent_runs?: number;
+            storage_quota_bytes?: number;
+            /** @description File that `python` executes. */
+            entrypoint?: string;
+            limits?: components["schemas"]["LimitChanges"];
+            tags?: string[];
+            retry?: components["schemas"]["RetryChanges"];
+            /** @description For bots: while the script is enabled, one run is kept alive. When it ends, even by a stop, another one starts, after a pause that grows while runs end quickly. Disable the script to end that. */
+            keep_alive?: boolean;
+            python?: string | null;
+            /**
+             * @description With `warm`, a run may be executed by an interpreter that is kept for the script and forked; it differs in nothing but what `docs/warm-start.md` names. With `cold`, each run starts an interpreter.
+             * @enum {unknown}
+             */
+            start_mode?: "warm" | "cold";
+            parameters_schema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. */
+            environment?: {
+                [key: string]: string;
+            };
+            enabled?: boolean;
+            /** @description Names of its secrets. Values are never in the document, and none is taken from it. */
+            secrets?: string[];
+            /** @description Absent: they stay as they are; a new script has one that says hello. */
+            files?: components["schemas"]["ConfigurationFile"][];
+        };
+        /** ConfigurationChannel */
+        ConfigurationChannel: {
+            /**
+             * Format: uuid
+             * @description Names it here and elsewhere. One that is unknown here makes it.
+             */
+            id: string;
+            name: string;
+            /** @enum {unknown} */
+            kind: "email" | "messaging" | "webhook" | "in_app";
+            /** @default true */
+            enabled: boolean;
+            /** @description `email`: `host`, `port` (587), `security` (`starttls`, `tls`, `none`), `username`, `password`, `from`, `to` (a list). `messaging`: `service` `telegram` with `chat_id` and `token`; or `slack`, `discord`, `mattermost` with the `url` of an incoming webhook. `webhook`: `url`. `in_app`: `group_id`, null for the group of the script. `password`, `token` and the `url` of a chat are never shown; left out of a change, they stay. */
+            config: {
+                [key: string]: unknown;
+            };
+            /** @description Names of its secrets. Values are never in the document, and none is taken from it. */
+            secrets?: string[];
+        };
+        /** ConfigurationRule */
+        ConfigurationRule: {
+            /**
+             * Format: uuid
+             * @description Names it here and elsewhere. One that is unknown here makes it.
+             */
+            id: string;
+            name: string;
+            /** @default true */
+            enabled: boolean;
+            on: ("failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message")[];
+            /**
+             * @description So many failures in a row are `failed_n_times`; told once, when they are reached.
+             * @default 3
+             */
+            failed_times: number;
+            /** @description Of these scripts. */
+            script_ids?: string[];
+            /** @description Of the scripts in these groups. With neither scripts nor groups: of all. */
+            group_ids?: string[];
+            channel_ids: string[];
+        };
+        /** ConfigurationSchedule */
+        ConfigurationSchedule: {
+            /**
+             * Format: uuid
+             * @description Names it here and elsewhere. One that is unknown here makes it.
+             */
+            id: string;
+            /** Format: uuid */
+            script_id: string;
+            kind?: components["schemas"]["ScheduleKind"];
+            cron?: string | null;
+            /** @description Name in the IANA database, such as `Europe/Berlin`. */
+            timezone?: string;
+            interval_seconds?: number | null;
+            start_at?: string | null;
+            end_at?: string | null;
+            enabled?: boolean;
+            /**
+             * @description Which of the due times that were slept through start a run when it is awake again.
+             * @enum {unknown}
+             */
+            catch_up?: "none" | "last" | "all";
+            /** @description A due time that could not be served for longer is missed. */
+            max_lateness_seconds?: number;
+            /**
+             * @description What a due time does while a run of the schedule is queued or running: nothing, wait for its turn, or have that run stopped first.
+             * @enum {unknown}
+             */
+            overlap?: "skip" | "queue" | "cancel_previous";
+            params?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** ConfigurationWebhook */
+        ConfigurationWebhook: {
+            /**
+             * Format: uuid
+             * @description Names it here and elsewhere. One that is unknown here makes it.
+             */
+            id: string;
+            /** Format: uuid */
+            script_id: string;
+            name?: string;
+            /** @default true */
+            enabled: boolean;
+            /**
+             * @default refuse
+             * @enum {unknown}
+             */
+            when_busy: "refuse" | "queue";
+            /** @default 60 */
+            rate_limit_per_minute: number;
+            /** @default false */
+            signing: boolean;
+        };
+        /** ConfigurationChain */
+        ConfigurationChain: {
+            /**
+             * Format: uuid
+             * @description Names it here and elsewhere. One that is unknown here makes it.
+             */
+            id: string;
+            /** Format: uuid */
+            source_script_id: string;
+            /** Format: uuid */
+            target_script_id: string;
+            /**
+             * @default success
+             * @enum {unknown}
+             */
+            on: "success" | "failed" | "any";
+            /** @default true */
+            enabled: boolean;
+            /**
+             * @default queue
+             * @enum {unknown}
+             */
+            when_busy: "refuse" | "queue";
+            params?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * Configuration
+         * @description Sections and fields that are absent stay as they are; of something new they have the default.
+         * @example {
+         *       "format": "orchestrator-configuration",
+         *       "format_version": 1
+         *     }
+         */
+        Configuration: {
+            /** @constant */
+            format: "orchestrator-configuration";
+            /** @constant */
+            format_version: 1;
+            groups?: components["schemas"]["ConfigurationGroup"][];
+            scripts?: components["schemas"]["ConfigurationScript"][];
+            channels?: components["schemas"]["ConfigurationChannel"][];
+            rules?: components["schemas"]["ConfigurationRule"][];
+            schedules?: components["schemas"]["ConfigurationSchedule"][];
+            webhooks?: components["schemas"]["ConfigurationWebhook"][];
+            chains?: components["schemas"]["ConfigurationChain"][];
+            retention?: components["schemas"]["RetentionChanges"];
+        };
+        /** ConfigurationChange */
+        ConfigurationChange: {
+            /** @description Such as `limits.memory_bytes` or `files/main.py`. */
+            field: string;
+            /** @description Null where there was none. */
+            from: unknown;
+            /** @description Null where there is to be none. */
+            to: unknown;
+        };
+        /** ConfigurationDifference */
+        ConfigurationDifference: {
+            /** @enum {unknown} */
+            kind: "group" | "script" | "channel" | "rule" | "schedule" | "webhook" | "chain" | "retention";
+            id: string | null;
+            /** @description What people call it. */
+            name: string;
+            /**
+             * @description `absent`: it is here and not in the document, and stays.
+             * @enum {unknown}
+             */
+            action: "create" | "change" | "delete" | "unchanged" | "absent";
+            changes: components["schemas"]["ConfigurationChange"][];
+            note: string | null;
+        };
+        /** ConfigurationMissing */
+        ConfigurationMissing: {
+            /** @enum {unknown} */
+            kind: "script" | "channel";
+            /** Format: uuid */
+            id: string;
+            name: string;
+            secrets: string[];
+        };
+        /** ConfigurationSecret */
+        ConfigurationSecret: {
+            /** @enum {unknown} */
+            kind: "webhook" | "channel";
+            /** Format: uuid */
+            id: string;
+            name: string;
+            token?: string;
+            /** @description Address of a webhook, with its token. */
+            url?: string;
+            signing_secret?: string;
+        };
+        /**
+         * ConfigurationImport
+         * @example {
+         *       "dry_run": true,
+         *       "counts": {
+         *         "create": 0,
+         *         "change": 1,
+         *         "delete": 0,
+         *         "unchanged": 4,
+         *         "absent": 0
+         *       },
+         *       "items": [
+         *         {
+         *           "kind": "group",
+         *           "id": "01900000-0000-7000-8000-000000000004",
+         *           "name": "custom",
+         *           "action": "change",
+         *           "changes": [
+         *             {
+         *               "field": "color",
+         *               "from": "#64748b",
+         *               "to": "#0ea5e9"
+         *             }
+         *           ],
+         *           "note": null
+         *         }
+         *       ],
+         *       "missing_secrets": [],
+         *       "shown_once": []
+         *     }
+         */
+        ConfigurationImport: {
+            /** @description Nothing was changed. */
+            dry_run: boolean;
+            counts: {
+                create: number;
+                change: number;
+                delete: number;
+                unchanged: number;
+                absent: number;
+            };
+            items: components["schemas"]["ConfigurationDifference"][];
+            /** @description Secrets that the document names and that have no value here. */
+            missing_secrets: components["schemas"]["ConfigurationMissing"][];
+            /** @description New tokens and secrets of what was made. They are not shown again. */
+            shown_once: components["schemas"]["ConfigurationSecret"][];
         };
         /**
          * Webhook
@@ -17334,6 +17663,235 @@ export interface operations {
             };
             /** @description `unavailable` */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportConfiguration: {
+        parameters: {
+            query?: {
+                /** @description Files of scripts, too. */
+                files?: boolean;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    /** @description Always an attachment. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "format": "orchestrator-configuration",
+                     *       "format_version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Configuration"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    importConfiguration: {
+        parameters: {
+            query?: {
+                dry_run?: boolean;
+                /** @description Deletes what the document does not have. */
+                prune?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": string;
+            };
+        };
+        responses: {
+            /** @description What was done, or would be. */
+            200: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "dry_run": true,
+                     *       "counts": {
+                     *         "create": 0,
+                     *         "change": 1,
+                     *         "delete": 0,
+                     *         "unchanged": 4,
+                     *         "absent": 0
+                     *       },
+                     *       "items": [
+                     *         {
+                     *           "kind": "group",
+                     *           "id": "01900000-0000-7000-8000-000000000004",
+                     *           "name": "custom",
+                     *           "action": "change",
+                     *           "changes": [
+                     *             {
+                     *               "field": "color",
+                     *               "from": "#64748b",
+                     *               "to": "#0ea5e9"
+                     *             }
+                     *           ],
+                     *           "note": null
+                     *         }
+                     *       ],
+                     *       "missing_secrets": [],
+                     *       "shown_once": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConfigurationImport"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `channel_in_use`, `group_in_use`, `last_file` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `version_mismatch` */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large`, `storage_quota_exceeded` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed`, `invalid_path` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `storage_full` */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,111 @@
+/** Carries an import out: read, compare, try, keep what is referred to, and then everything in one transaction. */
+import { createHash } from 'node:crypto';
+import { known, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
+import type { CommandContext, CommandRequest } from '#domain/ports/commands.ts';
+import { objectKey } from '#domain/ports/object-keys.ts';
+import { putPayload } from '#infra/postgres/payloads.ts';
+import { UnreadableSecret } from '#infra/secrets/envelope.ts';
+import { sealChannel } from '#services/shared/channel-secrets.ts';
+import { isProblem, problem, type Problem } from '../http/problem.ts';
+import { refusalProblem } from '../routes/outcome.ts';
+import type { Services } from '../services.ts';
+import type { Document, Keeping, ShownOnce } from './kind.ts';
+import { planImport, within, type Step } from './plan.ts';
+
+export interface Import {
+  readonly document: Document;
+  readonly dryRun: boolean;
+  readonly prune: boolean;
+  /** What addresses of webhooks begin with. */
+  readonly origin: string;
+  readonly context: CommandContext;
+}
+
+export interface Imported {
+  readonly steps: readonly Step[];
+  readonly shown: readonly ShownOnce[];
+  /** Of the last event; `undefined` where nothing was recorded. */
+  readonly position: number | undefined;
+}
+
+const sha256Of = (content: Uint8Array) => createHash('sha256').update(content).digest('hex');
+
+/** All of it or nothing. What is tried and refused leaves nothing behind. */
+export async function importConfiguration(
+  wanted: Import,
+  services: Services,
+): Promise<Imported | Problem> {
+  const steps = await planImport(wanted.document, wanted.prune, services);
+  if (isProblem(steps)) return steps;
+  const trial = await carryOut(steps, wanted, trying, services, true);
+  if (isProblem(trial)) return trial;
+  if (wanted.dryRun) return { steps, shown: [], position: undefined };
+  const shown: ShownOnce[] = [];
+  try {
+    const keeping = keepingIn(services, shown, wanted.origin);
+    const position = await carryOut(steps, wanted, keeping, services, false);
+    return isProblem(position) ? position : { steps, shown, ...position };
+  } catch (error) {
+    if (!(error instanceof UnreadableSecret)) throw error;
+    return problem('unavailable', `A secret cannot be kept: ${error.message}`);
+  }
+}
+
+async function carryOut(
+  steps: readonly Step[],
+  { context }: Import,
+  keeping: Keeping,
+  { commands, ids }: Services,
+  tryOnly: boolean,
+): Promise<{ readonly position: number | undefined } | Problem> {
+  const requests: (CommandRequest & { readonly step: Step })[] = [];
+  for (const step of steps) {
+    for (const command of await step.commands(keeping)) {
+      const commandId = known(parseCommandId, ids.next());
+      requests.push({ step, command, context: { ...context, commandId } });
+    }
+  }
+  if (requests.length === 0) return { position: undefined };
+  const outcome = await commands.executeAll(requests, { tryOnly });
+  if (outcome.kind === 'refused') {
+    const step = requests[outcome.index]?.step;
+    const { code, detail } = outcome.refusal;
+    // Something that the document names, and not the page that was asked for.
+    const refused =
+      code === 'not_found' ? problem('validation_failed', detail) : refusalProblem(outcome.refusal);
+    return step === undefined ? refused : within(step.pointer, refused);
+  }
+  const positions = outcome.outcomes.map((one) => one.position.globalPosition);
+  return { position: Math.max(...positions) };
+}
+
+const trying: Keeping = {
+  payload: (params) =>
+    Promise.resolve(params === null ? null : sha256Of(Buffer.from(JSON.stringify(params)))),
+  file: () => Promise.resolve(),
+  channel: () => Promise.resolve(null),
+  signing: () => Promise.resolve(undefined),
+  show: () => undefined,
+};
+
+function keepingIn(
+  { database, objects, vault }: Services,
+  shown: ShownOnce[],
+  origin: string,
+): Keeping {
+  return {
+    payload: async (params) =>
+      params === null ? null : await putPayload(database, Buffer.from(JSON.stringify(params))),
+    file: async (scriptId, sha256, content) =>
+      await objects.put(objectKey.scriptBlob(known(parseScriptId, scriptId), sha256), content),
+    channel: async (channelId, secrets) => await sealChannel(vault, channelId, secrets),
+    signing: async (webhookId, version, secret) => {
+      const place = { scriptId: webhookId, name: 'signing', version };
+      return { version, sealed: await vault.seal(place, secret) };
+    },
+    show: (one) => {
+      const { token } = one;
+      shown.push(token === undefined ? one : { ...one, url: `${origin}/hooks/${token}` });
+    },
+  };
+}

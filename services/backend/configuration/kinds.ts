@@ -1,0 +1,22 @@
+/** Every kind of thing that a configuration holds, in the order in which they need each other. */
+import type { Kind } from './kind.ts';
+import { chainKind } from './kinds/chains.ts';
+import { channelKind } from './kinds/channels.ts';
+import { groupKind } from './kinds/groups.ts';
+import { ruleKind } from './kinds/rules.ts';
+import { scheduleKind } from './kinds/schedules.ts';
+import { scriptKind } from './kinds/scripts.ts';
+import { webhookKind } from './kinds/webhooks.ts';
+
+/** A kind whose own types have done their work. */
+const erased = (kind: unknown) => kind as Kind;
+
+export const kinds: readonly Kind[] = [
+  groupKind,
+  scriptKind,
+  channelKind,
+  ruleKind,
+  scheduleKind,
+  webhookKind,
+  chainKind,
+].map(erased);

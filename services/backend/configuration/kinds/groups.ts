@@ -1,0 +1,49 @@
+/** Groups in a configuration. */
+import { defaultGroupId } from '#domain/group/seed.ts';
+import { known, parseGroupId } from '#domain/kernel/ids.ts';
+import { groupJson } from '../../routes/views.ts';
+import type { Kind, Wanted } from '../kind.ts';
+
+export const groupKind: Kind<'groups'> = {
+  kind: 'group',
+  section: 'groups',
+  stream: 'group',
+  present: async ({ services: { readModels } }) => {
+    const [rows, used] = await Promise.all([
+      readModels.selectFrom('groups').selectAll().execute(),
+      readModels.selectFrom('scripts').select('group_id').distinct().execute(),
+    ]);
+    const inUse = new Set(used.map((row) => row.group_id));
+    return rows.map((row) => {
+      const groupId = known(parseGroupId, row.group_id);
+      const kept =
+        groupId === defaultGroupId
+          ? 'Scripts go to this group when their author names none.'
+          : inUse.has(row.group_id)
+            ? 'Scripts belong to it, perhaps deleted ones.'
+            : undefined;
+      const { id, ...look } = groupJson(row);
+      return {
+        item: { id, ...look },
+        hidden: false,
+        ...(kept !== undefined && { kept }),
+        change: ({ name, color = look.color, icon = look.icon }): Promise<Wanted> => {
+          const changes = { name, color, icon };
+          return Promise.resolve({
+            item: { id, ...changes },
+            commands: () => Promise.resolve([{ type: 'ChangeGroup', groupId, changes }]),
+          });
+        },
+        remove: () => ({ type: 'DeleteGroup', groupId }),
+      };
+    });
+  },
+  make: ({ id, name, color = '#64748b', icon = 'folder' }) => {
+    const look = { name, color, icon };
+    const groupId = known(parseGroupId, id);
+    return Promise.resolve({
+      item: { id, ...look },
+      commands: () => Promise.resolve([{ type: 'CreateGroup', groupId, ...look }]),
+    });
+  },
+};

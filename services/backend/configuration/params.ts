@@ -1,0 +1,16 @@
+/** Parameters that schedules and chains of a document give to runs. */
+import { maxParamsBytes } from '#domain/run/run.ts';
+import { paramsObjection, paramsTooLarge } from '#services/shared/run-requests.ts';
+import type { Problem } from '../http/problem.ts';
+import type { Reading } from './kind.ts';
+
+/** What is wrong with them for the script, as the document leaves it. */
+export async function paramsProblem(
+  scriptId: string,
+  params: object | null,
+  { services, schemaOf }: Reading,
+): Promise<Problem | undefined> {
+  if (Buffer.byteLength(JSON.stringify(params)) > maxParamsBytes) return paramsTooLarge;
+  const script = { parameters_schema: schemaOf(scriptId) };
+  return await paramsObjection(script, params ?? undefined, services);
+}
