@@ -1,6 +1,7 @@
 /** What holds for every aggregate, whatever is asked of it. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { backupAggregate } from './backup/decide.ts';
 import { chainAggregate } from './chain/decide.ts';
 import { disclosureAggregate } from './disclosure/decide.ts';
 import { channelAggregate } from './channel/decide.ts';
@@ -21,6 +22,7 @@ import { secretAggregate } from './secret/decide.ts';
 import { sessionAggregate } from './session/decide.ts';
 import {
   anyScriptFacts,
+  backupCommand,
   chainCommand,
   disclosureCommand,
   channelCommand,
@@ -94,6 +96,7 @@ every(
   fc.record({ keyExists: mostlyTrue, groupExists: mostlyTrue, inUse: fc.constant(false) }),
 );
 every('rule', ruleAggregate, ruleCommand, fc.constant({ missing: undefined }));
+every('backup', backupAggregate, backupCommand, noFacts);
 every('delivery', deliveryAggregate, deliveryCommand, noFacts);
 every('system', systemAggregate, systemCommand, noFacts);
 every(

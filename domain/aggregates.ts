@@ -3,6 +3,9 @@ import type { Aggregate, World } from './kernel/aggregate.ts';
 import type { Decision } from './kernel/decision.ts';
 import type { RecordedEvent, StreamId } from './kernel/event.ts';
 import { formatOf, snapshotsAlong, stateAfter, type History, type Snapshot } from './snapshots.ts';
+import type { BackupCommand } from './backup/commands.ts';
+import { backupAggregate } from './backup/decide.ts';
+import type { BackupEvent } from './backup/events.ts';
 import type { ChainCommand } from './chain/commands.ts';
 import { chainAggregate } from './chain/decide.ts';
 import type { ChainEvent } from './chain/events.ts';
@@ -75,6 +78,7 @@ export type Command =
   | ChainCommand
   | GroupCommand
   | SystemCommand
+  | BackupCommand
   | RefusalCommand
   | DisclosureCommand;
 
@@ -95,6 +99,7 @@ export type PlatformEvent =
   | ChainEvent
   | GroupEvent
   | SystemEvent
+  | BackupEvent
   | RefusalEvent
   | DisclosureEvent;
 
@@ -193,7 +198,19 @@ export function handlingOf(command: Command): Handling {
     case 'PauseTriggers':
     case 'ResumeTriggers':
     case 'ChangeRetention':
+    case 'ChangeBackupSchedule':
       return bind(systemAggregate, command);
+    case 'StartBackup':
+    case 'FinishBackup':
+    case 'FailBackup':
+    case 'FindBackup':
+    case 'LoseBackup':
+    case 'CheckBackup':
+    case 'RecordCheck':
+    case 'DeleteBackup':
+    case 'RequestRestore':
+    case 'FailRestore':
+      return bind(backupAggregate, command);
     case 'RecordRefusal':
       return bind(refusalAggregate, command);
     case 'RecordDisclosure':

@@ -1,5 +1,6 @@
 /** Every projection, by when it is written: the list that a new one joins. */
 import { auditProjection } from './audit/apply.ts';
+import { backupScheduleProjection, backupsProjection } from './backups/apply.ts';
 import { chainAnswersProjection, chainsProjection } from './chains/apply.ts';
 import { runFiguresProjection } from './figures/apply.ts';
 import { groupsProjection } from './groups/apply.ts';
@@ -42,6 +43,8 @@ export const inlineProjections: readonly Projection[] = [
   channelsProjection,
   rulesProjection,
   deliveriesProjection,
+  backupsProjection,
+  backupScheduleProjection,
 ];
 
 /** Written behind the append by the projector. */

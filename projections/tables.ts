@@ -1,5 +1,6 @@
 /** Every read model's table, as the query builder knows it. */
 import type { AuditScriptsTable, AuditSpansTable, AuditTable } from './audit/table.ts';
+import type { BackupScheduleTable, BackupsTable } from './backups/table.ts';
 import type { ChainAnswersTable, ChainsTable } from './chains/table.ts';
 import type { FigurePlaceTable, FigureRunsTable, RunFiguresTable } from './figures/table.ts';
 import type { GroupsTable } from './groups/table.ts';
@@ -24,6 +25,8 @@ export interface Tables {
   readonly audit_scripts: AuditScriptsTable;
   readonly audit_spans: AuditSpansTable;
   readonly api_tokens: TokensTable;
+  readonly backup_schedule: BackupScheduleTable;
+  readonly backups: BackupsTable;
   readonly chain_answers: ChainAnswersTable;
   readonly chains: ChainsTable;
   readonly data_keys: DataKeysTable;

@@ -15,7 +15,7 @@ export type Actor =
     }
   | {
       readonly kind: 'system';
-      readonly name: 'setup' | 'runtime' | 'scheduler' | 'reaction' | 'queue';
+      readonly name: 'setup' | 'runtime' | 'scheduler' | 'reaction' | 'queue' | 'restore';
     }
   | { readonly kind: 'webhook'; readonly webhookId: WebhookId; readonly name: string }
   | { readonly kind: 'anonymous' };

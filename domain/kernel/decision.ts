@@ -3,6 +3,8 @@
 /** Stable codes on the wire; the HTTP edge maps each to its status. */
 export const refusalCodes = [
   'already_exists',
+  'backup_in_use',
+  'backup_not_complete',
   'channel_in_use',
   'concurrency_limit_reached',
   'forbidden',

@@ -28,6 +28,7 @@ export const rights = {
   'system.read': everyone,
   'system.manage': administrators,
   'users.manage': administrators,
+  'backups.manage': administrators,
   'audit.read': administrators,
   'tokens.manage': everyone,
 } as const satisfies Record<string, readonly Role[]>;
@@ -74,6 +75,7 @@ export const scopesOf = {
   'system.read': anyScope,
   'system.manage': ['admin', '*'],
   'users.manage': ['admin', '*'],
+  'backups.manage': ['admin', '*'],
   'audit.read': ['audit:read', '*'],
   'tokens.manage': ['admin', '*'],
 } as const satisfies Record<Right, readonly Scope[]>;

@@ -1,3 +1,4 @@
+import type { BackupSchedule } from './backup-schedule.ts';
 import type { Retention } from './retention.ts';
 
 /** Holds everything that would start by itself: schedules, webhooks, chains, retries and bots. What a
@@ -17,4 +18,10 @@ export interface ChangeRetention {
   readonly changes: Partial<Retention>;
 }
 
-export type SystemCommand = PauseTriggers | ResumeTriggers | ChangeRetention;
+/** Sets when backups are made by themselves; what is not named stays. */
+export interface ChangeBackupSchedule {
+  readonly type: 'ChangeBackupSchedule';
+  readonly changes: Partial<BackupSchedule>;
+}
+
+export type SystemCommand = PauseTriggers | ResumeTriggers | ChangeRetention | ChangeBackupSchedule;

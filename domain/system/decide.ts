@@ -1,8 +1,9 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { canonicalJson } from '#domain/kernel/json.ts';
-import type { ChangeRetention, SystemCommand } from './commands.ts';
+import type { ChangeBackupSchedule, ChangeRetention, SystemCommand } from './commands.ts';
 import type { SystemEvent } from './events.ts';
+import { backupScheduleProblem } from './backup-schedule.ts';
 import { maxRetentionDays } from './retention.ts';
 import { evolveSystem, initialSystem, type SystemState } from './state.ts';
 
@@ -14,7 +15,21 @@ export function decideSystem(state: SystemState, command: SystemCommand): Decisi
       return state.paused ? accept({ type: 'TriggersResumed', data: {} }) : accept();
     case 'ChangeRetention':
       return changeRetention(state, command);
+    case 'ChangeBackupSchedule':
+      return changeBackupSchedule(state, command);
   }
+}
+
+function changeBackupSchedule(
+  { backups }: SystemState,
+  { changes }: ChangeBackupSchedule,
+): Decision<SystemEvent> {
+  const wanted = { ...backups, ...changes };
+  const problem = backupScheduleProblem(wanted);
+  if (problem !== undefined) return refuse('validation_failed', problem);
+  return canonicalJson(wanted) === canonicalJson(backups)
+    ? accept()
+    : accept({ type: 'BackupScheduleChanged', data: wanted });
 }
 
 function changeRetention(
@@ -36,10 +51,19 @@ export const systemAggregate: Aggregate<SystemState, SystemCommand, SystemEvent>
   streamType: 'system',
   initial: initialSystem,
   evolve: evolveSystem,
-  stateVersion: 1,
+  stateVersion: 2,
   decide: decideSystem,
-  streamOf: (command) =>
-    command.type === 'ChangeRetention' ? 'system-retention' : 'system-triggers',
+  streamOf: (command) => {
+    switch (command.type) {
+      case 'ChangeRetention':
+        return 'system-retention';
+      case 'ChangeBackupSchedule':
+        return 'system-backups';
+      case 'PauseTriggers':
+      case 'ResumeTriggers':
+        return 'system-triggers';
+    }
+  },
   guards: () => [],
   gather: () => Promise.resolve(undefined),
 };

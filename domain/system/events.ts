@@ -1,6 +1,7 @@
-/** Facts of the whole platform, in the streams `system-triggers` and `system-retention`. Stored for good:
- *  a type is never renamed and a field never changes its meaning. */
+/** Facts of the whole platform, in the streams `system-triggers`, `system-retention` and
+ *  `system-backups`. Stored for good: a type is never renamed and a field never changes its meaning. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
+import type { BackupSchedule } from './backup-schedule.ts';
 import type { Retention } from './retention.ts';
 
 /** From now on nothing starts by itself. */
@@ -10,4 +11,11 @@ export type TriggersResumed = DomainEvent<'TriggersResumed', Readonly<Record<str
 /** All of the setting, as it is from then on. */
 export type RetentionChanged = DomainEvent<'RetentionChanged', Retention>;
 
-export type SystemEvent = TriggersPaused | TriggersResumed | RetentionChanged;
+/** All of the setting, as it is from then on. */
+export type BackupScheduleChanged = DomainEvent<'BackupScheduleChanged', BackupSchedule>;
+
+export type SystemEvent =
+  | TriggersPaused
+  | TriggersResumed
+  | RetentionChanged
+  | BackupScheduleChanged;

@@ -7,6 +7,8 @@ import type { ScriptFacts } from '#domain/kernel/aggregate.ts';
 import { chainConditions } from '#domain/chain/chain.ts';
 import type { ChannelCommand } from '#domain/channel/commands.ts';
 import type { DeliveryCommand } from '#domain/delivery/commands.ts';
+import type { BackupCommand } from '#domain/backup/commands.ts';
+import { backupKinds } from '#domain/backup/backup.ts';
 import type { RuleCommand } from '#domain/rule/commands.ts';
 import type { ChainCommand } from '#domain/chain/commands.ts';
 import type { GroupCommand } from '#domain/group/commands.ts';
@@ -34,6 +36,7 @@ import type { WebhookCommand } from '#domain/webhook/commands.ts';
 import fc from 'fast-check';
 import * as ids from './ids.ts';
 import {
+  backupContent,
   createChain,
   createChannel,
   createRule,
@@ -518,6 +521,44 @@ export const ruleCommand: fc.Arbitrary<RuleCommand> = fc.oneof(
   fc.record({ type: fc.constant('DeleteRule'), ruleId }),
 );
 
+const backupId = one(ids.backupId);
+const wholeBackup = fc
+  .record({ kind: fc.constantFrom(...backupKinds), encrypted: fc.boolean() })
+  .map((changes) => backupContent(changes));
+
+export const backupCommand: fc.Arbitrary<BackupCommand> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constant('StartBackup'),
+      backupId,
+      kind: fc.constantFrom(...backupKinds),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constantFrom('FinishBackup', 'FindBackup'),
+      backupId,
+      content: wholeBackup,
+    }),
+  },
+  fc.record({
+    type: fc.constantFrom('FailBackup', 'FailRestore'),
+    backupId,
+    reason: fc.constant('no room'),
+  }),
+  fc.record({
+    type: fc.constant('RecordCheck'),
+    backupId,
+    problem: fc.constantFrom(null, 'Its end is missing.'),
+  }),
+  fc.record({
+    type: fc.constantFrom('CheckBackup', 'RequestRestore', 'LoseBackup', 'DeleteBackup'),
+    backupId,
+  }),
+);
+
 const deliveryId = one(ids.deliveryId);
 const attemptResult = fc.oneof(
   fc.constant({ kind: 'sent' } as const),
@@ -600,6 +641,13 @@ export const systemCommand: fc.Arbitrary<SystemCommand> = fc.oneof(
     type: fc.constant('ChangeRetention'),
     changes: fc.record({ logsDays: days, payloadsDays: days }, { requiredKeys: [] }),
   }),
+  fc.record({
+    type: fc.constant('ChangeBackupSchedule'),
+    changes: fc.record(
+      { cron: fc.constantFrom(null, '0 3 * * *', 'never'), keep: fc.constantFrom(0, 1, 7) },
+      { requiredKeys: [] },
+    ),
+  }),
 );
 
 export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
@@ -617,6 +665,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   channelCommand,
   ruleCommand,
   deliveryCommand,
+  backupCommand,
   { weight: 2, arbitrary: chainCommand },
   tokenCommand,
   refusalCommand,

@@ -10,6 +10,7 @@ import {
   parseGroupId,
   parseNoticeId,
   parseRefusalId,
+  parseBackupId,
   parseRuleId,
   parseRunId,
   parseScriptId,
@@ -37,6 +38,7 @@ export const scheduleId = numbered('b', parseScheduleId);
 export const webhookId = numbered('c', parseWebhookId);
 export const channelId = numbered('f', parseChannelId);
 export const ruleId = numbered('0', parseRuleId);
+export const backupId = numbered('6', parseBackupId);
 export const deliveryId = numbered('5', parseDeliveryId);
 export const chainId = numbered('d', parseChainId);
 export const disclosureId = numbered('e', parseDisclosureId);

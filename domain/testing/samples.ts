@@ -4,6 +4,7 @@ import type { RecordDisclosure } from '#domain/disclosure/commands.ts';
 import type { ScriptFacts } from '#domain/kernel/aggregate.ts';
 import type { CreateChannel } from '#domain/channel/commands.ts';
 import type { QueueDelivery } from '#domain/delivery/commands.ts';
+import type { BackupContent } from '#domain/backup/backup.ts';
 import type { CreateRule } from '#domain/rule/commands.ts';
 import type { RuleSettings } from '#domain/rule/rule.ts';
 import type { CreateChain } from '#domain/chain/commands.ts';
@@ -307,6 +308,21 @@ export function createChannel(changes: Partial<CreateChannel> = {}): CreateChann
     enabled: true,
     config: { kind: 'webhook', url: 'https://example.com/hook' },
     sealed: null,
+    ...changes,
+  };
+}
+
+export function backupContent(changes: Partial<BackupContent> = {}): BackupContent {
+  return {
+    kind: 'manual',
+    position: 7,
+    events: 7,
+    sizeBytes: 10_240,
+    sha256: 'a'.repeat(64),
+    encrypted: false,
+    version: '0.1.13',
+    createdAt: '2026-01-01T00:00:00.000Z',
+    finishedAt: '2026-01-01T00:00:05.000Z',
     ...changes,
   };
 }

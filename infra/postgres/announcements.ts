@@ -91,6 +91,18 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'TriggersPaused':
       case 'TriggersResumed':
       case 'RetentionChanged':
+      case 'BackupScheduleChanged':
+      case 'BackupStarted':
+      case 'BackupFinished':
+      case 'BackupFailed':
+      case 'BackupFound':
+      case 'BackupLost':
+      case 'BackupCheckRequested':
+      case 'BackupChecked':
+      case 'BackupDeleted':
+      case 'RestoreRequested':
+      case 'RestoreFailed':
+      case 'BackupRestored':
       case 'RequestRefused':
       case 'DataDisclosed':
         break;

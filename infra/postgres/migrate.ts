@@ -3,9 +3,15 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import type { Queryable } from './database.ts';
 
 /** Any fixed number: everyone who migrates a database waits for the same lock. */
 const LOCK_KEY = 7_264_011_853;
+const ownTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
+  number integer PRIMARY KEY,
+  name text NOT NULL,
+  sha256 text NOT NULL,
+  applied_at timestamptz NOT NULL DEFAULT now())`;
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
 export interface Migration {
@@ -42,15 +48,25 @@ export async function migrate(
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
-    await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
-      number integer PRIMARY KEY,
-      name text NOT NULL,
-      sha256 text NOT NULL,
-      applied_at timestamptz NOT NULL DEFAULT now())`);
+    await client.query(ownTable);
     return await catchUp(client, migrations);
   } finally {
     await client.end(); // which also frees the lock
   }
+}
+
+/** Keeps everybody else from migrating until the caller's transaction ends. */
+export async function lockMigrations(db: Queryable): Promise<void> {
+  await db.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY]);
+}
+
+/** Carries migrations out inside the caller's transaction, which has their lock. */
+export async function migrateWithin(
+  db: Queryable,
+  migrations: readonly Migration[],
+): Promise<void> {
+  await db.query(ownTable);
+  for (const migration of migrations) await carryOut(db, migration);
 }
 
 /** Reads and checks a folder of migrations. @throws Error naming a wrong name, gap or double number */
@@ -95,16 +111,19 @@ function changed(applied: string, file: string): string {
 }
 
 async function applyOne(client: pg.Client, migration: Migration): Promise<void> {
-  const { number, name, sql, sha256 } = migration;
+  await client.query('BEGIN');
+  await carryOut(client, migration);
+  await client.query('COMMIT');
+}
+
+async function carryOut(db: Queryable, { number, name, sql, sha256 }: Migration): Promise<void> {
   try {
-    await client.query('BEGIN');
-    await client.query(sql);
-    await client.query('INSERT INTO schema_migrations (number, name, sha256) VALUES ($1, $2, $3)', [
+    await db.query(sql);
+    await db.query('INSERT INTO schema_migrations (number, name, sha256) VALUES ($1, $2, $3)', [
       number,
       name,
       sha256,
     ]);
-    await client.query('COMMIT');
   } catch (cause) {
     throw new Error(`migration ${name} failed: ${(cause as Error).message}`, { cause });
   }

@@ -16,6 +16,12 @@ const isUsed = `(EXISTS (
   OR EXISTS (SELECT FROM notification_channels c
     WHERE c.channel_id = k.script_id AND c.sealed IS NOT NULL))`;
 
+/** Backups are without it too from then on. */
+function destroying(removal: string): string {
+  return `WITH gone AS (${removal} RETURNING key_id)
+    INSERT INTO destroyed_keys (key_id) SELECT key_id FROM gone ON CONFLICT DO NOTHING`;
+}
+
 const statements = {
   byScript: `SELECT key_id, script_id, master_key_id, wrapped_key FROM data_keys WHERE script_id = $1`,
   byId: `SELECT key_id, script_id, master_key_id, wrapped_key FROM data_keys WHERE key_id = $1`,
@@ -26,9 +32,9 @@ const statements = {
   put: `INSERT INTO data_keys (key_id, script_id, master_key_id, wrapped_key)
     VALUES ($1, $2, $3, $4) ON CONFLICT (script_id) DO NOTHING`,
   unused: `SELECT script_id FROM data_keys k WHERE NOT ${isUsed} LIMIT $1`,
-  destroyUnused: `DELETE FROM data_keys k WHERE script_id = $1 AND NOT ${isUsed}`,
-  destroy: `DELETE FROM data_keys WHERE script_id = $1
-    OR script_id IN (SELECT webhook_id FROM webhooks WHERE script_id = $1)`,
+  destroyUnused: destroying(`DELETE FROM data_keys k WHERE script_id = $1 AND NOT ${isUsed}`),
+  destroy: destroying(`DELETE FROM data_keys WHERE script_id = $1
+    OR script_id IN (SELECT webhook_id FROM webhooks WHERE script_id = $1)`),
 };
 
 /** An open data key; it stays in this process. */

@@ -119,6 +119,8 @@ export const settings = {
   tokenKey: key('ORCH_TOKEN_KEY'),
   /** Signs heads of the audit chain: the 32 bytes of an Ed25519 private key. */
   auditKey: key('ORCH_AUDIT_KEY'),
+  /** Encrypts backups. Without it they are not encrypted. */
+  backupKey: optional(key('ORCH_BACKUP_KEY')),
   adminEmail: text('ORCH_ADMIN_EMAIL', emailAddress, 'admin@example.com'),
   /** Of the first administrator, who is made where there is none. */
   adminPassword: optional(secret(text('ORCH_ADMIN_PASSWORD', password))),

@@ -30,6 +30,8 @@ interface Kind {
 /** The one place where a code gets its status. */
 export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   already_exists: { status: 409, title: 'It exists already' },
+  backup_in_use: { status: 409, title: 'The backup is in use' },
+  backup_not_complete: { status: 409, title: 'The backup is not complete' },
   channel_in_use: { status: 409, title: 'The channel is in use' },
   concurrency_limit_reached: { status: 409, title: 'The concurrency limit is reached' },
   content_removed: { status: 410, title: 'The content is kept no longer' },

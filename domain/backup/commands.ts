@@ -1,0 +1,52 @@
+import type { BackupId } from '#domain/kernel/ids.ts';
+import type {
+  BackupChecked,
+  BackupFailed,
+  BackupFinished,
+  BackupStarted,
+  RestoreFailed,
+} from './events.ts';
+
+export type StartBackup = BackupStarted['data'] & { readonly type: 'StartBackup' };
+export type FinishBackup = BackupFinished['data'] & { readonly type: 'FinishBackup' };
+export type FailBackup = BackupFailed['data'] & { readonly type: 'FailBackup' };
+
+/** Takes one into the list that was found where backups are kept. */
+export type FindBackup = BackupFinished['data'] & { readonly type: 'FindBackup' };
+
+/** Says that one is not where backups are kept. */
+export interface LoseBackup {
+  readonly type: 'LoseBackup';
+  readonly backupId: BackupId;
+}
+
+export interface CheckBackup {
+  readonly type: 'CheckBackup';
+  readonly backupId: BackupId;
+}
+
+export type RecordCheck = BackupChecked['data'] & { readonly type: 'RecordCheck' };
+
+export interface DeleteBackup {
+  readonly type: 'DeleteBackup';
+  readonly backupId: BackupId;
+}
+
+export interface RequestRestore {
+  readonly type: 'RequestRestore';
+  readonly backupId: BackupId;
+}
+
+export type FailRestore = RestoreFailed['data'] & { readonly type: 'FailRestore' };
+
+export type BackupCommand =
+  | StartBackup
+  | FinishBackup
+  | FailBackup
+  | FindBackup
+  | LoseBackup
+  | CheckBackup
+  | RecordCheck
+  | DeleteBackup
+  | RequestRestore
+  | FailRestore;

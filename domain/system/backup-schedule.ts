@@ -1,0 +1,48 @@
+/** When backups are made by themselves (contract §3, "Backup"). */
+import { definitionProblem, type ScheduleDefinition } from '#domain/schedule/schedule.ts';
+
+export interface BackupSchedule {
+  /** `null`: never. */
+  readonly cron: string | null;
+  /** Name in the IANA database. */
+  readonly timezone: string;
+  /** How many of the backups that it made are kept; older ones go. From 1. */
+  readonly keep: number;
+}
+
+export const noBackupSchedule: BackupSchedule = { cron: null, timezone: 'UTC', keep: 7 };
+
+export const mostBackupsKept = 1_000;
+
+/** What is wrong with it, in one sentence; `undefined` for nothing. */
+export function backupScheduleProblem(schedule: BackupSchedule): string | undefined {
+  const { keep } = schedule;
+  if (!Number.isInteger(keep) || keep < 1 || keep > mostBackupsKept) {
+    return `Backups kept are a whole number from 1 to ${mostBackupsKept}.`;
+  }
+  // The zone is checked also where nothing is due.
+  return definitionProblem(definitionOf({ cron: '0 0 * * *', ...withCron(schedule) }))?.detail;
+}
+
+function withCron({ cron, ...rest }: BackupSchedule) {
+  return cron === null ? rest : { ...rest, cron };
+}
+
+function definitionOf({
+  cron,
+  timezone,
+}: Pick<BackupSchedule, 'timezone'> & { readonly cron: string }): ScheduleDefinition {
+  return {
+    kind: 'cron',
+    cron,
+    intervalSeconds: null,
+    timezone,
+    startAt: null,
+    endAt: null,
+    enabled: true,
+    catchUp: 'last',
+    maxLatenessSeconds: 0,
+    overlap: 'skip',
+    paramsSha256: null,
+  };
+}

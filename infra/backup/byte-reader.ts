@@ -1,0 +1,69 @@
+/** Takes bytes from chunks of any size, in the sizes that a format has. */
+import { DamagedBackup } from './damaged.ts';
+
+export class ByteReader {
+  readonly #source: AsyncIterator<Uint8Array>;
+  #held: Buffer = Buffer.alloc(0);
+
+  constructor(chunks: AsyncIterable<Uint8Array>) {
+    this.#source = chunks[Symbol.asyncIterator]();
+  }
+
+  /** Exactly so many bytes. @throws DamagedBackup where fewer are left */
+  async take(sizeBytes: number): Promise<Buffer> {
+    const bytes = await this.upTo(sizeBytes);
+    if (bytes.length < sizeBytes) throw cut();
+    return bytes;
+  }
+
+  /** So many bytes, or what is left. */
+  async upTo(sizeBytes: number): Promise<Buffer> {
+    const parts = [this.#held];
+    let size = this.#held.length;
+    while (size < sizeBytes) {
+      const { value, done } = await this.#source.next();
+      if (done === true) break;
+      parts.push(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+      size += value.byteLength;
+    }
+    const all = parts.length === 1 ? this.#held : Buffer.concat(parts);
+    this.#held = all.subarray(sizeBytes);
+    return all.subarray(0, sizeBytes);
+  }
+
+  /** So many bytes in pieces, which are to be read to their end. */
+  stream(sizeBytes: number): AsyncIterable<Uint8Array> & { isDone(): boolean } {
+    let left = sizeBytes;
+    const read = this.#some.bind(this);
+    return {
+      isDone: () => left === 0,
+      async *[Symbol.asyncIterator]() {
+        while (left > 0) {
+          const piece = await read(left);
+          left -= piece.length;
+          yield piece;
+        }
+      },
+    };
+  }
+
+  /** Ends the source; safe twice. */
+  async close(): Promise<void> {
+    await this.#source.return?.();
+  }
+
+  async #some(mostBytes: number): Promise<Buffer> {
+    if (this.#held.length === 0) {
+      const { value, done } = await this.#source.next();
+      if (done === true) throw cut();
+      this.#held = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    }
+    const piece = this.#held.subarray(0, mostBytes);
+    this.#held = this.#held.subarray(piece.length);
+    return piece;
+  }
+}
+
+function cut(): DamagedBackup {
+  return new DamagedBackup('Its end is missing.');
+}

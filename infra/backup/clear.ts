@@ -1,0 +1,25 @@
+/** Empties a database of everything that the migrations make. */
+import type { Queryable } from '#infra/postgres/database.ts';
+
+const schemas = `SELECT nspname AS name FROM pg_namespace
+  WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' ORDER BY nspname`;
+
+/** @param db the schema's owner, inside a transaction
+ *  @returns the ids of data keys that were destroyed here, and never come back */
+export async function clearDatabase(db: Queryable): Promise<readonly string[]> {
+  const destroyed = await destroyedKeys(db);
+  const { rows } = await db.query<{ name: string }>(schemas);
+  for (const { name } of rows) await db.query(`DROP SCHEMA "${name}" CASCADE`);
+  await db.query('CREATE SCHEMA public AUTHORIZATION pg_database_owner');
+  await db.query('GRANT USAGE ON SCHEMA public TO PUBLIC');
+  return destroyed;
+}
+
+async function destroyedKeys(db: Queryable): Promise<readonly string[]> {
+  const { rows: tables } = await db.query<{ there: boolean }>(
+    `SELECT to_regclass('public.destroyed_keys') IS NOT NULL AS there`,
+  );
+  if (tables[0]?.there !== true) return [];
+  const { rows } = await db.query<{ key_id: string }>('SELECT key_id FROM destroyed_keys');
+  return rows.map((row) => row.key_id);
+}

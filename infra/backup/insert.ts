@@ -1,0 +1,92 @@
+/** Rows of a backup into an empty database, inside the caller's transaction. */
+import type { Queryable } from '#infra/postgres/database.ts';
+import { setCheckpoint } from '#infra/postgres/checkpoints.ts';
+import type { Projection } from '#projections/projection.ts';
+import { DamagedBackup } from './damaged.ts';
+import type { Manifest, WrappedKey } from './format.ts';
+
+const statements = {
+  // All are of this transaction, so that their positions alone are their order.
+  events: `INSERT INTO events (global_position, stream_id, version, event_id, type, schema_version, data, metadata, recorded_at)
+    OVERRIDING SYSTEM VALUE
+    SELECT $2 + ordinal, r.stream_id, r.version, r.event_id, r.type, r.schema_version, r.data, r.metadata, r.recorded_at
+    FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS line (value, ordinal),
+      LATERAL jsonb_populate_record(NULL::events, value) r`,
+  streams: `INSERT INTO streams (stream_id, stream_type, version)
+    SELECT stream_id, split_part(stream_id, '-', 1), max(version) FROM events GROUP BY stream_id`,
+  sequence: `SELECT setval('events_global_position_seq', greatest(1, (SELECT count(*) FROM events)),
+    EXISTS (SELECT FROM events))`,
+  keys: `INSERT INTO data_keys (key_id, script_id, master_key_id, wrapped_key, created_at)
+    SELECT key_id, script_id, master_key_id, decode(wrapped_key, 'base64'), created_at
+    FROM jsonb_to_recordset($1::jsonb) AS given (key_id uuid, script_id uuid, master_key_id text,
+      wrapped_key text, created_at timestamptz)
+    WHERE key_id NOT IN (SELECT key_id FROM destroyed_keys)`,
+  destroyed: `INSERT INTO destroyed_keys (key_id) SELECT unnest($1::uuid[]) ON CONFLICT DO NOTHING`,
+  transaction: `SELECT pg_current_xact_id()::text AS id`,
+};
+
+/** @param after how many events came before these  @returns how many these were */
+export async function insertEvents(
+  db: Queryable,
+  lines: readonly string[],
+  after: number,
+): Promise<number> {
+  await db.query(statements.events, [arrayOf(lines), after]);
+  return lines.length;
+}
+
+/** The heads of the streams, and the next position. */
+export async function insertStreams(db: Queryable): Promise<void> {
+  await db.query(statements.streams);
+  await db.query(statements.sequence);
+  await db.query('ANALYZE events');
+}
+
+/** @throws DamagedBackup where the table or a column is unknown */
+export async function insertRows(
+  db: Queryable,
+  table: string,
+  columns: readonly string[],
+  lines: readonly string[],
+): Promise<void> {
+  const isName = (text: string) => /^[a-z_][a-z0-9_]*$/.test(text);
+  if (!isName(table) || columns.length === 0 || !columns.every(isName)) {
+    throw new DamagedBackup(`The table ${table} in it is unknown.`);
+  }
+  const names = columns.join(', ');
+  await db.query(
+    `INSERT INTO ${table} (${names})
+     SELECT ${names} FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)`,
+    [arrayOf(lines)],
+  );
+}
+
+/** @param destroyed ids of keys that were destroyed here after the backup was made */
+export async function insertKeys(
+  db: Queryable,
+  keys: readonly WrappedKey[],
+  destroyed: readonly string[],
+): Promise<void> {
+  await db.query(statements.destroyed, [destroyed]);
+  await db.query(statements.keys, [JSON.stringify(keys)]);
+}
+
+/** Puts readers where they were. Those of read models are where these were filled up to.
+ *  @param projections those that have a place */
+export async function placeReaders(
+  db: Queryable,
+  readers: Manifest['readers'],
+  projections: readonly Projection[],
+): Promise<void> {
+  const { rows } = await db.query<{ id: string }>(statements.transaction);
+  const transactionId = BigInt(rows[0]?.id ?? 0);
+  const projected = new Set(projections.map(({ name }) => name));
+  for (const { name, version, seen } of readers) {
+    if (projected.has(name)) continue;
+    await setCheckpoint(db, name, version, { transactionId, globalPosition: seen });
+  }
+}
+
+function arrayOf(lines: readonly string[]): string {
+  return `[${lines.join(',')}]`;
+}

@@ -1,0 +1,302 @@
+/** Makes a backup: one archive of one moment, while everything goes on. */
+import { createHash } from 'node:crypto';
+import type { BackupKind } from '#domain/backup/backup.ts';
+import type { ObjectStore } from '#domain/ports/objects.ts';
+import { inTransactionOf, type Queryable } from '#infra/postgres/database.ts';
+import type pg from 'pg';
+import { saveSummary, archiveKey, saveKeys } from './files.ts';
+import {
+  backupFormat,
+  checksumLine,
+  formatMember,
+  manifestMember,
+  type BackupSummary,
+  type FormatDescription,
+  type Manifest,
+  type WrappedKey,
+} from './format.ts';
+import { partsOf } from './rows.ts';
+import { seal } from './sealing.ts';
+import { carriedTables } from './tables.ts';
+import { tarEnd, tarHeader, tarPadding } from './tar.ts';
+
+/** Members between two lists of checksums. */
+const checksumsEvery = 500;
+const objectRoots = ['scripts/', 'runs/', 'templates/', 'system/'];
+
+export interface MakeBackupParts {
+  readonly pool: pg.Pool;
+  readonly objects: ObjectStore;
+  /** 32 bytes that it is encrypted with. Undefined: it is not. */
+  readonly key: Uint8Array | undefined;
+  /** The program's version. */
+  readonly version: string;
+  /** Told of the share that is done, from 0 to 1; the next part waits for it. */
+  readonly onProgress?: (share: number) => Promise<void>;
+}
+
+export interface BackupRequest {
+  readonly backupId: string;
+  readonly kind: BackupKind;
+  readonly createdAt: Date;
+  /** When it is done. */
+  readonly now: () => Date;
+}
+
+/** Writes the backup to the object store, whole or not at all. It holds every event that was committed when it
+ *  began, and what belongs to them; memory stays bounded.
+ *  @throws the reason of `signal`, and what the database or the object store throw; nothing is stored then */
+export async function makeBackup(
+  parts: MakeBackupParts,
+  request: BackupRequest,
+  signal: AbortSignal,
+): Promise<BackupSummary> {
+  const client = await parts.pool.connect();
+  try {
+    return await inTransactionOf(client, () => new Making(client, parts, request, signal).run());
+  } finally {
+    client.release();
+  }
+}
+
+class Making {
+  readonly #db: pg.PoolClient;
+  readonly #parts: MakeBackupParts;
+  readonly #request: BackupRequest;
+  readonly #signal: AbortSignal;
+  readonly #digest = createHash('sha256');
+  #checksums: string[] = [];
+  #lists = 0;
+  #members = 0;
+  #steps = 0;
+  #done = 0;
+
+  constructor(
+    db: pg.PoolClient,
+    parts: MakeBackupParts,
+    request: BackupRequest,
+    signal: AbortSignal,
+  ) {
+    this.#db = db;
+    this.#parts = parts;
+    this.#request = request;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<BackupSummary> {
+    const { objects, key } = this.#parts;
+    const { backupId, kind, createdAt, now } = this.#request;
+    // Without an id of its own such a transaction holds up no reader of the store.
+    await this.#db.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    await this.#db.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+    const { position, events } = await this.#position();
+    const keys = await wrappedKeys(this.#db);
+    const stored = countBytes(key === undefined ? this.#archive() : seal(key, this.#archive()));
+    await objects.putStream(archiveKey(backupId), stored.chunks);
+    await saveKeys(objects, backupId, keys);
+    const summary: BackupSummary = {
+      format: backupFormat,
+      backupId,
+      kind,
+      version: this.#parts.version,
+      position,
+      events,
+      createdAt: createdAt.toISOString(),
+      finishedAt: now().toISOString(),
+      ...stored.result(),
+      encrypted: key !== undefined,
+    };
+    await saveSummary(objects, summary);
+    return summary;
+  }
+
+  async *#archive(): AsyncGenerator<Uint8Array> {
+    const { position, events } = await this.#position();
+    this.#steps = await this.#stepsToDo(events);
+    yield* this.#member(formatMember, jsonBytes(await this.#format()));
+    yield* this.#rows('events', eventsInOrder);
+    const tables: Manifest['tables'][number][] = [];
+    for (const name of carriedTables) {
+      const rows = yield* this.#rows(`tables/${name}`, `SELECT * FROM ${name}`);
+      tables.push({ name, columns: await columnsOf(this.#db, name), rows });
+    }
+    const { objects, objectBytes } = yield* this.#objects();
+    if (this.#checksums.length > 0) yield* this.#checksumList();
+    const manifest: Manifest = {
+      position,
+      events,
+      readers: await readersOf(this.#db),
+      tables,
+      objects,
+      objectBytes,
+      members: this.#members,
+      digest: this.#digest.copy().digest('hex'),
+    };
+    yield* plainMember(manifestMember, jsonBytes(manifest));
+    yield tarEnd;
+  }
+
+  async #position(): Promise<{ position: number; events: number }> {
+    const { rows } = await this.#db.query<{ position: number; events: number }>(
+      'SELECT coalesce(max(global_position), 0) AS position, count(*) AS events FROM events',
+    );
+    return rows[0] ?? { position: 0, events: 0 };
+  }
+
+  async #format(): Promise<FormatDescription> {
+    const { backupId, kind, createdAt } = this.#request;
+    const { rows: migrations } = await this.#db.query<FormatDescription['migrations'][number]>(
+      'SELECT name, sha256 FROM schema_migrations ORDER BY number',
+    );
+    const { version } = this.#parts;
+    const at = createdAt.toISOString();
+    return { format: backupFormat, backupId, kind, createdAt: at, version, migrations };
+  }
+
+  async *#rows(folder: string, query: string): AsyncGenerator<Uint8Array, number> {
+    let rows = 0;
+    let number = 0;
+    for await (const part of partsOf(this.#db, query)) {
+      number += 1;
+      const name = `${folder}/${String(number).padStart(8, '0')}.ndjson.gz`;
+      yield* this.#member(name, part.content);
+      rows += part.rows;
+      await this.#progress(part.rows);
+    }
+    return rows;
+  }
+
+  async *#objects(): AsyncGenerator<Uint8Array, { objects: number; objectBytes: number }> {
+    let [count, bytes] = [0, 0];
+    for (const root of objectRoots) {
+      for await (const { key } of this.#parts.objects.list(root)) {
+        const [info, content] = [
+          await this.#parts.objects.head(key),
+          await this.#parts.objects.getStream(key),
+        ];
+        // What retention or a purge has removed meanwhile is to be gone.
+        if (info === undefined || content === undefined) continue;
+        yield* this.#streamed(`objects/${key}`, info.sizeBytes, content);
+        count += 1;
+        bytes += info.sizeBytes;
+        await this.#progress(1);
+      }
+    }
+    return { objects: count, objectBytes: bytes };
+  }
+
+  async *#member(name: string, content: Uint8Array): AsyncGenerator<Uint8Array> {
+    yield* plainMember(name, content);
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    yield* this.#noted(name, sha256);
+  }
+
+  async *#streamed(
+    name: string,
+    sizeBytes: number,
+    content: AsyncIterable<Uint8Array>,
+  ): AsyncGenerator<Uint8Array> {
+    yield tarHeader(name, sizeBytes);
+    const hash = createHash('sha256');
+    let size = 0;
+    for await (const piece of content) {
+      hash.update(piece);
+      size += piece.byteLength;
+      yield piece;
+    }
+    if (size !== sizeBytes) throw new Error(`${name} was written while it was read: try again`);
+    yield tarPadding(sizeBytes);
+    yield* this.#noted(name, hash.digest('hex'));
+  }
+
+  async *#noted(name: string, sha256: string): AsyncGenerator<Uint8Array> {
+    this.#signal.throwIfAborted();
+    const line = checksumLine(name, sha256);
+    this.#members += 1;
+    this.#digest.update(line);
+    this.#checksums.push(line);
+    if (this.#checksums.length === checksumsEvery) yield* this.#checksumList();
+  }
+
+  async *#checksumList(): AsyncGenerator<Uint8Array> {
+    this.#lists += 1;
+    const name = `checksums/${String(this.#lists).padStart(8, '0')}.txt`;
+    yield* plainMember(name, Buffer.from(this.#checksums.join('')));
+    this.#checksums = [];
+  }
+
+  async #stepsToDo(events: number): Promise<number> {
+    const sums = carriedTables.map((name) => `(SELECT count(*) FROM ${name})`).join(' + ');
+    const { rows } = await this.#db.query<{ rows: number }>(`SELECT ${sums} AS rows`);
+    let steps = events + (rows[0]?.rows ?? 0);
+    for (const root of objectRoots) {
+      for await (const _ of this.#parts.objects.list(root)) steps += 1;
+    }
+    return steps;
+  }
+
+  async #progress(steps: number): Promise<void> {
+    this.#done += steps;
+    await this.#parts.onProgress?.(Math.min(1, this.#done / Math.max(1, this.#steps)));
+  }
+}
+
+const eventsInOrder = `SELECT stream_id, version, event_id, type, schema_version, data, metadata, recorded_at
+  FROM events ORDER BY transaction_id, global_position`;
+
+async function* plainMember(name: string, content: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield tarHeader(name, content.byteLength);
+  yield content;
+  yield tarPadding(content.byteLength);
+}
+
+function jsonBytes(value: unknown): Uint8Array {
+  return Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+async function columnsOf(db: Queryable, table: string): Promise<readonly string[]> {
+  const { rows } = await db.query<{ name: string }>(
+    `SELECT attname AS name FROM pg_attribute
+     WHERE attrelid = to_regclass('public.' || $1) AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+     ORDER BY attnum`,
+    [table],
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** Places of readers as counts, which mean the same where events have other places. */
+async function readersOf(db: Queryable): Promise<Manifest['readers']> {
+  const { rows } = await db.query<Manifest['readers'][number]>(
+    `SELECT name, version, (SELECT count(*) FROM events e
+        WHERE (e.transaction_id, e.global_position) <= (c.transaction_id, c.global_position)) AS seen
+     FROM checkpoints c ORDER BY name`,
+    [],
+  );
+  return rows;
+}
+
+async function wrappedKeys(db: Queryable): Promise<readonly WrappedKey[]> {
+  const { rows } = await db.query<WrappedKey>(
+    `SELECT key_id, script_id, master_key_id, encode(wrapped_key, 'base64') AS wrapped_key,
+       to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at
+     FROM data_keys ORDER BY key_id`,
+    [],
+  );
+  return rows;
+}
+
+/** Counts and hashes what goes by. */
+function countBytes(source: AsyncIterable<Uint8Array>) {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  return {
+    chunks: (async function* () {
+      for await (const chunk of source) {
+        hash.update(chunk);
+        sizeBytes += chunk.byteLength;
+        yield chunk;
+      }
+    })(),
+    result: () => ({ sizeBytes, sha256: hash.digest('hex') }),
+  };
+}

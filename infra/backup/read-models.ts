@@ -1,0 +1,78 @@
+/** Fills every read model of an empty database from the events of the caller's transaction. */
+import type { Recorded } from '#domain/aggregates.ts';
+import { startOfStore, type Position } from '#domain/kernel/event.ts';
+import { setCheckpoint } from '#infra/postgres/checkpoints.ts';
+import { queryBuilderOn } from '#infra/postgres/database.ts';
+import { readContinued } from '#infra/postgres/event-chunks.ts';
+import { readTypes } from '#infra/postgres/event-store.ts';
+import { replaceVersion } from '#infra/postgres/projection-versions.ts';
+import { applyAll, fillOf, type Projection, type ReadModels } from '#projections/projection.ts';
+import type pg from 'pg';
+
+const batchSize = 2_000;
+const chunkSize = 20_000;
+
+export interface Projections {
+  readonly inline: readonly Projection[];
+  readonly async: readonly Projection[];
+}
+
+/** @param events how many there are; their positions are from 1 on and all are of this transaction
+ *  @param onProgress told the share that is done, from 0 to 1 */
+export async function fillReadModels(
+  client: pg.PoolClient,
+  { inline, async }: Projections,
+  events: number,
+  onProgress: (share: number) => Promise<void>,
+): Promise<void> {
+  const { rows } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
+  const end: Position = { transactionId: BigInt(rows[0]?.id ?? 0), globalPosition: events };
+  const all = [...inline, ...async];
+  for (const [index, projection] of all.entries()) {
+    await fillOne(client, projection, end);
+    await replaceVersion(client, projection);
+    if (async.includes(projection)) {
+      await setCheckpoint(client, projection.name, projection.version, end);
+    }
+    for (const table of projection.tables) await client.query(`ANALYZE ${table}`);
+    await onProgress((index + 1) / all.length);
+  }
+}
+
+async function fillOne(
+  client: pg.PoolClient,
+  projection: Projection,
+  end: Position,
+): Promise<void> {
+  const db = queryBuilderOn<never>(client) as unknown as ReadModels;
+  const fill = fillOf(projection);
+  if (fill === undefined) {
+    await applyFrom(client, db, projection);
+    return;
+  }
+  for (let from = startOfStore; from.globalPosition < end.globalPosition;) {
+    const globalPosition = Math.min(end.globalPosition, from.globalPosition + chunkSize);
+    const to: Position = { ...end, globalPosition };
+    await fill.run(db, from, to);
+    if (fill.covers !== 'every event') {
+      const left = await readContinued(client, from, to, projection.handles);
+      await applyAll([projection], db, left as readonly Recorded[]);
+    }
+    from = to;
+  }
+}
+
+async function applyFrom(
+  client: pg.PoolClient,
+  db: ReadModels,
+  projection: Projection,
+): Promise<void> {
+  let cursor = startOfStore;
+  for (let size = batchSize; size === batchSize;) {
+    const options = { types: projection.handles, limit: batchSize, unsettled: true };
+    const events = (await readTypes(client, cursor, options)) as readonly Recorded[];
+    await applyAll([projection], db, events);
+    cursor = events.at(-1)?.position ?? cursor;
+    size = events.length;
+  }
+}

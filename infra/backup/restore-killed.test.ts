@@ -1,0 +1,64 @@
+/** A restore that is killed at any of its steps leaves the old state or the new one. */
+import { spawnSync } from 'node:child_process';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { groupId } from '#domain/testing/ids.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { backUp, openSample, type Sample } from './testing/sample.ts';
+import { openTarget, type Target } from './testing/target.ts';
+
+const program = fileURLToPath(new URL('testing/restore-child.ts', import.meta.url));
+
+let sample: Sample;
+let target: Target;
+beforeAll(async () => {
+  sample = await openSample();
+  await backUp(sample);
+  target = await openTarget(sample);
+  cpSync(join(sample.folder, 'backups'), join(target.folder, 'backups'), { recursive: true });
+  await target.pool.query(
+    `INSERT INTO credentials (credential_id, password_hash) VALUES ($1, 'old')`,
+    [groupId()],
+  );
+});
+afterAll(async () => {
+  await target.close();
+  await sample.close();
+});
+
+/** What is there: the credential of before, and the number of events. */
+async function found() {
+  const old = await target.rows(`SELECT FROM credentials WHERE password_hash = 'old'`);
+  const events = await target.rows('SELECT event_id FROM events');
+  return [old.length, events.length];
+}
+
+describe('given a restore that is killed', () => {
+  test.each(['verifying…', 'clearing', 'loading…', 'read models…', 'committing'])(
+    'when it is at "%s", then everything is as it was',
+    async (step) => {
+      const { signal } = spawnSync(process.execPath, [
+        program,
+        target.adminUrl,
+        target.folder,
+        step,
+      ]);
+      expect(signal).toBe('SIGKILL');
+      expect(await found()).toEqual([1, 0]);
+    },
+  );
+
+  test('when it is at "objects", then everything is of the backup, and it can be done again', async () => {
+    const { signal } = spawnSync(process.execPath, [
+      program,
+      target.adminUrl,
+      target.folder,
+      'objects',
+    ]);
+    expect(signal).toBe('SIGKILL');
+    expect(await found()).toEqual([0, 10]);
+    expect(await target.restore({ replace: true })).toMatchObject({ events: 9, objects: 2 });
+    expect(await found()).toEqual([0, 10]);
+  });
+});

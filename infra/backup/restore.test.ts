@@ -1,0 +1,186 @@
+/** What a backup brings back, and that one that cannot be restored changes nothing. */
+import { randomBytes } from 'node:crypto';
+import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { backupId, groupId, runId, scriptId, userId } from '#domain/testing/ids.ts';
+import { createGroup } from '#domain/testing/samples.ts';
+import { openFolderStore } from '#infra/objects/folder.ts';
+import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
+import { eventsVisible } from '#infra/testing/platform.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { storedBackup } from './files.ts';
+import { restoreSteps } from './restore.ts';
+import { carriedTables } from './tables.ts';
+import {
+  artifact,
+  backUp,
+  blob,
+  migrationsFolder,
+  openSample,
+  sampleBackup,
+  type Sample,
+} from './testing/sample.ts';
+import { copyOfBackup, openTarget, rowsOf, type Target } from './testing/target.ts';
+
+let sample: Sample;
+let target: Target;
+beforeAll(async () => {
+  sample = await openSample();
+  await backUp(sample);
+  target = await openTarget(sample);
+});
+afterAll(async () => {
+  await target.close();
+  await sample.close();
+});
+
+const history = `SELECT row_number() OVER (ORDER BY transaction_id, global_position) AS place, stream_id, version,
+  event_id, type, schema_version, data, metadata, recorded_at FROM events WHERE type <> 'BackupRestored'`;
+const others = [
+  'SELECT * FROM scripts',
+  'SELECT * FROM script_files',
+  'SELECT * FROM runs',
+  'SELECT run_id, script_id, fence FROM run_queue',
+  'SELECT * FROM users',
+  'SELECT * FROM data_keys',
+  `SELECT audit_seq, hash FROM audit WHERE action <> 'backup_restored'`,
+  `SELECT stream_id, stream_type, version FROM streams WHERE stream_type <> 'backup'`,
+  ...carriedTables.map((table) => `SELECT * FROM ${table}`),
+];
+
+/** Tries, and sees that the database stays as it is. */
+async function refused(
+  problem: RegExp | string,
+  ...[changes, from]: Parameters<Target['restore']>
+) {
+  const before = await target.rows('SELECT * FROM events');
+  await expect(target.restore({ replace: true, ...changes }, from)).rejects.toThrow(problem);
+  expect(await target.rows('SELECT * FROM events')).toEqual(before);
+}
+
+describe('given a backup that is not what was written', () => {
+  test.each([0.001, 0.2, 0.5, 0.8, 0.9999])(
+    'when a bit at %d of it is another, then it is refused',
+    async (place) => {
+      const { from, archive } = copyOfBackup(sample, target.folder);
+      const bytes = readFileSync(archive);
+      const at = Math.floor(bytes.length * place);
+      bytes.writeUInt8(bytes.readUInt8(at) ^ 4, at);
+      writeFileSync(archive, bytes);
+      await refused(/damaged|added|SHA-256/, {}, from);
+    },
+  );
+
+  test.each([0, 10, 5_000, 1_500_000, -1])(
+    'when only %d bytes of it are there, then it is refused',
+    async (size) => {
+      const { from, archive } = copyOfBackup(sample, target.folder);
+      truncateSync(archive, size < 0 ? readFileSync(archive).length + size : size);
+      await refused('Its end is missing.', {}, from);
+    },
+  );
+});
+
+describe('given a backup of a newer version', () => {
+  const migrationsWithout = (name: string) => {
+    const migrations = mkdtempSync(join(target.folder, 'migrations-'));
+    cpSync(migrationsFolder, migrations, { recursive: true });
+    rmSync(join(migrations, name));
+    return migrations;
+  };
+
+  test('when its form is unknown, then it is refused', async () => {
+    const { from, summary } = copyOfBackup(sample, target.folder);
+    const changed = { ...JSON.parse(readFileSync(summary, 'utf8')), format: 2, version: '9.0.0' };
+    writeFileSync(summary, JSON.stringify(changed));
+    await refused('made by version 9.0.0, which is newer', {}, from);
+  });
+
+  test('when its schema has more, then it is refused', async () => {
+    const { rows } = await sample.platform.pool.query<{ name: string }>(
+      'SELECT name FROM schema_migrations ORDER BY number DESC LIMIT 1',
+    );
+    await refused('newer than this one', { migrations: migrationsWithout(rows[0]?.name ?? '') });
+  });
+
+  test('when its schema is another, then it is refused', async () => {
+    const migrations = migrationsWithout('0013_ws_tickets.sql');
+    writeFileSync(join(migrations, '0013_ws_tickets.sql'), '-- another');
+    await refused('its migration 0013_ws_tickets.sql differs', { migrations });
+  });
+});
+
+describe('given a backup', () => {
+  test('when it is restored, then all there was is there, in its order', async () => {
+    const steps: string[] = [];
+    const onProgress = (step: string) => void (steps.at(-1) === step || steps.push(step));
+    expect(await target.restore({ onProgress })).toMatchObject({ events: 9, objects: 2 });
+    for (const query of [history, ...others]) {
+      expect(await target.rows(query)).toEqual(await rowsOf(sample.platform.pool, query));
+    }
+    const objects = await openFolderStore({ folder: target.folder });
+    expect(await objects.get(blob)).toEqual(await sample.objects.get(blob));
+    expect(await objects.get(artifact)).toEqual(await sample.objects.get(artifact));
+    expect(steps).toEqual(restoreSteps);
+  });
+
+  test('then readers see every event, and what comes next is behind them', async () => {
+    await eventsVisible(target.pool);
+    const { rows } = await target.pool.query(
+      `SELECT (SELECT type FROM events ORDER BY transaction_id DESC, global_position DESC LIMIT 1) AS last,
+         (SELECT global_position FROM checkpoints WHERE name = 'a reaction') AS seen,
+         (SELECT count(*) FROM events e JOIN checkpoints c ON c.name = 'audit' AND
+           (e.transaction_id, e.global_position) > (c.transaction_id, c.global_position)) AS behind,
+         nextval('events_global_position_seq') AS next`,
+    );
+    expect(rows).toEqual([{ last: 'BackupRestored', seen: 3, behind: 0, next: 11 }]);
+  });
+
+  test('then the run that was running is lost, and the queued one is queued', async () => {
+    const lost = await new PostgresRunQueue(target.pool).lost(10);
+    expect(lost.map((one) => one.runId)).toEqual([runId(2)]);
+    const queued = await target.rows('SELECT run_id FROM run_queue WHERE fence IS NULL');
+    expect(queued).toEqual([{ run_id: runId(3) }]);
+  });
+
+  test('then a second one is refused, unless it may take the place of what there is', async () => {
+    await expect(target.restore()).rejects.toThrow('has 10 events, which would be lost');
+    await target.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [scriptId()]);
+    const objects = await openFolderStore({ folder: target.folder });
+    await objects.put(artifact, Buffer.from('newer'));
+    await target.restore({ replace: true });
+    expect(await target.rows('SELECT backup_id, status FROM backups')).toEqual([
+      { backup_id: backupId(), status: 'complete' },
+    ]);
+    expect(await objects.get(artifact)).toEqual(await sample.objects.get(artifact));
+    // A data key that was destroyed after the backup was made does not come back.
+    expect(await target.rows('SELECT key_id FROM data_keys')).toEqual([{ key_id: userId() }]);
+    expect(await target.rows('SELECT key_id FROM destroyed_keys')).toHaveLength(1);
+  });
+});
+
+test('given a backup that is encrypted, then its key opens it, and nothing else does', async () => {
+  const key = randomBytes(32);
+  await backUp(sample, key);
+  const { from, archive } = copyOfBackup(sample, target.folder);
+  expect(readFileSync(archive).includes('ndjson')).toBe(false);
+  await refused('ORCH_BACKUP_KEY is not set', {}, from);
+  await refused('another ORCH_BACKUP_KEY', { key: randomBytes(32) }, from);
+  expect(await target.restore({ key, replace: true }, from)).toMatchObject({ events: 9 });
+});
+
+test('a backup that is made while commands go on is of one moment', async () => {
+  let isMade = false;
+  const making = backUp(sample).finally(() => (isMade = true));
+  for (let number = 10; !isMade; number += 1) {
+    const changes = { groupId: groupId(number), name: `group ${number}` };
+    await sample.platform.accepted(createGroup(changes));
+  }
+  const { events: count } = await making;
+  const source = await storedBackup(sample.objects, sampleBackup);
+  await target.restore({ replace: true, ...(source && { source }) });
+  const restored = await target.rows(history);
+  expect(restored).toHaveLength(count);
+  const all = await rowsOf(sample.platform.pool, history);
+  expect(all).toEqual(expect.arrayContaining([...restored]));
+});

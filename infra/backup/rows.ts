@@ -1,0 +1,46 @@
+/** Rows of the database in parts of bounded size, as they are read and as they are written again. */
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Queryable } from '#infra/postgres/database.ts';
+
+const compress = promisify(gzip);
+const partBytes = 1024 * 1024;
+const firstFetch = 16;
+const mostRows = 2_000;
+
+/** Lines of JSON, one a row, compressed. */
+export interface Part {
+  readonly content: Uint8Array;
+  readonly rows: number;
+}
+
+/** The rows of a query, inside the caller's transaction. As many are fetched at a time as fit a part, by what the
+ *  last ones took. */
+export async function* partsOf(db: Queryable, query: string): AsyncGenerator<Part> {
+  await db.query(
+    `DECLARE backup_rows NO SCROLL CURSOR FOR SELECT row_to_json(r)::text AS line FROM (${query}) r`,
+  );
+  let lines: string[] = [];
+  let size = 0;
+  for (let count = firstFetch; ;) {
+    const { rows } = await db.query<{ line: string }>(`FETCH ${count} FROM backup_rows`);
+    let fetched = 0;
+    for (const { line } of rows) {
+      lines.push(line);
+      fetched += line.length + 1;
+    }
+    size += fetched;
+    const isEnd = rows.length < count;
+    if (size >= partBytes || (isEnd && lines.length > 0)) {
+      yield { content: await compressed(lines), rows: lines.length };
+      [lines, size] = [[], 0];
+    }
+    if (isEnd) break;
+    count = Math.max(1, Math.min(mostRows, Math.floor((count * partBytes) / fetched)));
+  }
+  await db.query('CLOSE backup_rows');
+}
+
+function compressed(lines: readonly string[]): Promise<Uint8Array> {
+  return compress(`${lines.join('\n')}\n`, { level: 4 });
+}

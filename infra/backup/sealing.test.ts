@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { seal, unseal } from './sealing.ts';
+
+const key = randomBytes(32);
+const chunk = 64 * 1024;
+const sealedChunk = chunk + 16;
+
+async function* pieces(bytes: Uint8Array, size = 1_000): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const all: Uint8Array[] = [];
+  for await (const one of chunks) all.push(one);
+  return Buffer.concat(all);
+}
+
+describe('given content of any size', () => {
+  test.each([0, 1, chunk - 1, chunk, chunk + 1, 3 * chunk])(
+    'when %d bytes are sealed and opened, then they are the same',
+    async (size) => {
+      const content = randomBytes(size);
+      const sealed = await whole(seal(key, pieces(content)));
+      expect(await whole(unseal(key, pieces(sealed, 70_001)))).toEqual(content);
+    },
+  );
+});
+
+describe('given sealed content', () => {
+  const sealing = whole(seal(key, pieces(randomBytes(3 * chunk + 10))));
+  const headBytes = sealing.then((sealed) => sealed.length - 3 * sealedChunk - 10 - 16);
+  const openedWith = async (change: (sealed: Buffer, head: number) => Buffer) =>
+    await whole(unseal(key, pieces(change(Buffer.from(await sealing), await headBytes), 9_999)));
+  const flip = (bytes: Buffer, at: number) => {
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+    return bytes;
+  };
+
+  test('when a bit of it is another, then that is said', async () => {
+    await expect(openedWith((bytes) => flip(bytes, 2))).rejects.toThrow('beginning is damaged');
+    await expect(openedWith((bytes, head) => flip(bytes, head - 1))).rejects.toThrow('byte 0');
+    await expect(openedWith((bytes, head) => flip(bytes, head + sealedChunk))).rejects.toThrow(
+      `behind byte ${sealedChunk},`,
+    );
+    await expect(openedWith((bytes) => flip(bytes, bytes.length - 1))).rejects.toThrow('its end');
+  });
+
+  test('when its end is cut, within a chunk or between two, then that is said', async () => {
+    await expect(openedWith((bytes) => bytes.subarray(0, -30))).rejects.toThrow('end is missing');
+    await expect(openedWith((bytes) => bytes.subarray(0, -1))).rejects.toThrow('end is missing');
+    await expect(
+      openedWith((bytes, head) => bytes.subarray(0, head + sealedChunk)),
+    ).rejects.toThrow('end is missing');
+  });
+
+  test('when two chunks have changed places, then that is said', async () => {
+    const swapped = openedWith((bytes, head) => {
+      const at = (place: number) => bytes.subarray(head + place * sealedChunk);
+      const first = at(0).subarray(0, sealedChunk);
+      const second = at(1).subarray(0, sealedChunk);
+      return Buffer.concat([bytes.subarray(0, head), second, first, at(2)]);
+    });
+    await expect(swapped).rejects.toThrow('damaged behind byte 0');
+  });
+
+  test('when the key is another, then that is said', async () => {
+    await expect(whole(unseal(randomBytes(32), pieces(await sealing)))).rejects.toThrow(
+      'another ORCH_BACKUP_KEY',
+    );
+  });
+});

@@ -1,0 +1,38 @@
+/** Restores the sample's backup as a process of its own, and kills itself when it comes to a step. Its arguments:
+ *  the address of the database, the folder of the objects, the step. */
+import { openFolderStore } from '#infra/objects/folder.ts';
+import { openDatabase } from '#infra/postgres/database.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { storedBackup } from '../files.ts';
+import { restoreBackup } from '../restore.ts';
+import { migrationsFolder, sampleBackup, sampleProjections } from './sample.ts';
+
+const [adminUrl = '', folder = '', fatal = ''] = process.argv.slice(2);
+const { pool } = openDatabase(adminUrl, {
+  connections: 1,
+  applicationName: 'restore',
+  onIdleError: () => undefined,
+});
+const objects = await openFolderStore({ folder });
+const source = await storedBackup(objects, sampleBackup);
+if (source === undefined) throw new Error('there is no backup');
+let last = '';
+await restoreBackup({
+  pool,
+  objects,
+  source,
+  key: undefined,
+  migrations: migrationsFolder,
+  projections: sampleProjections,
+  replace: true,
+  actor: { kind: 'system', name: 'restore' },
+  ids: systemIds,
+  now: () => new Date(),
+  onProgress: (step) => {
+    // In the middle of a step too, after it has begun.
+    const reached = step === last ? `${step}…` : step;
+    last = step;
+    if (reached === fatal) process.kill(process.pid, 'SIGKILL');
+  },
+});
+await pool.end();
