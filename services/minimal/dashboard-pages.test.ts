@@ -1,4 +1,6 @@
 /** What starts scripts, and who may do what, in a real browser on the real product. */
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -216,6 +218,42 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await product.call('GET', '/system/retention')).toMatchObject({ logs_days: 90 });
   });
 
+  test('a configuration is exported, changed and imported, with its differences in view', async () => {
+    await page.goto(`${product.baseUrl}/configuration`);
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export' }).click();
+    const document = JSON.parse(await readFile(await (await saving).path(), 'utf8'));
+    document.scripts = [{ ...document.scripts[0], name: 'day report', limit: 1 }];
+    const field = page.getByLabel('Document', { exact: true });
+    await field.fill(JSON.stringify(document));
+    await page.getByRole('button', { name: 'Show the differences' }).click();
+    await page.getByText('The field "scripts/0/limit" is unknown.').waitFor();
+    delete document.scripts[0].limit;
+    document.webhooks = [{ id: randomUUID(), script_id: document.scripts[0].id, name: 'push' }];
+    await field.fill(JSON.stringify(document));
+    await page.getByLabel('Delete what the document does not have').check();
+    await page.getByRole('button', { name: 'Show the differences' }).click();
+    const list = page.getByRole('list', { name: 'Differences' });
+    await list.getByText('day report', { exact: true }).first().waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Import this configuration?' });
+    await dialog.getByText('1 made, 1 changed and 1 deleted').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Import it' }).click();
+    await page.getByText('The configuration was imported.').waitFor();
+    await page.getByRole('region', { name: 'address of push' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    document.webhooks = [];
+    document.scripts[0].name = 'night report';
+    await page.getByLabel('Delete what the document does not have').uncheck();
+    await field.fill(JSON.stringify(document));
+    await page.getByRole('button', { name: 'Show the differences' }).click();
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    await page.getByRole('button', { name: 'Import it' }).click();
+    await page.getByText('The configuration was imported.').waitFor();
+  });
+
   test('the audit trail is narrowed by its address, opened and verified', async () => {
     await page.goto(`${product.baseUrl}/audit`);
     await page.getByLabel('Action', { exact: true }).fill('triggers_paused');
@@ -237,6 +275,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
       ['s', 'Scripts'],
       ['r', 'Runs'],
       ['u', 'Account'],
+      ['o', 'Configuration'],
       ['y', 'System'],
     ] as const) {
       await page.keyboard.press('g');

@@ -5,6 +5,7 @@ import FileCode from '@lucide/svelte/icons/file-code-2';
 import Gauge from '@lucide/svelte/icons/gauge';
 import History from '@lucide/svelte/icons/history';
 import ScrollText from '@lucide/svelte/icons/scroll-text';
+import Settings from '@lucide/svelte/icons/settings-2';
 import Server from '@lucide/svelte/icons/server';
 import Users from '@lucide/svelte/icons/users';
 import Workflow from '@lucide/svelte/icons/workflow';
@@ -51,6 +52,14 @@ const places: readonly Place[] = [
     icon: Users,
     key: 'p',
     right: 'users.manage',
+  },
+  {
+    section: 'platform',
+    href: '/configuration',
+    label: 'Configuration',
+    icon: Settings,
+    key: 'o',
+    right: 'system.manage',
   },
   { section: 'platform', href: '/system', label: 'System', icon: Server, key: 'y' },
   { section: 'own', href: '/account', label: 'Account and API tokens', icon: BookUser, key: 'u' },

@@ -46,6 +46,7 @@ export type UserChange = Schemas['UserChange'];
 export type Role = Schemas['Role'];
 export type Retention = Schemas['Retention'];
 export type RetentionChanges = Schemas['RetentionChanges'];
+export type ConfigurationImport = Schemas['ConfigurationImport'];
 export type AuditEntry = Schemas['AuditEntry'];
 export type AuditVerification = Schemas['AuditVerification'];
 type AuditQuery = NonNullable<operations['listAudit']['parameters']['query']>;
