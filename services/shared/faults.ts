@@ -33,9 +33,15 @@ export function faultOf(error: ErrorObject): Fault {
       return { pointer: `${at}/${escaped(params['additionalProperty'])}`, detail: 'is unknown' };
     case 'required':
       return { pointer: `${at}/${escaped(params['missingProperty'])}`, detail: 'is missing' };
+    case 'enum':
+      return { pointer: at, detail: `must be one of ${listed(params['allowedValues'])}` };
     default:
       return { pointer: at, detail: error.message ?? 'is not valid' };
   }
+}
+
+function listed(values: unknown): string {
+  return (values as readonly unknown[]).map((value) => JSON.stringify(value)).join(', ');
 }
 
 /** A name as a part of a JSON Pointer. */

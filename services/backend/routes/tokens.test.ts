@@ -55,6 +55,12 @@ describe('given a token', () => {
     expect(await deeds(platform)).toBe(before);
   });
 
+  test('when a scope is unknown, then the refusal names all that there are', async () => {
+    const { status, json } = await developer.post(path, { name: 'x', scopes: ['runs'] });
+    const detail = `must be one of ${scopes.map((scope) => `"${scope}"`).join(', ')}`;
+    expect([status, json.errors]).toEqual([422, [{ pointer: '/scopes/0', detail }]]);
+  });
+
   test('when nothing is said of its end, then it has 90 days; null has none', async () => {
     const made = await developer.post(path, { name: 'x', scopes: ['*'] });
     const { expires_at: end } = made.json as { expires_at: string };
