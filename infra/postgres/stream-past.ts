@@ -42,6 +42,11 @@ const statements = {
   beforeVersion: `SELECT min(version) - 1 AS version FROM events
     WHERE stream_id = $1 AND (data ->> 'version')::int > $2`,
   firsts: `SELECT * FROM events WHERE stream_id = ANY($1::text[]) AND version = 1`,
+  lasts: `SELECT last.* FROM unnest($1::text[]) AS wanted (stream_id), LATERAL (
+      SELECT * FROM events e WHERE e.stream_id = wanted.stream_id AND e.type = ANY($2::text[])
+        AND e.global_position <= coalesce($3::bigint, e.global_position)
+        AND e.recorded_at <= coalesce($4::timestamptz, e.recorded_at)
+      ORDER BY e.version DESC LIMIT 1) last`,
   versions: `SELECT * FROM events WHERE stream_id = $1 AND version = ANY($2::bigint[])`,
   backwards: `SELECT * FROM events WHERE stream_id = $1 AND version < $2
     ORDER BY version DESC LIMIT $3`,
@@ -123,6 +128,18 @@ export async function firstEvents(
   streamIds: readonly StreamId[],
 ): Promise<ReadonlyMap<string, RecordedEvent>> {
   const { rows } = await db.query<EventRow>(statements.firsts, [streamIds]);
+  return new Map(rows.map((row) => [row.stream_id, recorded(row)]));
+}
+
+/** The last event of some types that each of these streams had at a moment. */
+export async function lastEventsOf(
+  db: Queryable,
+  streamIds: readonly StreamId[],
+  types: readonly string[],
+  moment: Moment,
+): Promise<ReadonlyMap<string, RecordedEvent>> {
+  const values = [streamIds, types, ...boundsOf(moment)];
+  const { rows } = await db.query<EventRow>(statements.lasts, values);
   return new Map(rows.map((row) => [row.stream_id, recorded(row)]));
 }
 

@@ -18,6 +18,8 @@ import type { Services } from '../services.ts';
 import { readParams } from '#services/shared/params.ts';
 import { changeChain, createChain, visibleChain } from './chain-changes.ts';
 import { accepted, positionHeader, type Accepted } from './outcome.ts';
+import { aboutPastLists, listThen, thingThen } from './past-things.ts';
+import { aboutTheGroupsOfNow, atParameter } from './moments.ts';
 import { visibleGroups } from './visible.ts';
 
 const tag = 'Chains';
@@ -29,7 +31,8 @@ const list = operation({
   method: 'get',
   path,
   operationId: 'listChains',
-  summary: 'List chains, newest first',
+  summary: 'List chains, newest first, as they are or as they were',
+  description: aboutPastLists,
   tag,
   access,
   query: Type.Object(
@@ -37,13 +40,20 @@ const list = operation({
       ...pageQuery,
       source_script_id: Type.Optional(Uuid()),
       target_script_id: Type.Optional(Uuid()),
+      at: atParameter,
     },
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page.', schema: ChainPage, headers: ['Link'] } },
   refusals: ['invalid_cursor'],
-  handle: async ({ principal, query, url }, { readModels, database }) => {
-    const { limit, cursor, source_script_id: source, target_script_id: target } = query;
+  handle: async ({ principal, query, url }, services) => {
+    const { readModels, database } = services;
+    const { limit, cursor, source_script_id: source, target_script_id: target, at } = query;
+    if (at !== undefined) {
+      const named = { source_script_id: source, target_script_id: target };
+      const past = { principal, at, url, limit, cursor, filter: named };
+      return await listThen('chains', past, services);
+    }
     const filter = {
       groupIds: visibleGroups(principal),
       sourceScriptId: source === undefined ? null : known(parseScriptId, source),
@@ -97,12 +107,18 @@ const get = operation({
   method: 'get',
   path: `${path}/{chain_id}`,
   operationId: 'getChain',
-  summary: 'Read a chain',
+  summary: 'Read a chain, as it is or as it was',
+  description: aboutTheGroupsOfNow,
   tag,
   access,
   parameters,
+  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
   responses: { 200: { description: 'The chain.', schema: Chain } },
-  handle: async ({ principal, parameters: { chain_id: chainId } }, services) => {
+  handle: async ({ principal, parameters: { chain_id: chainId }, query: { at } }, services) => {
+    if (at !== undefined) {
+      const past = await thingThen('chains', { principal, at, id: chainId }, services);
+      return isProblem(past) ? past : json(200, past);
+    }
     const chain = await visibleChain(principal, chainId, services);
     return chain === undefined ? notFound : json(200, await withParams(chain, services));
   },

@@ -12,6 +12,8 @@ import { pageQuery, pathParameters } from '../schemas/common.ts';
 import { Group, GroupChange, GroupPage, NewGroup } from '../schemas/people.ts';
 import type { Services } from '../services.ts';
 import { accepted, positionHeader } from './outcome.ts';
+import { aboutPastLists, listThen, thingThen } from './past-things.ts';
+import { aboutTheGroupsOfNow, atParameter } from './moments.ts';
 import { groupJson } from './views.ts';
 import { isIn, visibleGroups } from './visible.ts';
 
@@ -19,13 +21,19 @@ const list = operation({
   method: 'get',
   path: '/api/v1/groups',
   operationId: 'listGroups',
-  summary: 'List the groups that you belong to; administrators see all',
+  summary:
+    'List the groups that you belong to, as they are or as they were; administrators see all',
+  description: aboutPastLists,
   tag: 'Groups',
   access: { right: 'groups.read' },
-  query: Type.Object(pageQuery, { additionalProperties: false }),
+  query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: GroupPage, headers: ['Link'] } },
   refusals: ['invalid_cursor'],
-  handle: async ({ principal, query, url }, { readModels }) => {
+  handle: async ({ principal, query, url }, services) => {
+    if (query.at !== undefined) {
+      const { at, limit, cursor } = query;
+      return await listThen('groups', { principal, at, url, limit, cursor }, services);
+    }
     const visible = visibleGroups(principal);
     const request = {
       list: 'groups',
@@ -37,7 +45,7 @@ const list = operation({
     const after = keyOf(request, parseGroupId);
     if (isProblem(after)) return after;
     const size = (query.limit ?? defaultLimit) + 1;
-    const rows = await listGroups(readModels, visible, after.key, size);
+    const rows = await listGroups(services.readModels, visible, after.key, size);
     return pageReply(request, rows, (row) => row.group_id, groupJson);
   },
 });
@@ -70,14 +78,20 @@ const get = operation({
   method: 'get',
   path: '/api/v1/groups/{group_id}',
   operationId: 'getGroup',
-  summary: 'Read a group',
+  summary: 'Read a group, as it is or as it was',
+  description: aboutTheGroupsOfNow,
   tag: 'Groups',
   access: { right: 'groups.read' },
   parameters,
+  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
   responses: { 200: { description: 'The group.', schema: Group } },
-  handle: async ({ principal, parameters: { group_id: groupId } }, { readModels }) => {
+  handle: async ({ principal, parameters: { group_id: groupId }, query: { at } }, services) => {
+    if (at !== undefined) {
+      const past = await thingThen('groups', { principal, at, id: groupId }, services);
+      return isProblem(past) ? past : json(200, past);
+    }
     if (!isIn(principal, groupId)) return notFound;
-    const [group] = await listGroups(readModels, [groupId], undefined, 1);
+    const [group] = await listGroups(services.readModels, [groupId], undefined, 1);
     return group === undefined ? notFound : json(200, groupJson(group));
   },
 });

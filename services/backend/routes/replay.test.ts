@@ -20,6 +20,7 @@ import {
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 import type { TestClient } from '../testing/test-client.ts';
 
+const badMoments = ['yesterday', '-1', '999999999', '2999-01-01T00:00:00Z', '2026-13-01T00:00:00Z'];
 const { signal } = new AbortController();
 
 let platform: TestBackend;
@@ -114,13 +115,10 @@ describe('given what has happened', () => {
     expect(byTime).toEqual(byPosition);
   });
 
-  test.each(['yesterday', '-1', '999999999', '2999-01-01T00:00:00Z', '2026-13-01T00:00:00Z'])(
-    'when %s is asked for, then it is said what is wrong',
-    async (moment) => {
-      const answer = await admin.get(`/api/v1/replay?at=${moment}`);
-      expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
-    },
-  );
+  test.each(badMoments)('when %s is asked for, then it is said what is wrong', async (moment) => {
+    const answer = await admin.get(`/api/v1/replay?at=${moment}`);
+    expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
+  });
 
   test('when a list is long, then it is read page by page', async () => {
     const first = await back(`?at=${at.busy}&limit=1`);
@@ -172,6 +170,101 @@ describe('given what has happened', () => {
     ]);
     const backwards = await admin.get(`/api/v1/replay/diff?from=${at.over}&to=${at.busy}`);
     expect([backwards.status, backwards.json.code]).toEqual([400, 'invalid_parameter']);
+  });
+});
+
+describe('given things that have changed', () => {
+  let script_id: string;
+  let made: Record<'schedules' | 'webhooks' | 'chains' | 'groups' | 'users', string>;
+  let [before, after] = [0, 0];
+  beforeAll(async () => {
+    const { id: group } = (await admin.post('/api/v1/groups', { name: 'sums' })).json;
+    script_id = (await script(admin, { name: 'Sum', group_id: group })).id;
+    const { id: target } = await script(admin, { name: 'Told', group_id: group });
+    const chained = { source_script_id: script_id, target_script_id: target, params: { n: 1 } };
+    const member = await someone(platform, { role: 'viewer', groupIds: [group] });
+    made = {
+      schedules: await schedule(admin, script_id),
+      webhooks: (await webhook(admin, script_id, { name: 'push' })).id,
+      chains: (await admin.post('/api/v1/chains', chained)).json.id,
+      groups: group,
+      users: (await member.get('/api/v1/auth/me')).json.id,
+    };
+    before = await position();
+    const changes = {
+      [`scripts/${script_id}`]: { name: 'Total' },
+      [`schedules/${made.schedules}`]: { enabled: false },
+      [`webhooks/${made.webhooks}`]: { name: 'pull', signing: true },
+      [`chains/${made.chains}`]: { on: 'any', params: { n: 2 } },
+      [`groups/${made.groups}`]: { name: 'totals' },
+      [`users/${made.users}`]: { name: 'Eve', role: 'operator' },
+    };
+    for (const [path, change] of Object.entries(changes)) {
+      const answer = await admin.patch(`/api/v1/${path}`, change);
+      expect(answer.status, answer.text).toBe(200);
+    }
+    after = await position();
+  });
+
+  /** The reads that can look back, with what each was before and after. */
+  const reads = [
+    ['schedules', { enabled: true, script_name: 'Sum' }, { enabled: false, script_name: 'Total' }],
+    ['webhooks', { name: 'push', signing: false }, { name: 'pull', signing: true }],
+    ['chains', { on: 'success', params: { n: 1 } }, { on: 'any', params: { n: 2 } }],
+    ['groups', { name: 'sums' }, { name: 'totals' }],
+    ['users', { role: 'viewer' }, { role: 'operator', name: 'Eve' }],
+  ] as const;
+  /** What is no part of what a thing was. */
+  const unknown = ['next_fire_at', 'last_fire_at', 'last_called_at', 'last_login_at'];
+
+  describe.each(reads)('when somebody looks back on %s', (kind, then, now) => {
+    const one = async (query: string, client = admin) =>
+      await client.get(`/api/v1/${kind}/${made[kind]}${query}`);
+    const list = async (query: string, client = admin) =>
+      await client.get(`/api/v1/${kind}${query}`);
+
+    test('then list and item are as they were, in the form of now', async () => {
+      const past = (await one(`?at=${before}`)).json;
+      expect(past).toMatchObject(then);
+      expect((await list(`?at=${before}`)).json.items).toContainEqual(past);
+      const last = (await one(`?at=${after}`)).json;
+      const present = (await one('')).json;
+      const nulls = unknown.filter((name) => name in present).map((name) => [name, null]);
+      expect(last).toEqual({ ...present, ...Object.fromEntries(nulls) });
+      expect(last).toMatchObject(now);
+    });
+
+    test('then there is nothing before it was made, or outside its groups', async () => {
+      const early = await one('?at=2001-01-01T00:00:00Z');
+      expect([early.status, early.json.code]).toEqual([404, 'not_found']);
+      expect((await list('?at=2001-01-01T00:00:00Z')).json.items).toEqual([]);
+      const other = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
+      const member = await someone(platform, { role: 'developer', groupIds: [made.groups] });
+      const isForAll = kind !== 'users';
+      expect((await one(`?at=${before}`, other)).status).toBe(isForAll ? 404 : 403);
+      expect((await list(`?at=${before}`, other)).text).not.toContain(made[kind]);
+      expect((await one(`?at=${before}`, member)).status).toBe(isForAll ? 200 : 403);
+    });
+
+    test.each(badMoments)('then %s is refused with what is wrong', async (moment) => {
+      for (const answer of [await one(`?at=${moment}`), await list(`?at=${moment}`)]) {
+        expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
+      }
+    });
+  });
+
+  test('when a list of then is narrowed or long, then it is read so', async () => {
+    const chains = (query: string) => admin.get(`/api/v1/chains?at=${before}&${query}`);
+    expect((await chains(`source_script_id=${script_id}`)).json.items).toHaveLength(1);
+    expect((await chains(`target_script_id=${script_id}`)).json.items).toEqual([]);
+    const page = `at=${before}&limit=3`;
+    const first = (await admin.get(`/api/v1/groups?${page}`)).json;
+    const next = `${page}&cursor=${first.next_cursor}`;
+    const rest = (await admin.get(`/api/v1/groups?${next}`)).json;
+    const all = ['monitoring', 'bots', 'ETL', 'custom', 'sums'];
+    expect(namesOf({ items: [...first.items, ...rest.items] })).toEqual(all);
+    const foreign = await admin.get(`/api/v1/users?${next}`);
+    expect([foreign.status, foreign.json.code]).toEqual([400, 'invalid_cursor']);
   });
 });
 

@@ -13,6 +13,8 @@ import type { Services } from '../services.ts';
 import { readParams } from '#services/shared/params.ts';
 import { accepted, positionHeader, type Accepted } from './outcome.ts';
 import { changeSchedule, createSchedule, visibleSchedule } from './schedule-changes.ts';
+import { aboutPastLists, listThen, thingThen } from './past-things.ts';
+import { aboutTheGroupsOfNow, atParameter } from './moments.ts';
 import { visibleGroups } from './visible.ts';
 
 const tag = 'Schedules';
@@ -23,21 +25,34 @@ const shown = {
   headers: ['ETag', 'Orch-Position'],
 } as const;
 
+const aboutDueTimes =
+  '`next_fire_at` and `last_fire_at` are `null` with `at`: they are no part of what a schedule was.';
+
 const list = operation({
   method: 'get',
   path: '/api/v1/schedules',
   operationId: 'listSchedules',
-  summary: 'List schedules, newest first',
+  summary: 'List schedules, newest first, as they are or as they were',
+  description: `${aboutPastLists} ${aboutDueTimes}`,
   tag,
   access: { right: 'schedules.read' },
   query: Type.Object(
-    { ...pageQuery, script_id: Type.Optional(Type.String({ format: 'uuid', maxLength: 36 })) },
+    {
+      ...pageQuery,
+      script_id: Type.Optional(Type.String({ format: 'uuid', maxLength: 36 })),
+      at: atParameter,
+    },
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page.', schema: SchedulePage, headers: ['Link'] } },
   refusals: ['invalid_cursor'],
-  handle: async ({ principal, query, url }, { readModels, database }) => {
-    const { limit, cursor, script_id } = query;
+  handle: async ({ principal, query, url }, services) => {
+    const { readModels, database } = services;
+    const { limit, cursor, script_id, at } = query;
+    if (at !== undefined) {
+      const past = { principal, at, url, limit, cursor, filter: { script_id } };
+      return await listThen('schedules', past, services);
+    }
     const groupIds = visibleGroups(principal);
     const filter = { groupIds, ...(script_id !== undefined && { scriptId: script_id }) };
     const request = { list: 'schedules', filter, url, limit, cursor };
@@ -87,16 +102,22 @@ const get = operation({
   method: 'get',
   path: '/api/v1/schedules/{schedule_id}',
   operationId: 'getSchedule',
-  summary: 'Read a schedule',
+  summary: 'Read a schedule, as it is or as it was',
+  description: `${aboutTheGroupsOfNow} ${aboutDueTimes}`,
   tag,
   access: { right: 'schedules.read' },
   parameters,
+  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
   requestHeaders: ['If-None-Match'],
   responses: {
     200: { description: 'The schedule.', schema: Schedule, headers: ['ETag'] },
     304: { description: 'Its definition is unchanged.' },
   },
-  handle: async ({ principal, parameters: { schedule_id }, header }, services) => {
+  handle: async ({ principal, parameters: { schedule_id }, query: { at }, header }, services) => {
+    if (at !== undefined) {
+      const past = await thingThen('schedules', { principal, at, id: schedule_id }, services);
+      return isProblem(past) ? past : json(200, past);
+    }
     const schedule = await visibleSchedule(principal, schedule_id, services);
     if (schedule === undefined) return notFound;
     const headers = { ETag: etag(schedule.version) };

@@ -16,25 +16,34 @@ import type { Services } from '../services.ts';
 import { badField } from './new-script.ts';
 import { accepted, positionHeader, refusalProblem, type Accepted } from './outcome.ts';
 import { changePassword } from './own-account.ts';
+import { aboutPastLists, listThen, thingThen } from './past-things.ts';
+import { atParameter } from './moments.ts';
 import { userJson } from './views.ts';
 
 const tag = 'Users';
+
+const aboutLogins = '`last_login_at` is `null` with `at`: it is no part of what an account was.';
 
 const list = operation({
   method: 'get',
   path: '/api/v1/users',
   operationId: 'listUsers',
-  summary: 'List accounts, newest first',
+  summary: 'List accounts, newest first, as they are or as they were',
+  description: `${aboutPastLists} ${aboutLogins}`,
   tag,
   access: { right: 'users.manage' },
-  query: Type.Object(pageQuery, { additionalProperties: false }),
+  query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: UserPage, headers: ['Link'] } },
   refusals: ['invalid_cursor'],
-  handle: async ({ query, url }, { readModels }) => {
+  handle: async ({ principal, query, url }, services) => {
+    if (query.at !== undefined) {
+      const { at, limit, cursor } = query;
+      return await listThen('users', { principal, at, url, limit, cursor }, services);
+    }
     const request = { list: 'users', filter: null, url, limit: query.limit, cursor: query.cursor };
     const after = keyOf(request, parseUserId);
     if (isProblem(after)) return after;
-    const rows = await listUsers(readModels, after.key, (query.limit ?? defaultLimit) + 1);
+    const rows = await listUsers(services.readModels, after.key, (query.limit ?? defaultLimit) + 1);
     return pageReply(request, rows, (row) => row.user_id, userJson);
   },
 });
@@ -120,13 +129,19 @@ const get = operation({
   method: 'get',
   path: '/api/v1/users/{user_id}',
   operationId: 'getUser',
-  summary: 'Read an account',
+  summary: 'Read an account, as it is or as it was',
+  description: aboutLogins,
   tag,
   access: { right: 'users.manage' },
   parameters,
+  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
   responses: { 200: { description: 'The account.', schema: User } },
-  handle: async ({ parameters: { user_id: userId } }, { readModels }) => {
-    const user = await findUser(readModels, userId);
+  handle: async ({ principal, parameters: { user_id: userId }, query: { at } }, services) => {
+    if (at !== undefined) {
+      const past = await thingThen('users', { principal, at, id: userId }, services);
+      return isProblem(past) ? past : json(200, past);
+    }
+    const user = await findUser(services.readModels, userId);
     return user === undefined ? notFound : json(200, userJson(user));
   },
 });

@@ -10,12 +10,15 @@ import { examples, pageQuery, pathParameters, Uuid } from '../schemas/common.ts'
 import {
   NewWebhook,
   ShownWebhook,
+  Webhook,
   WebhookChange,
   WebhookPage,
   WebhookRotation,
 } from '../schemas/webhook.ts';
 import type { Services } from '../services.ts';
 import { positionHeader } from './outcome.ts';
+import { aboutPastLists, listThen, thingThen } from './past-things.ts';
+import { aboutTheGroupsOfNow, atParameter } from './moments.ts';
 import { visibleGroups } from './visible.ts';
 import {
   changeWebhook,
@@ -23,6 +26,7 @@ import {
   deleteWebhook,
   rotateSecret,
   rotateToken,
+  visibleWebhook,
   type Changed,
 } from './webhook-changes.ts';
 
@@ -32,29 +36,57 @@ const access = { right: 'webhooks.manage' } as const;
 const parameters = { webhook_id: pathParameters.webhookId };
 const shownOnce = ['token', 'url', 'signing_secret'];
 
+const aboutCalls = '`last_called_at` is `null` with `at`: it is no part of what a webhook was.';
+
 const list = operation({
   method: 'get',
   path,
   operationId: 'listWebhooks',
-  summary: 'List webhooks, newest first',
+  summary: 'List webhooks, newest first, as they are or as they were',
+  description: `${aboutPastLists} ${aboutCalls}`,
   tag,
   access,
   query: Type.Object(
-    { ...pageQuery, script_id: Type.Optional(Uuid()) },
+    { ...pageQuery, script_id: Type.Optional(Uuid()), at: atParameter },
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page.', schema: WebhookPage, headers: ['Link'] } },
   refusals: ['invalid_cursor'],
-  handle: async ({ principal, query, url }, { readModels }) => {
-    const { limit, cursor, script_id: named } = query;
+  handle: async ({ principal, query, url }, services) => {
+    const { limit, cursor, script_id: named, at } = query;
+    if (at !== undefined) {
+      const past = { principal, at, url, limit, cursor, filter: { script_id: named } };
+      return await listThen('webhooks', past, services);
+    }
     const scriptId = named === undefined ? null : known(parseScriptId, named);
     const filter = { groupIds: visibleGroups(principal), scriptId };
     const request = { list: 'webhooks', filter, url, limit, cursor };
     const after = keyOf(request, parseWebhookId);
     if (isProblem(after)) return after;
     const size = (limit ?? defaultLimit) + 1;
-    const rows = await listWebhooks(readModels, filter, after.key, size);
+    const rows = await listWebhooks(services.readModels, filter, after.key, size);
     return pageReply(request, rows, (row) => row.webhook_id, webhookJson);
+  },
+});
+
+const get = operation({
+  method: 'get',
+  path: `${path}/{webhook_id}`,
+  operationId: 'getWebhook',
+  summary: 'Read a webhook, as it is or as it was',
+  description: `${aboutTheGroupsOfNow} ${aboutCalls}`,
+  tag,
+  access,
+  parameters,
+  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
+  responses: { 200: { description: 'The webhook.', schema: Webhook } },
+  handle: async ({ principal, parameters: { webhook_id: id }, query: { at } }, services) => {
+    if (at !== undefined) {
+      const past = await thingThen('webhooks', { principal, at, id }, services);
+      return isProblem(past) ? past : json(200, past);
+    }
+    const webhook = await visibleWebhook(principal, id, services);
+    return webhook === undefined ? notFound : json(200, webhookJson(webhook));
   },
 });
 
@@ -173,4 +205,4 @@ function webhookJson(row: WebhookView) {
   };
 }
 
-export const webhookOperations: readonly Operation[] = [list, create, change, remove, rotate];
+export const webhookOperations: readonly Operation[] = [list, create, get, change, remove, rotate];

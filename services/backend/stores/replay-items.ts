@@ -7,11 +7,11 @@ import { mayAnywhere, rights, type Right } from '#domain/kernel/rights.ts';
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import { scheduleAggregate } from '#domain/schedule/decide.ts';
 import { scriptAggregate } from '#domain/script/decide.ts';
-import { storageUsedBytes } from '#domain/script/state.ts';
+import { storageUsedBytes, type PresentScript } from '#domain/script/state.ts';
 import { formatOf, noHistory, stateAfter } from '#domain/snapshots.ts';
 import { webhookAggregate } from '#domain/webhook/decide.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { readHistoriesThen } from '#infra/postgres/stream-histories.ts';
+import { readHistories, readHistoriesThen } from '#infra/postgres/stream-histories.ts';
 import { firstEvents, versionsAt, type Moment } from '#infra/postgres/stream-past.ts';
 import { actorName } from '#projections/actors.ts';
 import { groupsProjection } from '#projections/groups/apply.ts';
@@ -34,6 +34,16 @@ export interface Replayed {
   /** The groups that it belonged to then. */
   readonly groupIds: readonly string[] | 'every';
   readonly item: Readonly<Record<string, unknown>>;
+  /** What else the thing itself shows. */
+  readonly beside?: Beside;
+}
+
+export interface Beside {
+  readonly shown: Readonly<Record<string, unknown>>;
+  readonly paramsSha256?: string | null;
+  /** Its script, and what that was called then. */
+  readonly scriptId?: string;
+  readonly scriptName?: string;
 }
 
 /** What was there of some streams, by their ids; the moment is that of `until`. */
@@ -41,7 +51,7 @@ export type ReadThen = (
   db: Queryable,
   streams: readonly Then[],
   moment: Moment,
-) => Promise<ReadonlyMap<string, Replayed>>;
+) => Promise<ReadonlyMap<StreamId, Replayed>>;
 
 export const idOf = (streamId: string): string => streamId.slice(streamId.indexOf('-') + 1);
 
@@ -102,6 +112,7 @@ export const usersThen = rowsThen<UsersTable>(usersProjection, (user) => ({
     disabled: user.disabled,
     rights: user.disabled ? [] : rightsOf(user),
   },
+  beside: { shown: { created_at: user.created_at } },
 }));
 
 function rightsOf(user: UsersTable): readonly Right[] {
@@ -164,7 +175,7 @@ export const scriptsThen: ReadThen = async (db, streams) => {
 /** What belongs to a script, and goes with it. */
 function ofScripts<State, Event extends DomainEvent>(
   aggregate: Folding<State, Event>,
-  shown: (state: State) => Readonly<Record<string, unknown>> | undefined,
+  shown: (state: State) => Omit<Replayed, 'groupIds'> | undefined,
 ): ReadThen {
   return async (db, streams, moment) => {
     const ids = streams.map(({ streamId }) => streamId);
@@ -173,14 +184,16 @@ function ofScripts<State, Event extends DomainEvent>(
       firstEvents(db, ids),
     ]);
     const owners = new Map(ids.map((id) => [id, ownerIn(firsts.get(id))]));
-    const groups = await groupsOfScripts(db, [...new Set(owners.values())], moment);
+    const scriptIds = [...owners.values()].map(({ scriptId }) => scriptId);
+    const scripts = await scriptsPresent(db, scriptIds, moment);
     const found = ids.flatMap((streamId) => {
       const [state, { name, scriptId }] = [states.get(streamId), owners.get(streamId) ?? nobody];
-      const [own, groupId] = [state && shown(state), groups.get(scriptId)];
-      if (own === undefined || groupId === undefined) return [];
+      const [own, script] = [state && shown(state), scripts.get(scriptId)];
+      if (own === undefined || script === undefined) return [];
       const created = creation(firsts.get(streamId));
-      const item = { id: idOf(streamId), [name]: scriptId, ...own, ...created };
-      return [[streamId, { groupIds: [groupId], item }] as const];
+      const item = { id: idOf(streamId), [name]: scriptId, ...own.item, ...created };
+      const beside = { shown: {}, ...own.beside, scriptId, scriptName: script.name };
+      return [[streamId, { groupIds: [script.groupId], item, beside }] as const];
     });
     return new Map(found);
   };
@@ -204,26 +217,44 @@ function ownerIn(first: RecordedEvent | undefined): Owner {
   return { name: 'source_script_id', scriptId: data.sourceScriptId };
 }
 
-/** The groups of scripts that were there. */
-async function groupsOfScripts(
+/** Those of the scripts that were there, by their ids. */
+async function scriptsPresent(
   db: Queryable,
-  owners: readonly Owner[],
+  scriptIds: readonly string[],
   moment: Moment,
-): Promise<ReadonlyMap<string, string>> {
-  const streamIds = [...new Set(owners.map(({ scriptId }) => `script-${scriptId}` as const))];
+): Promise<ReadonlyMap<string, PresentScript>> {
+  const streamIds = [...new Set(scriptIds)].map((id) => `script-${id}` as const);
   const versions = await versionsAt(db, streamIds, moment);
   const streams = streamIds.map((streamId) => ({ streamId, until: versions.get(streamId) ?? 0 }));
   const states = await statesThen(db, scriptAggregate, streams);
   const present = [...states].flatMap(([streamId, state]) =>
-    state.status === 'present' ? [[idOf(streamId), state.groupId] as const] : [],
+    state.status === 'present' ? [[idOf(streamId), state] as const] : [],
   );
   return new Map(present);
+}
+
+/** The groups that scripts are in now, or were in last, by the ids of the scripts. */
+export async function groupsOfNow(
+  db: Queryable,
+  scriptIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const format = formatOf(scriptAggregate);
+  const wanted = [...new Set(scriptIds)].map((id) => ({
+    streamId: `script-${id}` as const,
+    format,
+  }));
+  const histories = await readHistories(db, wanted);
+  const groups = [...histories].flatMap(([streamId, history]) => {
+    const state = stateAfter(scriptAggregate, history);
+    return state.status === 'absent' ? [] : [[idOf(streamId), state.groupId] as const];
+  });
+  return new Map(groups);
 }
 
 export const schedulesThen = ofScripts(scheduleAggregate, (state) => {
   if (state.status !== 'present') return undefined;
   const definition = JSON.parse(state.definition) as ScheduleDefinition;
-  return {
+  const item = {
     kind: definition.kind,
     cron: definition.cron,
     timezone: definition.timezone,
@@ -236,16 +267,19 @@ export const schedulesThen = ofScripts(scheduleAggregate, (state) => {
     overlap: definition.overlap,
     version: state.version,
   };
+  return { item, beside: { shown: {}, paramsSha256: definition.paramsSha256 } };
 });
 
 export const webhooksThen = ofScripts(webhookAggregate, (state) => {
   if (state.status !== 'there') return undefined;
   const { name, enabled, whenBusy, rateLimitPerMinute } = state.settings;
-  return { name, enabled, when_busy: whenBusy, rate_limit_per_minute: rateLimitPerMinute };
+  const item = { name, enabled, when_busy: whenBusy, rate_limit_per_minute: rateLimitPerMinute };
+  return { item, beside: { shown: { signing: state.signing } } };
 });
 
 export const chainsThen = ofScripts(chainAggregate, (state) => {
   if (state.status !== 'there') return undefined;
-  const { targetScriptId, on, enabled, whenBusy } = state.settings;
-  return { target_script_id: targetScriptId, on, enabled, when_busy: whenBusy };
+  const { targetScriptId, on, enabled, whenBusy, paramsSha256 } = state.settings;
+  const item = { target_script_id: targetScriptId, on, enabled, when_busy: whenBusy };
+  return { item, beside: { shown: {}, paramsSha256 } };
 });

@@ -44,27 +44,51 @@ export type ReplayKind = keyof typeof replayKinds;
 /** A page may look at so many times its length: what is not there any more, or not for the caller. */
 const maxRounds = 4;
 
-export interface ReplayPage {
-  readonly items: readonly Replayed['item'][];
+interface ReplayPage<Item> {
+  readonly items: readonly Item[];
   /** Id behind which the next page begins; null where there is none. */
   readonly next: string | null;
 }
 
-export interface LookBack {
-  readonly principal: Principal;
+export interface Stretch {
   readonly moment: Moment;
   readonly after?: string | undefined;
   readonly limit: number;
 }
 
+export interface LookBack extends Stretch {
+  readonly principal: Principal;
+}
+
+/** What was found, as it is shown; what is not shown is not in it. */
+type Show<Item> = (
+  found: ReadonlyMap<StreamId, Replayed>,
+) => Promise<ReadonlyMap<StreamId, Item>> | ReadonlyMap<StreamId, Item>;
+
 /** What there was of a kind, in the order of ids. Of runs: those that were queued or running. */
 export async function replayPage(
   db: Queryable,
   kind: ReplayKind,
-  { principal, moment, after, limit }: LookBack,
-): Promise<ReplayPage> {
+  { principal, ...stretch }: LookBack,
+): Promise<ReplayPage<Replayed['item']>> {
+  return await pageThen(db, kind, stretch, (found) => {
+    const shown = [...found].flatMap(([streamId, one]) => {
+      const item = shownTo(principal, one);
+      return item === null ? [] : [[streamId, item] as const];
+    });
+    return new Map(shown);
+  });
+}
+
+/** A page of what there was of a kind, in the order of ids. */
+export async function pageThen<Item>(
+  db: Queryable,
+  kind: ReplayKind,
+  { moment, after, limit }: Stretch,
+  show: Show<Item>,
+): Promise<ReplayPage<Item>> {
   const { type, read } = replayKinds[kind];
-  const items: Replayed['item'][] = [];
+  const items: Item[] = [];
   let place = after;
   for (let round = 0; round < maxRounds; round += 1) {
     const page = { after: place, limit };
@@ -72,12 +96,11 @@ export async function replayPage(
       kind === 'runs'
         ? await activeRunsAt(db, moment, page)
         : await streamsAt(db, type, moment, page);
-    const found = await readAt(db, read, ids, moment);
+    const shown = await show(await readAt(db, read, ids, moment));
     for (const streamId of ids) {
       place = idOf(streamId);
-      const one = found.get(streamId);
-      const item = shownTo(principal, one);
-      if (item !== null) items.push(item);
+      const item = shown.get(streamId);
+      if (item !== undefined) items.push(item);
       const isLast = streamId === ids.at(-1) && ids.length < limit;
       if (items.length === limit) return { items, next: isLast ? null : place };
     }
@@ -86,12 +109,24 @@ export async function replayPage(
   return { items, next: place ?? null };
 }
 
+/** One thing as it was shown then; `undefined` where it was not there, or is not shown. */
+export async function oneThen<Item>(
+  db: Queryable,
+  kind: ReplayKind,
+  { id, moment }: { readonly id: string; readonly moment: Moment },
+  show: Show<Item>,
+): Promise<Item | undefined> {
+  const { type, read } = replayKinds[kind];
+  const streamId: StreamId = `${type}-${id}`;
+  return (await show(await readAt(db, read, [streamId], moment))).get(streamId);
+}
+
 async function readAt(
   db: Queryable,
   read: ReadThen,
   ids: readonly StreamId[],
   moment: Moment,
-): Promise<ReadonlyMap<string, Replayed>> {
+): Promise<ReadonlyMap<StreamId, Replayed>> {
   const versions = await versionsAt(db, ids, moment);
   const streams = ids.map((streamId) => ({ streamId, until: versions.get(streamId) ?? 0 }));
   return await read(

@@ -580,8 +580,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List schedules, newest first
-         * @description Needs the right `schedules.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `schedules:write`, `*`.
+         * List schedules, newest first, as they are or as they were
+         * @description With `at`: as it was then, in the order of ids; a page may be short, or empty, although more follow. Who may see it is decided by the groups of now, its own and yours, whatever they were then. `next_fire_at` and `last_fire_at` are `null` with `at`: they are no part of what a schedule was.
+         *
+         *     Needs the right `schedules.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `schedules:write`, `*`.
          */
         get: operations["listSchedules"];
         put?: never;
@@ -606,8 +608,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a schedule
-         * @description Needs the right `schedules.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `schedules:write`, `*`.
+         * Read a schedule, as it is or as it was
+         * @description Who may see it is decided by the groups of now, its own and yours, whatever they were then. `next_fire_at` and `last_fire_at` are `null` with `at`: they are no part of what a schedule was.
+         *
+         *     Needs the right `schedules.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `schedules:write`, `*`.
          */
         get: operations["getSchedule"];
         put?: never;
@@ -1132,8 +1136,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the groups that you belong to; administrators see all
-         * @description Needs the right `groups.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `runs:read`, `runs:write`, `schedules:write`, `webhooks:write`, `secrets:write`, `audit:read`, `admin`, `*`.
+         * List the groups that you belong to, as they are or as they were; administrators see all
+         * @description With `at`: as it was then, in the order of ids; a page may be short, or empty, although more follow. Who may see it is decided by the groups of now, its own and yours, whatever they were then.
+         *
+         *     Needs the right `groups.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `runs:read`, `runs:write`, `schedules:write`, `webhooks:write`, `secrets:write`, `audit:read`, `admin`, `*`.
          */
         get: operations["listGroups"];
         put?: never;
@@ -1158,8 +1164,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a group
-         * @description Needs the right `groups.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `runs:read`, `runs:write`, `schedules:write`, `webhooks:write`, `secrets:write`, `audit:read`, `admin`, `*`.
+         * Read a group, as it is or as it was
+         * @description Who may see it is decided by the groups of now, its own and yours, whatever they were then.
+         *
+         *     Needs the right `groups.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `runs:read`, `runs:write`, `schedules:write`, `webhooks:write`, `secrets:write`, `audit:read`, `admin`, `*`.
          */
         get: operations["getGroup"];
         put?: never;
@@ -1444,8 +1452,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List accounts, newest first
-         * @description Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
+         * List accounts, newest first, as they are or as they were
+         * @description With `at`: as it was then, in the order of ids; a page may be short, or empty, although more follow. Who may see it is decided by the groups of now, its own and yours, whatever they were then. `last_login_at` is `null` with `at`: it is no part of what an account was.
+         *
+         *     Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         get: operations["listUsers"];
         put?: never;
@@ -1468,8 +1478,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read an account
-         * @description Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
+         * Read an account, as it is or as it was
+         * @description `last_login_at` is `null` with `at`: it is no part of what an account was.
+         *
+         *     Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         get: operations["getUser"];
         put?: never;
@@ -2132,8 +2144,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List webhooks, newest first
-         * @description Needs the right `webhooks.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         * List webhooks, newest first, as they are or as they were
+         * @description With `at`: as it was then, in the order of ids; a page may be short, or empty, although more follow. Who may see it is decided by the groups of now, its own and yours, whatever they were then. `last_called_at` is `null` with `at`: it is no part of what a webhook was.
+         *
+         *     Needs the right `webhooks.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
          */
         get: operations["listWebhooks"];
         put?: never;
@@ -2157,7 +2171,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Read a webhook, as it is or as it was
+         * @description Who may see it is decided by the groups of now, its own and yours, whatever they were then. `last_called_at` is `null` with `at`: it is no part of what a webhook was.
+         *
+         *     Needs the right `webhooks.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         */
+        get: operations["getWebhook"];
         put?: never;
         post?: never;
         /**
@@ -2294,8 +2314,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List chains, newest first
-         * @description Needs the right `chains.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         * List chains, newest first, as they are or as they were
+         * @description With `at`: as it was then, in the order of ids; a page may be short, or empty, although more follow. Who may see it is decided by the groups of now, its own and yours, whatever they were then.
+         *
+         *     Needs the right `chains.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
          */
         get: operations["listChains"];
         put?: never;
@@ -2320,8 +2342,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a chain
-         * @description Needs the right `chains.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
+         * Read a chain, as it is or as it was
+         * @description Who may see it is decided by the groups of now, its own and yours, whatever they were then.
+         *
+         *     Needs the right `chains.manage`, and of an API token one of the scopes `webhooks:write`, `*`.
          */
         get: operations["getChain"];
         put?: never;
@@ -9039,6 +9063,8 @@ export interface operations {
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
                 script_id?: string;
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
             };
             header?: {
                 /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
@@ -9262,7 +9288,10 @@ export interface operations {
     };
     getSchedule: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
+            };
             header?: {
                 /** @description The `ETag` that you have: 304 when it is still that. */
                 "If-None-Match"?: string;
@@ -12840,6 +12869,8 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
             };
             header?: {
                 /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
@@ -13032,7 +13063,10 @@ export interface operations {
     };
     getGroup: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
+            };
             header?: {
                 /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
                 "Orch-Min-Position"?: string;
@@ -15002,6 +15036,8 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
             };
             header?: {
                 /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
@@ -15212,7 +15248,10 @@ export interface operations {
     };
     getUser: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
+            };
             header?: {
                 /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
                 "Orch-Min-Position"?: string;
@@ -17908,6 +17947,8 @@ export interface operations {
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
                 script_id?: string;
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
             };
             header?: {
                 /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
@@ -18080,6 +18121,96 @@ export interface operations {
             };
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: {
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example 019aa3f3-0c22-7b1d-8a10-3e4f50617283
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f3-0c22-7b1d-8a10-3e4f50617283",
+                     *       "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *       "name": "push",
+                     *       "enabled": true,
+                     *       "when_busy": "refuse",
+                     *       "rate_limit_per_minute": 60,
+                     *       "signing": false,
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "last_called_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18973,6 +19104,8 @@ export interface operations {
                 cursor?: string;
                 source_script_id?: string;
                 target_script_id?: string;
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
             };
             header?: {
                 /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
@@ -19178,7 +19311,10 @@ export interface operations {
     };
     getChain: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
+            };
             header?: {
                 /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
                 "Orch-Min-Position"?: string;
