@@ -177,6 +177,52 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByRole('heading', { name: 'No chains yet' }).waitFor();
   });
 
+  test('a failure is in the inbox at once, and a channel that is tried says what became of it', async () => {
+    const failing = await product.script('fails', { 'main.py': 'raise SystemExit(3)\n' });
+    await page.goto(`${product.baseUrl}/notifications`);
+    await page.getByRole('heading', { name: 'Nothing yet' }).waitFor();
+    await product.run(failing);
+    const inbox = page.getByRole('list', { name: 'Inbox' });
+    await inbox.getByText('The run failed with exit code 3.').waitFor();
+    await page.getByRole('link', { name: 'Notifications 1 unread' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByRole('button', { name: 'Mark all read' }).click();
+    await page.getByRole('button', { name: 'Mark all read' }).waitFor({ state: 'detached' });
+
+    await page.getByRole('link', { name: 'Channels' }).click();
+    await page.getByRole('button', { name: 'New channel' }).click();
+    await page.getByLabel('Name').fill('on call');
+    await page.getByLabel('Kind').selectOption('webhook');
+    await page.getByLabel('Address').fill('http://127.0.0.1:9/hook');
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByRole('button', { name: 'Create channel' }).click();
+    const secret = page.getByRole('dialog', { name: 'Secret of “on call”' });
+    await secret.getByText(/^whsec_/).waitFor();
+    await secret.getByRole('button', { name: 'I have copied it' }).click();
+    expect(await browsing.barriers()).toEqual([]);
+
+    await page.getByRole('link', { name: 'Rules' }).click();
+    await page.getByRole('button', { name: 'New rule' }).click();
+    await page.getByLabel('Name').fill('failures');
+    await page.getByRole('checkbox', { name: 'on call' }).check();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByRole('button', { name: 'Create rule' }).click();
+    await page
+      .getByRole('row', { name: /failures/ })
+      .getByText('on call')
+      .waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+
+    await page.getByRole('link', { name: 'Channels' }).click();
+    await page.getByRole('button', { name: 'Actions of on call' }).click();
+    await page.getByRole('menuitem', { name: 'Try it' }).click();
+    const tried = page.getByRole('row', { name: /Somebody tries this channel/ });
+    await tried.getByText('Failed', { exact: true }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await tried.getByRole('button', { name: /^Send again/ }).click();
+    await tried.nth(1).waitFor();
+  });
+
   test('an administrator makes a group and an account, is told its rights, and disables it', async () => {
     await page.goto(`${product.baseUrl}/people`);
     await page.getByRole('button', { name: 'New group' }).click();

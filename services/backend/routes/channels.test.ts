@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { channel, groups, notificationRule, nowhere } from '../testing/people.ts';
+import {
+  channel,
+  delivery,
+  failDelivery,
+  groups,
+  notificationRule,
+  nowhere,
+} from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 
 let platform: TestBackend;
@@ -90,6 +97,25 @@ describe('given a webhook', () => {
     expect((await platform.admin.delete(`${path}/${id}`)).status).toBe(204);
     expect(await keys()).toBe(0);
     expect((await platform.admin.get(`${path}/${id}`)).status).toBe(404);
+  });
+});
+
+describe('given a delivery', () => {
+  const deliveries = '/api/v1/notifications/deliveries';
+
+  test('when it has ended, then it can be sent again, and not before', async () => {
+    const id = await delivery(platform.admin, await channel(platform.admin));
+    const early = await platform.admin.post(`${deliveries}/${id}/redeliver`, undefined);
+    expect([early.status, early.json.code]).toEqual([409, 'already_exists']);
+    await failDelivery(platform, id);
+    const again = await platform.admin.post(`${deliveries}/${id}/redeliver`, undefined);
+    expect([again.status, again.json.status]).toEqual([202, 'pending']);
+    expect(again.json.id).not.toBe(id);
+    const before = await platform.admin.get(`${deliveries}/${id}`);
+    expect(before.json).toMatchObject({ status: 'failed', message: again.json.message });
+    expect(
+      (await platform.admin.post(`${deliveries}/${nowhere}/redeliver`, undefined)).status,
+    ).toBe(404);
   });
 });
 

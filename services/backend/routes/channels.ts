@@ -1,12 +1,11 @@
 /** Channels by which people are told. */
 import type { ChannelCommand } from '#domain/channel/commands.ts';
 import type { Told } from '#domain/delivery/delivery.ts';
-import { known, parseChannelId, parseDeliveryId, type ChannelId } from '#domain/kernel/ids.ts';
+import { known, parseChannelId, type ChannelId } from '#domain/kernel/ids.ts';
 import { newSigningSecret } from '#infra/outgoing/webhook-signature.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { findChannel, listChannels } from '#projections/channels/queries.ts';
 import type { ChannelsTable } from '#projections/channels/table.ts';
-import { findDelivery } from '#projections/deliveries/queries.ts';
 import { openChannel, sealChannel } from '#services/shared/channel-secrets.ts';
 import Type from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
@@ -24,7 +23,7 @@ import { pageQuery, pathParameters } from '../schemas/common.ts';
 import { Delivery } from '../schemas/rule.ts';
 import type { Services } from '../services.ts';
 import { configJson, readConfig, secretsOf } from './channel-config.ts';
-import { deliveryJson } from './deliveries.ts';
+import { queueDelivery } from './deliveries.ts';
 import { accepted, positionHeader, type Accepted } from './outcome.ts';
 
 const tag = 'Notifications';
@@ -224,30 +223,14 @@ const test = operation({
   responses: { 202: { description: 'It will be tried.', schema: Delivery, headers: ['Location'] } },
   refusals: ['validation_failed'],
   handle: async ({ parameters: { channel_id: channelId }, context }, services) => {
-    const { readModels, commands, ids, clock } = services;
-    const row = await findChannel(readModels, channelId);
+    const row = await findChannel(services.readModels, channelId);
     if (row === undefined) return notFound;
     const { kind } = row.config;
     if (kind === 'in_app') {
       return problem('validation_failed', 'An inbox is always there: there is nothing to try.');
     }
-    const told = { ...tried, at: clock.now().toISOString() };
-    const deliveryId = known(parseDeliveryId, ids.next());
-    const command = {
-      type: 'QueueDelivery',
-      deliveryId,
-      channelId,
-      kind,
-      ruleId: null,
-      told,
-    } as const;
-    const outcome = accepted(await commands.execute(command, context));
-    if (isProblem(outcome)) return outcome;
-    const queued = known(parseDeliveryId, outcome.streamId.slice('delivery-'.length));
-    const delivery = await findDelivery(readModels, queued);
-    if (delivery === undefined) return notFound;
-    const location = `/api/v1/notifications/deliveries/${queued}`;
-    return json(202, deliveryJson(delivery), { Location: location });
+    const told = { ...tried, at: services.clock.now().toISOString() };
+    return await queueDelivery({ channelId, kind, ruleId: null, told }, context, services);
   },
 });
 

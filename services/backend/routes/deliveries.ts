@@ -1,14 +1,19 @@
 /** What was told by channels, and what became of it. */
-import { known, parseChannelId, parseDeliveryId } from '#domain/kernel/ids.ts';
+import type { QueueDelivery } from '#domain/delivery/commands.ts';
+import { known, parseChannelId, parseDeliveryId, parseRuleId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import { findChannel } from '#projections/channels/queries.ts';
 import { findDelivery, listDeliveries } from '#projections/deliveries/queries.ts';
 import type { DeliveriesTable } from '#projections/deliveries/table.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { isProblem, notFound } from '../http/problem.ts';
-import { json } from '../http/reply.ts';
+import { isProblem, notFound, problem } from '../http/problem.ts';
+import { json, type Answer } from '../http/reply.ts';
 import { pageQuery, pathParameters, Uuid } from '../schemas/common.ts';
 import { Delivery, DeliveryPage, deliveryStatus } from '../schemas/rule.ts';
+import type { Services } from '../services.ts';
+import { accepted } from './outcome.ts';
 
 const tag = 'Notifications';
 const path = '/api/v1/notifications/deliveries';
@@ -60,7 +65,56 @@ const get = operation({
   },
 });
 
-export function deliveryJson(row: DeliveriesTable) {
+const redeliver = operation({
+  method: 'post',
+  path: `${path}/{notification_delivery_id}/redeliver`,
+  operationId: 'redeliverNotification',
+  summary: 'Send again what a delivery told',
+  description:
+    'Makes another delivery to the same channel, with an id of its own. Refused while the one before may yet be sent.',
+  tag,
+  access,
+  parameters: { notification_delivery_id: pathParameters.notificationDeliveryId },
+  creates: true,
+  responses: { 202: { description: 'It will be sent.', schema: Delivery, headers: ['Location'] } },
+  refusals: ['already_exists'],
+  handle: async ({ parameters: { notification_delivery_id: id }, context }, services) => {
+    const before = await findDelivery(services.readModels, id);
+    if (before === undefined) return notFound;
+    if (before.status === 'pending') {
+      return problem('already_exists', 'It is not sent yet: other attempts follow by themselves.');
+    }
+    const channelId = known(parseChannelId, before.channel_id);
+    const channel = await findChannel(services.readModels, channelId);
+    if (channel === undefined) return notFound;
+    const ruleId = before.rule_id === null ? null : known(parseRuleId, before.rule_id);
+    const { told } = before;
+    return await queueDelivery(
+      { channelId, kind: channel.config.kind, ruleId, told },
+      context,
+      services,
+    );
+  },
+});
+
+/** Has something told by a channel, and answers with the delivery. */
+export async function queueDelivery(
+  wanted: Omit<QueueDelivery, 'type' | 'deliveryId'>,
+  context: CommandContext,
+  { commands, ids, readModels }: Services,
+): Promise<Answer> {
+  const deliveryId = known(parseDeliveryId, ids.next());
+  const command = { type: 'QueueDelivery', deliveryId, ...wanted } as const;
+  const outcome = accepted(await commands.execute(command, context));
+  if (isProblem(outcome)) return outcome;
+  // A repeated request made it the first time, under another id.
+  const queued = known(parseDeliveryId, outcome.streamId.slice('delivery-'.length));
+  const delivery = await findDelivery(readModels, queued);
+  if (delivery === undefined) return notFound;
+  return json(202, deliveryJson(delivery), { Location: `${path}/${queued}` });
+}
+
+function deliveryJson(row: DeliveriesTable) {
   const { on, level, message, script, runId } = row.told;
   return {
     id: row.delivery_id,
@@ -81,4 +135,4 @@ export function deliveryJson(row: DeliveriesTable) {
   };
 }
 
-export const deliveryOperations: readonly Operation[] = [list, get];
+export const deliveryOperations: readonly Operation[] = [list, get, redeliver];

@@ -7,6 +7,7 @@ import {
   chain,
   channel,
   delivery,
+  failDelivery,
   notice,
   notificationRule,
   nowhere,
@@ -116,7 +117,11 @@ const makers: Readonly<Record<string, Make>> = {
     await notice(platform, await scriptIn(platform, groupId)),
   channel_id: async ({ admin }) => await channel(admin),
   rule_id: async ({ admin }) => await notificationRule(admin, await channel(admin)),
-  notification_delivery_id: async ({ admin }) => await delivery(admin, await channel(admin)),
+  notification_delivery_id: async (platform) => {
+    const id = await delivery(platform.admin, await channel(platform.admin));
+    await failDelivery(platform, id);
+    return id;
+  },
   token_id: async (_platform, { owner }) => (await apiToken(owner, ['*'])).id,
   session_id: async (platform, { owner }) => await sessionOf(platform, owner),
   user_id: async ({ admin }) => await idOf(admin.post('/api/v1/users', newUser())),

@@ -3,6 +3,7 @@ import type { Role } from '#domain/kernel/actor.ts';
 import {
   known,
   parseCommandId,
+  parseDeliveryId,
   parseNoticeId,
   parseRunId,
   parseScriptId,
@@ -110,6 +111,17 @@ export async function delivery(owner: TestClient, channelId: string): Promise<st
   const queued = await owner.post(path, undefined);
   expect(queued.status, queued.text).toBe(202);
   return (queued.json as { id: string }).id;
+}
+
+/** Nobody answered, and no other attempt follows. */
+export async function failDelivery(platform: TestBackend, id: string): Promise<void> {
+  await asRuntime(platform, {
+    type: 'RecordAttempt',
+    deliveryId: known(parseDeliveryId, id),
+    attempt: 1,
+    at: '2026-11-21T02:31:00.000Z',
+    result: { kind: 'failed', error: 'Nobody answers.', final: true, retryAfterSeconds: null },
+  });
 }
 
 /** Makes a script. @returns it as it was answered */

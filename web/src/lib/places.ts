@@ -1,4 +1,5 @@
 /** The pages that one can go to: the menu, the palette and the keys are made from this list. */
+import Bell from '@lucide/svelte/icons/bell';
 import BookUser from '@lucide/svelte/icons/book-user';
 import CalendarClock from '@lucide/svelte/icons/calendar-clock';
 import FileCode from '@lucide/svelte/icons/file-code-2';
@@ -22,6 +23,8 @@ interface Place {
   /** Typed after `g`. */
   key: string;
   right?: string;
+  /** Says how many notifications are unread. */
+  hasUnread?: true;
 }
 
 const places: readonly Place[] = [
@@ -36,6 +39,15 @@ const places: readonly Place[] = [
     icon: Workflow,
     key: 'h',
     right: 'chains.manage',
+  },
+  {
+    section: 'work',
+    href: '/notifications',
+    label: 'Notifications',
+    icon: Bell,
+    key: 'n',
+    right: 'notifications.read',
+    hasUnread: true,
   },
   {
     section: 'past',

@@ -1,0 +1,72 @@
+import type { Channel } from '../api/types.ts';
+
+/** A channel as its form shows it. What is secret is empty until somebody enters it. */
+export interface ChannelDraft {
+  name: string;
+  kind: Channel['kind'];
+  host: string;
+  port: number | null;
+  security: string;
+  username: string;
+  password: string;
+  from: string;
+  /** Addresses, one a line. */
+  to: string;
+  service: string;
+  chatId: string;
+  token: string;
+  url: string;
+  /** Empty: the group of the script. */
+  groupId: string;
+}
+
+export function draftOf(channel: Channel | null): ChannelDraft {
+  const config = channel?.config ?? {};
+  const text = (name: string, otherwise = ''): string =>
+    String((config[name] as string | undefined) ?? otherwise);
+  const to = config['to'];
+  return {
+    name: channel?.name ?? '',
+    kind: channel?.kind ?? 'email',
+    host: text('host'),
+    port: Number(config['port'] ?? 587),
+    security: text('security', 'starttls'),
+    username: text('username'),
+    password: '',
+    from: text('from'),
+    to: Array.isArray(to) ? to.join('\n') : '',
+    service: text('service', 'telegram'),
+    chatId: text('chat_id'),
+    token: '',
+    url: text('url'),
+    groupId: text('group_id'),
+  };
+}
+
+/** What the server gets. A secret that was not entered is left out, and stays as it is. */
+export function configOf(draft: ChannelDraft): Channel['config'] {
+  switch (draft.kind) {
+    case 'email':
+      return {
+        host: draft.host.trim(),
+        port: draft.port ?? 587,
+        security: draft.security,
+        ...(draft.username.trim() && { username: draft.username.trim() }),
+        ...(draft.password && { password: draft.password }),
+        from: draft.from.trim(),
+        to: draft.to.split(/[\s,]+/).filter(Boolean),
+      };
+    case 'messaging':
+      return draft.service === 'telegram'
+        ? {
+            service: draft.service,
+            chat_id: draft.chatId.trim(),
+            ...(draft.token && { token: draft.token.trim() }),
+          }
+        : { service: draft.service, ...(draft.url && { url: draft.url.trim() }) };
+    case 'webhook':
+      return { url: draft.url.trim() };
+    case 'in_app':
+      return { group_id: draft.groupId || null };
+  }
+}
