@@ -25,6 +25,11 @@ export interface ClaimedRun {
   readonly payloadSha256: string | null;
   readonly attempt: number;
   readonly correlationId: string;
+  /** Of the command that asked for it. */
+  readonly commandId: string;
+  readonly queuedAt: Date;
+  /** As it was when the run was asked for. */
+  readonly scriptName: string;
 }
 
 /** A lease as its renewal found it. */

@@ -75,6 +75,9 @@ describe('a claim', () => {
         payloadSha256: null,
         attempt: 1,
         correlationId: context.correlationId,
+        commandId: context.commandId,
+        queuedAt: expect.any(Date),
+        scriptName: 'Report',
       },
     ]);
   });

@@ -28,7 +28,8 @@ const claim = (among: string): string => `WITH next AS (
       coalesce(s.storage_quota_bytes, $4) AS storage_quota_bytes,
       r.environment, r.python, r.start_mode, r.resolution,
       r.trigger_type, r.params_sha256, r.trigger ->> 'payloadSha256' AS payload_sha256,
-      e.metadata->>'correlationId' AS correlation_id
+      e.metadata->>'correlationId' AS correlation_id, e.metadata->>'commandId' AS command_id,
+      r.queued_at, r.script_name
     FROM claimed q JOIN runs r ON r.run_id = q.run_id
       -- What is leased is told: a run whose script cannot be found is to end by saying so.
       LEFT JOIN scripts s ON s.script_id = q.script_id
@@ -88,6 +89,9 @@ interface ClaimRow {
   readonly params_sha256: string | null;
   readonly payload_sha256: string | null;
   readonly correlation_id: string;
+  readonly command_id: string;
+  readonly queued_at: Date;
+  readonly script_name: string;
 }
 
 interface LostRow {
@@ -132,6 +136,9 @@ export class PostgresRunQueue implements RunQueue {
       payloadSha256: row.payload_sha256,
       attempt: row.attempt,
       correlationId: row.correlation_id,
+      commandId: row.command_id,
+      queuedAt: row.queued_at,
+      scriptName: row.script_name,
     }));
   }
 

@@ -14,6 +14,7 @@ import {
 import { runProcess } from '#services/shared/lifecycle.ts';
 import { localAddress } from '#services/shared/local-address.ts';
 import { openPlatform } from '#services/shared/platform.ts';
+import { openTracing, tracingSettings } from '#services/shared/tracing/tracing.ts';
 import { createBackend } from './app.ts';
 import { trustedProxies } from './http/client.ts';
 import { seed } from './seed.ts';
@@ -41,6 +42,7 @@ await runProcess('backend', async (_signal, logger) => {
     'publicUrl',
     'mcpUrl',
     'mcpPort',
+    ...tracingSettings,
   ]);
   const { edition, tokenKey } = config;
   const platform = await openPlatform({ ...config, name: 'backend', connections, logger });
@@ -50,8 +52,10 @@ await runProcess('backend', async (_signal, logger) => {
   if (unreadable > 0) {
     logger.error({ scripts: unreadable }, 'secrets are of another SECRET_MASTER_KEY');
   }
+  const tracing = await openTracing('backend', config, logger);
   const backend = createBackend({
     ...rest,
+    tracing,
     readModels: reads,
     database: database.pool,
     vault,
@@ -84,6 +88,7 @@ await runProcess('backend', async (_signal, logger) => {
   return {
     stop: async () => {
       await backend.close();
+      await tracing?.close();
       await platform.close();
     },
   };

@@ -13,14 +13,14 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
-    name: 'orch_http_request_duration_seconds',
+    name: 'orchestrator_http_request_duration_seconds',
     help: 'Time from the head of a request to the end of its answer.',
     labelNames: ['method', 'route', 'status'] as const,
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
     registers: [registry],
   });
   const openSockets = new Gauge({
-    name: 'orch_websockets_open',
+    name: 'orchestrator_websockets_open',
     help: 'WebSockets that are open now.',
     registers: [registry],
   });

@@ -20,6 +20,7 @@ import type { AccessTokens } from './http/tokens.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import type { Metrics } from './metrics.ts';
 import type { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
+import type { Tracing } from '#services/shared/tracing/tracing.ts';
 import type { TokenUses } from '#services/shared/token-uses.ts';
 import type { WebhookMisses } from './webhooks/misses.ts';
 import type { Passwords } from './passwords.ts';
@@ -55,6 +56,8 @@ export interface Parts {
   readonly dashboardDir: string;
   /** Folder that holds the Python package `orchestrator`. */
   readonly sdkDir: string;
+  /** Absent where nothing is traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface Services extends Parts {

@@ -1,26 +1,99 @@
-/** A session at the command line, as docs/cli.md has it, with the running product. */
+/** A session at the command line, as docs/cli.md has it, with the running product; and what the product tells
+ *  of it: traces, figures, logs. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json, text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Product, productPassword } from './testing/product.ts';
+import { Product, productPassword, until } from './testing/product.ts';
 
 const program = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
+let collector: Collector;
 let product: Product;
 let home: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'orch-session-'));
-  product = await Product.start();
+  collector = await Collector.start();
+  product = await Product.start({
+    variables: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ORCH_LOG_RUNS: 'true' },
+  });
 });
 afterAll(async () => {
   await product.stop();
+  collector.stop();
   await product.remove();
   await rm(home, { recursive: true });
 });
+
+interface CollectedSpan {
+  readonly service: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly attributes: readonly { readonly key: string; readonly value: object }[];
+}
+
+interface ExportRequest {
+  readonly resourceSpans: readonly {
+    readonly resource: {
+      readonly attributes: readonly {
+        readonly key: string;
+        readonly value: { stringValue: string };
+      }[];
+    };
+    readonly scopeSpans: readonly { readonly spans: readonly CollectedSpan[] }[];
+  }[];
+}
+
+/** As much of a collector as takes traces by OTLP over HTTP. */
+class Collector {
+  readonly spans: CollectedSpan[] = [];
+  readonly #server: Server;
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      json(request).then(
+        (body) => {
+          this.#take(body as ExportRequest);
+          response.end('{}');
+        },
+        () => response.destroy(),
+      );
+    });
+  }
+
+  static async start(): Promise<Collector> {
+    const collected = new Collector();
+    collected.#server.listen(0, '127.0.0.1');
+    await once(collected.#server, 'listening');
+    return collected;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  #take({ resourceSpans }: ExportRequest): void {
+    for (const { resource, scopeSpans } of resourceSpans) {
+      const named = resource.attributes.find(({ key }) => key === 'service.name');
+      const service = named?.value.stringValue ?? '';
+      for (const { spans } of scopeSpans) {
+        this.spans.push(...spans.map((span) => ({ ...span, service })));
+      }
+    }
+  }
+
+  stop(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
 
 /** A line of the session. */
 async function orchestrator(args: readonly string[], { from = home, input = '' } = {}) {
@@ -123,4 +196,57 @@ test('what both sides changed is a conflict, and nothing is deleted unasked', as
   const signedOut = await orchestrator(['logout']);
   expect(signedOut).toEqual({ ...done, out: `Signed out of ${product.baseUrl}.\n` });
   expect((await orchestrator(['runs'])).code).toBe(77);
+});
+
+test('a trace leads from the request to the end of its run, and figures and logs tell of it too', async () => {
+  const id = await product.script('Traced', { 'main.py': 'print("told")\nraise SystemExit(3)\n' });
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const caller = '00f067aa0ba902b7';
+  const answer = await fetch(`${product.baseUrl}/api/v1/runs/scripts/${id}/run`, {
+    method: 'POST',
+    headers: {
+      ...product.authorization,
+      traceparent: `00-${traceId}-${caller}-01`,
+      'content-type': 'application/json',
+    },
+    body: '{}',
+  });
+  const { run_id: runId } = (await answer.json()) as { run_id: string };
+  const spans = await until('the run was traced', async () => {
+    const found = collector.spans.filter((span) => span.traceId === traceId);
+    return found.length === 5 ? found : undefined;
+  });
+
+  const of = (name: string) => spans.find((span) => span.name === name)!;
+  const [request, run] = [of('POST /api/v1/runs/scripts/{id}/run'), of('RUN Traced')];
+  expect([request.service, request.parentSpanId]).toEqual(['orchestrator-backend', caller]);
+  expect([run.service, run.parentSpanId]).toEqual(['orchestrator-runtime', request.spanId]);
+  expect(run.attributes).toEqual(
+    expect.arrayContaining([
+      { key: 'cicd.pipeline.name', value: { stringValue: 'Traced' } },
+      { key: 'cicd.pipeline.run.id', value: { stringValue: runId } },
+      { key: 'cicd.pipeline.result', value: { stringValue: 'failure' } },
+      { key: 'process.exit.code', value: { intValue: '3' } },
+    ]),
+  );
+  for (const name of ['queue', 'prepare', 'execute']) {
+    expect(of(name).parentSpanId).toBe(run.spanId);
+  }
+
+  const page = await (await fetch(product.metricsUrl)).text();
+  expect(page).toMatch(
+    /orchestrator_runs_finished_total\{outcome="exit_code",trigger="manual"\} [1-9]/,
+  );
+  expect(page).not.toContain(runId);
+  const forwarded = await until('the log was forwarded', async () => {
+    const written = await readFile(join(product.dataDir, 'logs', 'runtime.log'), 'utf8');
+    return written.split('\n').find((line) => line.includes('run log') && line.includes(runId));
+  });
+  expect(JSON.parse(forwarded)).toMatchObject({
+    trace_id: traceId,
+    run_id: runId,
+    script_name: 'Traced',
+    seq: 1,
+    text: 'told',
+  });
 });

@@ -40,6 +40,7 @@ export const services: readonly ServiceDefinition[] = [
     ports: ['httpPort'],
     secrets: [
       'ORCH_DATABASE_URL',
+      'OTEL_EXPORTER_OTLP_HEADERS',
       'ORCH_NATS_URL',
       'ORCH_NATS_CREDENTIALS',
       'ORCH_TOKEN_KEY',
@@ -59,6 +60,7 @@ export const services: readonly ServiceDefinition[] = [
     ports: ['runtimeHealthPort', 'runtimeMetricsPort'],
     secrets: [
       'ORCH_DATABASE_URL',
+      'OTEL_EXPORTER_OTLP_HEADERS',
       'ORCH_NATS_URL',
       'ORCH_NATS_CREDENTIALS',
       'SECRET_MASTER_KEY',
@@ -76,6 +78,7 @@ export const services: readonly ServiceDefinition[] = [
     ports: ['schedulerHealthPort'],
     secrets: [
       'ORCH_DATABASE_URL',
+      'OTEL_EXPORTER_OTLP_HEADERS',
       'ORCH_NATS_URL',
       'ORCH_NATS_CREDENTIALS',
       'ORCH_AUDIT_KEY',

@@ -13,6 +13,9 @@ import type { AbandonRun } from '#domain/run/commands.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import type { RunLog } from './logs/run-log.ts';
 import { endingNote, endingOf, totalsOf } from './outcome.ts';
+import type { RunMetrics } from './metrics.ts';
+import { runTrace, type RunTrace } from './run-trace.ts';
+import type { Tracing } from '#services/shared/tracing/tracing.ts';
 import type { RunSampling } from './samples/sample-recorder.ts';
 import type { PreparedRun, RunExit, RunObserver, Sandbox, RunSpec } from './sandbox/sandbox.ts';
 import { SandboxError } from './sandbox/sandbox.ts';
@@ -27,6 +30,10 @@ export interface ExecutionParts {
   readonly openSampling: (run: ClaimedRun) => RunSampling;
   /** Makes the environment and the files ready. Its output goes to the log. */
   readonly prepare: (run: ClaimedRun, log: RunLog, signal: AbortSignal) => Promise<Preparation>;
+  readonly metrics: RunMetrics;
+  readonly tracing: Tracing | undefined;
+  /** The log of a run that has ended is stored. */
+  readonly onLogEnd: (run: ClaimedRun) => void;
   readonly logger: Logger;
 }
 
@@ -42,6 +49,7 @@ export type EndRequest = 'stop' | 'shutdown' | 'lost';
 export class Execution {
   readonly run: ClaimedRun;
   readonly #parts: ExecutionParts;
+  readonly #trace: RunTrace;
   readonly #preparing = new AbortController();
   /** The run belongs to somebody else: nothing more of its log may be written. */
   readonly #lost = new AbortController();
@@ -54,6 +62,7 @@ export class Execution {
     this.run = run;
     this.#leaseEndsAtMs = leaseEndsAtMs;
     this.#parts = parts;
+    this.#trace = runTrace(run, parts.runtimeId, parts.tracing);
   }
 
   /** Whether the process has been let go. */
@@ -69,6 +78,7 @@ export class Execution {
       await this.#closeUnfinished(log);
       return;
     }
+    this.#trace.prepared();
     if (preparation.kind === 'failed') {
       await this.#abandon(log, preparation.failure, preparation.detail);
       return;
@@ -99,6 +109,11 @@ export class Execution {
     }
   }
 
+  /** What lines of the process's log name the run by. */
+  get #named() {
+    return { runId: this.run.runId, trace_id: this.run.correlationId };
+  }
+
   get #leaseMs(): number {
     return Math.max(0, this.#leaseEndsAtMs - performance.now());
   }
@@ -109,7 +124,7 @@ export class Execution {
       return await prepare(this.run, log, this.#preparing.signal);
     } catch (error) {
       if (this.#request !== undefined) return undefined;
-      logger.error({ error, runId: this.run.runId }, 'a run could not be prepared');
+      logger.error({ error, ...this.#named }, 'a run could not be prepared');
       return {
         kind: 'failed',
         failure: 'sandbox_error',
@@ -173,6 +188,8 @@ export class Execution {
     const startedAt = performance.now();
     prepared.heartbeat(this.#leaseMs);
     prepared.go();
+    this.#trace.started();
+    this.#parts.metrics.started(this.run.queuedAt);
     // Asked for while the start was being recorded.
     if (this.#request !== undefined) this.end(this.#request);
     const exit = await prepared.finished;
@@ -206,30 +223,40 @@ export class Execution {
     const note = endingNote(exit, shuttingDown);
     if (note !== undefined) await log.system(note);
     const totals = totalsOf(await log.close(), exit, durationMs);
+    const ending = endingOf(exit, shuttingDown);
     await this.#record('finish', {
       type: 'FinishRun',
       runId: this.run.runId,
       fence,
-      ...endingOf(exit, shuttingDown),
+      ...ending,
       totals,
     });
+    this.#ended(ending.outcome, ending.exitCode, durationMs);
+  }
+
+  #ended(outcome: Parameters<RunTrace['ended']>[0], exitCode: number | null, durationMs: number) {
+    const { metrics, onLogEnd } = this.#parts;
+    this.#trace.ended(outcome, exitCode);
+    metrics.ended(outcome, this.run.triggerType, durationMs / 1000);
+    onLogEnd(this.run);
   }
 
   async #abandon(log: RunLog, failure: AbandonRun['failure'], detail: string): Promise<void> {
     await log.system(detail);
     const totals = totalsOf(await log.close());
     await this.#record('abandon', { type: 'AbandonRun', runId: this.run.runId, failure, totals });
+    this.#ended(failure, null, 0);
   }
 
   async #record(step: string, command: Command): Promise<void> {
     const { commands, logger } = this.#parts;
     const outcome = await untilRecorded<Outcome>(
       () => commands.execute(command, this.#context(step)),
-      (error) => logger.warn({ error, runId: this.run.runId, step }, 'a report has to wait'),
+      (error) => logger.warn({ error, ...this.#named, step }, 'a report has to wait'),
     );
     if (outcome.kind === 'refused') {
       const { code } = outcome.refusal;
-      logger.warn({ runId: this.run.runId, step, code }, 'a report was refused');
+      logger.warn({ ...this.#named, step, code }, 'a report was refused');
     }
   }
 

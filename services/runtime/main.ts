@@ -1,4 +1,5 @@
 /** The runtime: claims runs and executes them in the sandbox. */
+import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openObjectStore } from '#infra/objects/open.ts';
@@ -6,7 +7,6 @@ import { PostgresEnvironmentLocks } from '#infra/postgres/environment-locks.ts';
 import { getPayload } from '#infra/postgres/payloads.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
-import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
 import { removeRuntime, reportRuntime } from '#infra/postgres/runtimes.ts';
 import {
@@ -26,15 +26,18 @@ import { Interpreters } from './interpreters.ts';
 import { joinAppends } from './logs/joined-appends.ts';
 import { LogWriter } from './logs/log-writer.ts';
 import { createRunLog } from './logs/run-log.ts';
-import { runtimeMetrics } from './metrics.ts';
+import { runtimeMetrics, type RunMetrics } from './metrics.ts';
 import { removeLeftovers } from './own-folders.ts';
 import { prepareRun, type PreparationParts } from './preparation.ts';
-import { SampleRecorder } from './samples/sample-recorder.ts';
+import type { SampleRecorder } from './samples/sample-recorder.ts';
+import { startSampling } from './samples/start-sampling.ts';
 import { sandboxedBuilds } from './sandboxed-builds.ts';
 import { openSdk } from './sdk/open.ts';
 import { RunSecrets } from './secrets/run-secrets.ts';
 import { startLocalSandbox, type LocalSandbox } from './sandbox/local-sandbox.ts';
 import { removePurgedScripts } from './purged-scripts.ts';
+import { ForwardedLogs } from './logs/forwarded-logs.ts';
+import { openTracing, tracingSettings } from '#services/shared/tracing/tracing.ts';
 import { findPython, type Python } from './sandbox/python.ts';
 import type { SandboxLayers } from './sandbox/sandbox.ts';
 import { Snapshots } from './snapshots.ts';
@@ -46,7 +49,6 @@ const pollMs = 1_000;
 const maxKeeperBytes = 48 * 1024 * 1024;
 const reportMs = 10_000;
 const lookForPurgesMs = 60_000;
-const saveSamplesMs = 1_000;
 /** Long enough for the grace of what still runs, and for the report of its end. */
 const stopDeadlineMs = stopGraceMs + 10_000;
 
@@ -68,6 +70,8 @@ const readSettings = () =>
     'python',
     'sandboxLenient',
     'keepers',
+    'logRuns',
+    ...tracingSettings,
   ]);
 type Config = ReturnType<typeof readSettings>;
 
@@ -90,7 +94,15 @@ async function startRuntime(_signal: AbortSignal, logger: Logger) {
   });
   const preparing = await openPreparation(config, python, platform, sandbox, logger);
   const sampling = startSampling(platform, logger);
-  const execution = executionParts(config, platform, sandbox, preparing, sampling.recorder, logger);
+  const tracing = await openTracing('runtime', config, logger);
+  const metrics = runtimeMetrics(config.runtimeSlots, () => worker.running);
+  const forwarding = startForwarding(config, platform, logger);
+  const execution: ExecutionParts = {
+    ...executionParts(config, platform, sandbox, preparing, sampling.recorder, logger),
+    metrics,
+    tracing,
+    onLogEnd: (run) => forwarding?.add(run),
+  };
   const worker: Worker = new Worker({
     runtimeId: config.runtimeId,
     slots: config.runtimeSlots,
@@ -105,7 +117,7 @@ async function startRuntime(_signal: AbortSignal, logger: Logger) {
   const layers = await sandbox.probe();
   warnOfMissingLayers(layers, logger);
   const reporting = startReporting(config, python, platform, layers, worker, logger);
-  const servers = await startServers(config, platform, worker);
+  const servers = await startServers(config, platform, metrics);
   return {
     stop: async () => {
       await duties.claiming.stop();
@@ -114,6 +126,7 @@ async function startRuntime(_signal: AbortSignal, logger: Logger) {
       await sandbox.stop();
       await preparing.sdk.close();
       await removeRuntime(platform.database.pool, config.runtimeId);
+      await Promise.all([forwarding?.settle(), tracing?.close()]);
       await Promise.all(servers.map((server) => server.close()));
       await platform.close();
     },
@@ -175,7 +188,7 @@ function executionParts(
   preparing: PreparationParts,
   sampling: SampleRecorder,
   logger: Logger,
-): ExecutionParts {
+): Omit<ExecutionParts, 'metrics' | 'tracing' | 'onLogEnd'> {
   const { bus, clock, commands, database, ids } = platform;
   // Chunks of several runs that are due together are stored by one statement.
   const store = joinAppends(new PostgresRunLogs(database.pool));
@@ -201,29 +214,6 @@ function executionParts(
     openSampling: ({ runId }) => sampling.open(runId),
     logger,
   };
-}
-
-/** Samples are stored once a second, and as soon as their run has ended. */
-function startSampling({ database, clock, bus }: Platform, logger: Logger) {
-  const recorder: SampleRecorder = new SampleRecorder({
-    store: new PostgresRunSamples(database.pool),
-    clock,
-    publish: (runId, point) => bus.publish({ topic: 'sample', runId, point }),
-    onEnd: () => saving.wake(),
-  });
-  const saving = startLoop({
-    name: 'save samples',
-    everyMs: saveSamplesMs,
-    runOnce: () => recorder.saveOnce(),
-    logger,
-  });
-  const stop = async () => {
-    await saving.stop();
-    await recorder.saveOnce().catch((error: unknown) => {
-      logger.warn({ error }, 'the last samples are lost');
-    });
-  };
-  return { recorder, stop };
 }
 
 function startDuties(config: Config, platform: Platform, worker: Worker, logger: Logger) {
@@ -295,8 +285,19 @@ function startReporting(
   });
 }
 
-async function startServers(config: Config, { bus }: Platform, worker: Worker) {
-  const registry = runtimeMetrics(config.runtimeSlots, () => worker.running);
+/** Logs of runs on standard output, where that is asked for. */
+function startForwarding({ logRuns }: Config, { database }: Platform, logger: Logger) {
+  if (!logRuns) return undefined;
+  return new ForwardedLogs({
+    store: new PostgresRunLogs(database.pool),
+    write: async (text) => {
+      if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+    },
+    logger,
+  });
+}
+
+async function startServers(config: Config, { bus }: Platform, { registry }: RunMetrics) {
   return [
     await startHealthServer({
       host: config.bind,

@@ -1,9 +1,20 @@
-import { Gauge, Registry } from 'prom-client';
+/** What the runtime counts, for Prometheus. Ids of runs and scripts are never labels: they would make a series
+ *  each. */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { addProcessMetrics } from '#services/shared/process-metrics.ts';
 
-/** What the runtime counts. Run and script ids are never labels. */
-export function runtimeMetrics(slots: number, running: () => number): Registry {
+export interface RunMetrics {
+  readonly registry: Registry;
+  /** A process was let go. */
+  readonly started: (queuedAt: Date) => void;
+  /** @param seconds that its process took; 0 where there was none */
+  readonly ended: (outcome: string, trigger: string, seconds: number) => void;
+}
+
+export function runtimeMetrics(slots: number, running: () => number): RunMetrics {
   const registry = new Registry();
   const registers = [registry];
+  addProcessMetrics(registry);
   new Gauge({
     name: 'orchestrator_runtime_slots',
     help: 'Runs that this runtime executes at once',
@@ -17,5 +28,31 @@ export function runtimeMetrics(slots: number, running: () => number): Registry {
       this.set(running());
     },
   });
-  return registry;
+  const waits = new Histogram({
+    name: 'orchestrator_run_queue_seconds',
+    help: 'Time from the request for a run to the start of its process',
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3600],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'orchestrator_run_duration_seconds',
+    help: 'Time that processes of runs took',
+    labelNames: ['outcome'] as const,
+    buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400],
+    registers,
+  });
+  const ends = new Counter({
+    name: 'orchestrator_runs_finished_total',
+    help: 'Runs that this runtime has ended, by what became of them and what had caused them',
+    labelNames: ['outcome', 'trigger'] as const,
+    registers,
+  });
+  return {
+    registry,
+    started: (queuedAt) => waits.observe(Math.max(0, Date.now() - queuedAt.getTime()) / 1000),
+    ended: (outcome, trigger, seconds) => {
+      durations.observe({ outcome }, seconds);
+      ends.inc({ outcome, trigger });
+    },
+  };
 }

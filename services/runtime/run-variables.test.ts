@@ -20,6 +20,9 @@ const run: ClaimedRun = {
   payloadSha256: null,
   attempt: 1,
   correlationId: 'any',
+  commandId: 'any',
+  queuedAt: new Date(0),
+  scriptName: 'Report',
 };
 
 const around = { environmentFolder: '/environment', params: '{}', secrets: {}, socket: '/s.sock' };

@@ -37,7 +37,8 @@ import { DeliverySender } from './deliveries/sender.ts';
 import { keepBotsAlive } from './keep-alive.ts';
 import { signNewestEntry } from './audit-heads.ts';
 import { endLostRuns } from './lost-runs.ts';
-import { lagMetrics, lagProblem } from './reader-lag.ts';
+import { schedulerMetrics } from './metrics.ts';
+import { lagProblem } from './reader-lag.ts';
 import { serveDueSchedules } from './schedules/due-schedules.ts';
 import { msUntilDue } from './schedules/ms-until-due.ts';
 import { endExpiredRuns, releaseWaitingRuns } from './waiting-runs.ts';
@@ -91,7 +92,7 @@ await runProcess('scheduler', async (_signal, logger) => {
     name: 'scheduler',
     problem: () => lagProblem(pool, process.uptime()),
     degraded: () => platform.bus.problem ?? platform.feed?.problem,
-    metrics: lagMetrics(pool),
+    metrics: schedulerMetrics(pool, () => platform.bus.problem === undefined),
   });
   return {
     stop: async () => {

@@ -3,7 +3,8 @@ import { makeCheckpoint } from '#infra/postgres/checkpoints.ts';
 import { PostgresEventStore } from '#infra/postgres/event-store.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lagMetrics, lagProblem } from './reader-lag.ts';
+import { schedulerMetrics } from './metrics.ts';
+import { lagProblem } from './reader-lag.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -20,7 +21,12 @@ test('given a reader that does not come on, then health names it and the figures
   await store.append([{ streamId: 'test-old', expectedVersion: 0, events }]);
   expect(await lagProblem(platform.pool, 1000)).toMatch(/^slow is 2 events and 36\d\d s behind/);
   expect(await lagProblem(platform.pool, 5)).toBeUndefined();
-  const page = await lagMetrics(platform.pool).metrics();
+  const page = await schedulerMetrics(platform.pool, () => false).metrics();
   expect(page).toContain('orchestrator_projection_lag_events{reader="slow"} 2');
   expect(page).toMatch(/orchestrator_projection_lag_seconds\{reader="slow"\} 36\d\d/);
+  expect(page).toMatch(/orchestrator_queue_runs\{state="due"\} 0/);
+  expect(page).toMatch(/orchestrator_event_store_position [1-9]/);
+  expect(page).toMatch(/orchestrator_database_size_bytes [1-9]/);
+  expect(page).toMatch(/orchestrator_bus_up 0/);
+  expect(page).toMatch(/process_resident_memory_bytes [1-9]/);
 });

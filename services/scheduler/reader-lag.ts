@@ -2,7 +2,7 @@
 import { feederName } from '#infra/postgres/feeder.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { readerLags, type ReaderLag } from '#infra/postgres/store-health.ts';
-import { Gauge, Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 
 const patienceSeconds = 60;
 
@@ -24,9 +24,8 @@ export async function lagProblem(
   return `${lags.join(', ')}: a transaction may be open for long, or an event cannot be applied`;
 }
 
-/** The lag of every reader at the time of each scrape. */
-export function lagMetrics(db: Queryable): Registry {
-  const registry = new Registry();
+/** Adds the lag of every reader at the time of each scrape. */
+export function addLagMetrics(db: Queryable, registry: Registry): void {
   const gauge = (name: string, help: string, valueOf: (lag: ReaderLag) => number) =>
     new Gauge({
       name,
@@ -47,5 +46,4 @@ export function lagMetrics(db: Queryable): Registry {
     'Age of the oldest event that a reader of the store has yet to see',
     (lag) => lag.seconds,
   );
-  return registry;
 }

@@ -54,6 +54,10 @@ const hostName = {
   pattern: /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i,
 };
 const word = { expected: 'text without spaces', pattern: /^\S+$/ };
+const namedValues = {
+  expected: 'names and values like name=value,other=value',
+  pattern: /^[^=,\s]+=[^,]*(,[^=,\s]+=[^,]*)*$/,
+};
 const ipAddress = {
   expected: 'an IP address to listen on, like 127.0.0.1 or 0.0.0.0',
   pattern: /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/i,
@@ -151,6 +155,11 @@ export const settings = {
   /** Most interpreters that are kept ready for the scripts that ran last. 0: each run starts one. */
   keepers: integer('ORCH_KEEPERS', { min: 0, max: 100 }, 4),
   logRuns: flag('ORCH_LOG_RUNS', false),
+
+  // Traces: OpenTelemetry's own names. Without an address there are none
+  otlpEndpoint: optional(text('OTEL_EXPORTER_OTLP_ENDPOINT', httpAddress)),
+  otlpHeaders: optional(secret(text('OTEL_EXPORTER_OTLP_HEADERS', namedValues))),
+  otelResource: optional(text('OTEL_RESOURCE_ATTRIBUTES', namedValues)),
 
   // The process itself
   edition: oneOf('ORCH_EDITION', ['minimal', 'production'], 'production'),

@@ -64,10 +64,26 @@ function plain(address: string): string {
 
 /** The trace that the client began (W3C Trace Context), or a new one. */
 export function traceIdOf(request: IncomingMessage): string {
-  const given = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(
-    String(request.headers['traceparent'] ?? ''),
-  )?.[1];
-  return given === undefined || /^0+$/.test(given) ? randomUUID().replaceAll('-', '') : given;
+  return traceOf(request).traceId;
+}
+
+export interface RequestTrace {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** The caller's span; absent where the trace begins here. */
+  readonly parentSpanId?: string;
+  /** Whether the caller keeps spans of it. */
+  readonly isSampled: boolean;
+}
+
+/** The trace that a request belongs to (W3C Trace Context), or a new one. */
+export function traceOf({ headers }: IncomingMessage): RequestTrace {
+  const [, traceId = '', parentSpanId = '', flags = ''] =
+    /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(String(headers['traceparent'] ?? '')) ??
+    [];
+  if (/^0*$/.test(traceId)) return { traceId: randomUUID().replaceAll('-', ''), isSampled: true };
+  const isSampled = (Number.parseInt(flags, 16) & 1) === 1;
+  return { traceId, isSampled, ...(!/^0*$/.test(parentSpanId) && { parentSpanId }) };
 }
 
 /** Whether a browser sent the request from a page of this very site. Other programs send no `Origin`.

@@ -2,14 +2,14 @@
 import type { ServerResponse } from 'node:http';
 import { isStorable } from '#domain/kernel/json.ts';
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseCommandId, type SessionId } from '#domain/kernel/ids.ts';
+import { known, parseCommandId, type CommandId, type SessionId } from '#domain/kernel/ids.ts';
 import { mayAnywhere, scopesOf } from '#domain/kernel/rights.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { Request, Response } from 'express';
 import type { Services } from '../services.ts';
 import { authenticate, type Identity } from './authentication.ts';
 import type { ReadBody } from './body.ts';
-import { clientAddress, isSecure, originOf, traceIdOf } from './client.ts';
+import { clientAddress, isSecure, originOf, traceOf, type RequestTrace } from './client.ts';
 import type { Access, Call, Operation } from './operation.ts';
 import { isProblem, notFound, problem, problemKinds, type Problem } from './problem.ts';
 import type { Refused } from '#services/shared/refusals.ts';
@@ -22,7 +22,10 @@ export interface Exchange {
   readonly request: Request;
   readonly response: Response;
   readonly traceId: string;
+  readonly trace: RequestTrace;
   readonly ip: string;
+  /** Of the command that the request became. */
+  commandId?: CommandId;
   identity?: Identity;
   parameters?: Readonly<Record<string, unknown>>;
 }
@@ -34,7 +37,8 @@ export function begin(
   { trustedProxies }: Services,
 ): Exchange {
   const ip = clientAddress(request, trustedProxies);
-  return { operation, request, response, traceId: traceIdOf(request), ip };
+  const trace = traceOf(request);
+  return { operation, request, response, traceId: trace.traceId, trace, ip };
 }
 
 /** Deny by default: only what is marked public needs nobody. */

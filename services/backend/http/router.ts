@@ -23,6 +23,7 @@ import type { RefusalRecorder } from '#services/shared/refusals.ts';
 import type { Answer } from './reply.ts';
 import { isRendered, render, send, whole, type Sendable } from './send.ts';
 import { spool } from './spool.ts';
+import { traceRequest } from './request-span.ts';
 
 export interface RouterParts {
   readonly services: Services;
@@ -57,11 +58,13 @@ async function serve(
   parts: RouterParts,
 ): Promise<void> {
   const startedMs = performance.now();
-  response.once('close', () => {
-    const seconds = (performance.now() - startedMs) / 1000;
-    parts.services.metrics.observe(request.method, operation.path, response.statusCode, seconds);
-  });
+  const { metrics, tracing } = parts.services;
   const exchange = begin(operation, request, response, parts.services);
+  response.once('close', () => {
+    const ms = performance.now() - startedMs;
+    metrics.observe(request.method, operation.path, response.statusCode, ms / 1000);
+    if (tracing !== undefined) traceRequest(exchange, ms, tracing);
+  });
   await finish(exchange, await answerTo(exchange, parts), parts);
 }
 
@@ -95,6 +98,7 @@ async function work(exchange: Exchange, parts: RouterParts): Promise<Sendable> {
   const behind = await awaitMinPosition({ ...call, operation }, parts.services);
   if (behind !== undefined) return behind;
   const handle = async (context: CommandContext, raw = call.raw): Promise<Answer> => {
+    exchange.commandId = context.commandId;
     const answer = await operation.handle({ ...call, context, raw }, parts.services);
     await recordDisclosure(answer, resourceOf(exchange), context, parts.services);
     return answer;

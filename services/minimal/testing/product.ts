@@ -39,25 +39,34 @@ export interface ProductOptions {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
+interface ProductPorts {
+  readonly http: number;
+  readonly metrics: number;
+  readonly mcp: number;
+}
+
 export class Product {
   readonly baseUrl: string;
   /** Endpoint of the MCP server. */
   readonly mcpUrl: string;
+  /** Of the runtime. */
+  readonly metricsUrl: string;
   readonly dataDir: string;
   readonly #process: ChildProcess;
   #token = '';
 
-  private constructor(process: ChildProcess, baseUrl: string, mcpUrl: string, dataDir: string) {
+  private constructor(process: ChildProcess, ports: ProductPorts, dataDir: string) {
     this.#process = process;
-    this.baseUrl = baseUrl;
-    this.mcpUrl = mcpUrl;
+    this.baseUrl = `http://127.0.0.1:${ports.http}`;
+    this.mcpUrl = `http://127.0.0.1:${ports.mcp}/mcp`;
+    this.metricsUrl = `http://127.0.0.1:${ports.metrics}/metrics`;
     this.dataDir = dataDir;
   }
 
   /** Starts the minimal edition on free ports and signs in as its administrator. */
   static async start(options: ProductOptions = {}): Promise<Product> {
     const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'orchestrator-')));
-    const [http, runtimeHealth, schedulerHealth, metrics, redisHealth, redis, mcp] =
+    const [http = 0, metrics = 0, mcp = 0, runtimeHealth, schedulerHealth, redisHealth, redis] =
       await freePorts(7);
     const process = spawn(globalThis.process.execPath, [entry], {
       env: {
@@ -76,12 +85,7 @@ export class Product {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     process.stdout?.resume();
-    const product = new Product(
-      process,
-      `http://127.0.0.1:${http}`,
-      `http://127.0.0.1:${mcp}/mcp`,
-      dataDir,
-    );
+    const product = new Product(process, { http, metrics, mcp }, dataDir);
     await product.untilHealthy();
     if (options.signIn !== false) await product.signIn();
     return product;

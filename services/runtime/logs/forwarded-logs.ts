@@ -1,0 +1,75 @@
+/** Logs of runs that have ended, for log aggregation: a line of JSON on standard output for each of theirs
+ *  (contract §3, "Run log"). One run after the other, from storage, in bounded memory. */
+import type { ClaimedRun } from '#domain/ports/run-queue.ts';
+import type { RunLogs } from '#domain/ports/run-logs.ts';
+import type { Logger } from '#services/shared/logger.ts';
+
+export interface ForwardingParts {
+  readonly store: Pick<RunLogs, 'read'>;
+  /** Resolves when there is room for more. */
+  readonly write: (text: string) => Promise<void>;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+const linesAtOnce = 500;
+/** Of runs that wait for their turn. What is stored can be read in other ways too. */
+const maxWaiting = 1_000;
+
+export class ForwardedLogs {
+  readonly #parts: ForwardingParts;
+  readonly #waiting: ClaimedRun[] = [];
+  #working: Promise<void> | undefined;
+
+  constructor(parts: ForwardingParts) {
+    this.#parts = parts;
+  }
+
+  /** Its log is stored whole. */
+  add(run: ClaimedRun): void {
+    if (this.#waiting.length >= maxWaiting) {
+      this.#parts.logger.warn(
+        { runId: run.runId },
+        'the log of a run is not forwarded: too many wait',
+      );
+      return;
+    }
+    this.#waiting.push(run);
+    this.#working ??= this.#work().finally(() => (this.#working = undefined));
+  }
+
+  /** Resolves when all that was added is written. */
+  async settle(): Promise<void> {
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    for (let run = this.#waiting.shift(); run !== undefined; run = this.#waiting.shift()) {
+      const { runId } = run;
+      await this.#forward(run).catch((error: unknown) => {
+        this.#parts.logger.warn({ error, runId }, 'the log of a run is not forwarded whole');
+      });
+    }
+  }
+
+  async #forward(run: ClaimedRun): Promise<void> {
+    const { store, write } = this.#parts;
+    const { runId, scriptId, scriptName } = run;
+    const common = { service: 'runtime', message: 'run log', trace_id: run.correlationId };
+    for (let fromSeq = 1, more = true; more;) {
+      const page = await store.read(runId, { fromSeq, limit: linesAtOnce });
+      const lines = page.items.map((item) =>
+        JSON.stringify({
+          level: 'info',
+          ...item,
+          ...common,
+          run_id: runId,
+          script_id: scriptId,
+          script_name: scriptName,
+        }),
+      );
+      if (lines.length > 0) await write(`${lines.join('\n')}\n`);
+      fromSeq = page.nextSeq;
+      ({ more } = page);
+    }
+  }
+}

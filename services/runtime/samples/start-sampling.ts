@@ -1,0 +1,31 @@
+/** Keeps what runs use. */
+import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
+import type { Logger } from '#services/shared/logger.ts';
+import { startLoop } from '#services/shared/loop.ts';
+import type { Platform } from '#services/shared/platform.ts';
+import { SampleRecorder } from './sample-recorder.ts';
+
+const saveMs = 1_000;
+
+/** Samples are stored once a second, and as soon as their run has ended. */
+export function startSampling({ database, clock, bus }: Platform, logger: Logger) {
+  const recorder: SampleRecorder = new SampleRecorder({
+    store: new PostgresRunSamples(database.pool),
+    clock,
+    publish: (runId, point) => bus.publish({ topic: 'sample', runId, point }),
+    onEnd: () => saving.wake(),
+  });
+  const saving = startLoop({
+    name: 'save samples',
+    everyMs: saveMs,
+    runOnce: () => recorder.saveOnce(),
+    logger,
+  });
+  const stop = async () => {
+    await saving.stop();
+    await recorder.saveOnce().catch((error: unknown) => {
+      logger.warn({ error }, 'the last samples are lost');
+    });
+  };
+  return { recorder, stop };
+}

@@ -1,0 +1,78 @@
+/** What the scheduler says of the platform as a whole, for Prometheus: how far its readers are, what waits, and
+ *  how the event store grows. Read at each scrape; every scheduler says the same. */
+import { Gauge, Registry } from 'prom-client';
+import type { Queryable } from '#infra/postgres/database.ts';
+import { queueFigures, storeFigures } from '#infra/postgres/platform-figures.ts';
+import { addProcessMetrics } from '#services/shared/process-metrics.ts';
+import { addLagMetrics } from './reader-lag.ts';
+
+/** @param isBusUp whether messages go through */
+export function schedulerMetrics(db: Queryable, isBusUp: () => boolean): Registry {
+  const registry = new Registry();
+  const registers = [registry];
+  addProcessMetrics(registry);
+  addLagMetrics(db, registry);
+  new Gauge({
+    name: 'orchestrator_bus_up',
+    help: 'Whether the bus works: 1, or 0 while everybody looks for themselves',
+    registers,
+    collect() {
+      this.set(isBusUp() ? 1 : 0);
+    },
+  });
+  const queue = joined(() => queueFigures(db));
+  new Gauge({
+    name: 'orchestrator_queue_runs',
+    help: 'Runs that have not ended: due to start, waiting for a slot of their script or for later, executing',
+    labelNames: ['state'] as const,
+    registers,
+    async collect() {
+      const { due, waiting, running } = await queue();
+      this.set({ state: 'due' }, due);
+      this.set({ state: 'waiting' }, waiting);
+      this.set({ state: 'running' }, running);
+    },
+  });
+  const store = joined(() => storeFigures(db));
+  const gauge = (name: string, help: string, valueOf: () => Promise<number>) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.set(await valueOf());
+      },
+    });
+  gauge(
+    'orchestrator_queue_oldest_seconds',
+    'How long the run that is next has been due and not taken',
+    async () => (await queue()).oldestSeconds,
+  );
+  gauge(
+    'orchestrator_event_store_position',
+    'Number of the newest event',
+    async () => (await store()).position,
+  );
+  gauge(
+    'orchestrator_database_oldest_transaction_seconds',
+    'Age of the oldest open transaction that writes: readers of the store wait for it',
+    async () => (await store()).oldestTransactionSeconds,
+  );
+  gauge(
+    'orchestrator_database_connections',
+    'Connections to the database, of all programs',
+    async () => (await store()).connections,
+  );
+  gauge(
+    'orchestrator_database_size_bytes',
+    'What the database takes on its disk',
+    async () => (await store()).sizeBytes,
+  );
+  return registry;
+}
+
+/** What is asked for while it is being read is read once. */
+function joined<Value>(read: () => Promise<Value>): () => Promise<Value> {
+  let reading: Promise<Value> | undefined;
+  return () => (reading ??= read().finally(() => (reading = undefined)));
+}
