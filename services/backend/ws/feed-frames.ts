@@ -19,7 +19,13 @@ export interface FeedFrame {
   readonly frame: Buffer;
 }
 
-/** What is told by name alone, by the prefix of its streams, and who may know. */
+/** What is told as it is, by the prefix of its streams, and who may know: whoever may follow at all. */
+const shown = {
+  'run-': { right: 'runs.read' },
+  'script-': { right: 'scripts.list' },
+} as const satisfies Record<string, { readonly right: Right }>;
+
+/** What is told by name alone, and who may know. */
 const named = {
   'schedule-': { resource: 'schedule', right: 'schedules.read' },
   'webhook-': { resource: 'webhook', right: 'webhooks.manage' },
@@ -31,7 +37,12 @@ const named = {
 
 type NamedPrefix = keyof typeof named;
 
-const prefixes: readonly string[] = ['run-', 'script-', ...Object.keys(named)];
+const prefixes: readonly string[] = [...Object.keys(shown), ...Object.keys(named)];
+
+/** Whether somebody may follow at all. */
+export function mayFollowAll(reader: Principal): boolean {
+  return Object.values(shown).every(({ right }) => mayAnywhere(reader, right));
+}
 
 /** Whether changes of a stream are told at all. */
 export function isTold(streamId: string): boolean {
@@ -87,9 +98,9 @@ async function scriptFrames(
     findScripts(readModels, ids),
     findScriptGroups(readModels, ids),
   ]);
-  const shown = new Map(views.map((view) => [view.script_id, view]));
+  const present = new Map(views.map((view) => [view.script_id, view]));
   return [...groups].map(([scriptId, groupId]) => {
-    const view = shown.get(scriptId);
+    const view = present.get(scriptId);
     const body =
       view === undefined
         ? { type: 'script_deleted', script_id: scriptId }

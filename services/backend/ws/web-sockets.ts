@@ -14,6 +14,7 @@ import type { Services } from '../services.ts';
 import { wantedOf, type Wanted } from './addresses.ts';
 import { chosenProtocol, identify } from './credentials.ts';
 import { endings, type Ending } from './endings.ts';
+import { mayFollowAll } from './feed-frames.ts';
 import { FeedHub, type FeedOptions } from './feed-hub.ts';
 import { FeedSubscriber } from './feed-subscriber.ts';
 import { LogFrames } from './log-frames.ts';
@@ -146,10 +147,6 @@ export class WebSockets {
       correlationId: traceIdOf(request),
     });
   }
-}
-
-function mayFollowAll(owner: Principal): boolean {
-  return mayAnywhere(owner, 'runs.read') && mayAnywhere(owner, 'scripts.list');
 }
 
 function turnAway(socket: Duplex, statusLine: string): void {
