@@ -1,3 +1,4 @@
+// Long because each page is tried on the same product: another would take seconds to start.
 /** What starts scripts, and who may do what, in a real browser on the real product. */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -77,11 +78,32 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
     expect(await page.content()).not.toContain('whk_');
 
+    await row.getByRole('button', { name: 'push', exact: true }).click();
+    const calls = page.getByRole('dialog', { name: 'Calls of “push”' });
+    await calls.getByRole('button', { name: 'Deliver again' }).click();
+    await calls.getByText('Delivered again.').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.keyboard.press('Escape');
+
     await row.getByRole('button', { name: 'Actions of push' }).click();
     await page.getByRole('menuitem', { name: 'New address' }).click();
     await page.getByRole('button', { name: 'Make a new address' }).click();
     await page.getByRole('button', { name: 'I have copied it' }).click();
     expect((await fetch(address, { method: 'POST' })).status).toBe(404);
+
+    await page.getByRole('button', { name: 'New webhook' }).click();
+    await page.getByLabel('Name').fill('signed');
+    await page.getByLabel('Calls have to be signed').check();
+    await page.getByRole('button', { name: 'Create webhook' }).click();
+    const signed = page.getByRole('dialog', { name: 'Address of “signed”' });
+    await signed.getByRole('region', { name: 'signing secret' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await signed.getByRole('button', { name: 'Make a test call' }).click();
+    await signed.getByText('The call was taken.').waitFor();
+    await signed.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('button', { name: 'Actions of signed' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete webhook' }).click();
 
     await row.getByRole('button', { name: 'Actions of push' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();

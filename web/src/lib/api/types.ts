@@ -27,6 +27,7 @@ export type DueTime = Schemas['DueTime'];
 export type Occurrence = Schemas['Occurrence'];
 export type Webhook = Schemas['Webhook'];
 export type ShownWebhook = Schemas['ShownWebhook'];
+export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type WebhookChange = Schemas['WebhookChange'];
 export type HookAnswer = Schemas['HookAnswer'];
 export type Chain = Schemas['Chain'];

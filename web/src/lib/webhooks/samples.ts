@@ -1,5 +1,5 @@
 /** How other programs call an address, ready to be copied. */
-export const samples = {
+const plain = {
   curl: (address: string) =>
     `curl -X POST '${address}' \\
   -H 'Content-Type: application/json' -d '{"hello": "world"}'`,
@@ -21,4 +21,54 @@ print(urllib.request.urlopen(request).read().decode())`,
 console.log(await answer.json());`,
 } as const;
 
-export type SampleLanguage = keyof typeof samples;
+export type SampleLanguage = keyof typeof plain;
+export const sampleLanguages = Object.keys(plain) as SampleLanguage[];
+
+/** The same with a signature, as Standard Webhooks has it. */
+const signed: Record<SampleLanguage, (address: string, secret: string) => string> = {
+  curl: (address, secret) =>
+    `body='{"hello": "world"}' id="msg_$(date +%s)" now="$(date +%s)"
+key="$(printf %s '${secret.slice('whsec_'.length)}' | base64 -d | od -An -v -tx1 | tr -d ' \\n')"
+signature="$(printf %s "$id.$now.$body" |
+  openssl dgst -sha256 -mac HMAC -macopt "hexkey:$key" -binary | base64)"
+curl -X POST '${address}' -H 'Content-Type: application/json' -d "$body" \\
+  -H "webhook-id: $id" -H "webhook-timestamp: $now" -H "webhook-signature: v1,$signature"`,
+  Python: (address, secret) =>
+    `import base64, hashlib, hmac, json, time, urllib.request, uuid
+
+body = json.dumps({"hello": "world"}).encode()
+message, now = f"msg_{uuid.uuid4().hex}", str(int(time.time()))
+key = base64.b64decode("${secret}".removeprefix("whsec_"))
+mac = hmac.new(key, f"{message}.{now}.".encode() + body, hashlib.sha256).digest()
+headers = {
+    "Content-Type": "application/json",
+    "webhook-id": message,
+    "webhook-timestamp": now,
+    "webhook-signature": "v1," + base64.b64encode(mac).decode(),
+}
+request = urllib.request.Request("${address}", data=body, headers=headers)
+print(urllib.request.urlopen(request).read().decode())`,
+  JavaScript: (address, secret) =>
+    `import { createHmac, randomUUID } from 'node:crypto';
+
+const body = JSON.stringify({ hello: 'world' });
+const [id, now] = [\`msg_\${randomUUID()}\`, String(Math.floor(Date.now() / 1000))];
+const key = Buffer.from('${secret}'.slice('whsec_'.length), 'base64');
+const mac = createHmac('sha256', key).update(\`\${id}.\${now}.\${body}\`).digest('base64');
+const answer = await fetch('${address}', {
+  method: 'POST',
+  headers: {
+    'Content-Type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': now,
+    'webhook-signature': \`v1,\${mac}\`,
+  },
+  body,
+});
+console.log(await answer.json());`,
+};
+
+/** @param secret what calls are signed with; null where they are not */
+export function sampleOf(language: SampleLanguage, address: string, secret: string | null): string {
+  return secret === null ? plain[language](address) : signed[language](address, secret);
+}
