@@ -1,4 +1,5 @@
 /** When backups are made by themselves (contract §3, "Backup"). */
+import { dueAfter } from '#domain/schedule/due-times.ts';
 import { definitionProblem, type ScheduleDefinition } from '#domain/schedule/schedule.ts';
 
 export interface BackupSchedule {
@@ -23,6 +24,33 @@ export function backupScheduleProblem(schedule: BackupSchedule): string | undefi
   // The zone is checked also where nothing is due.
   return definitionProblem(definitionOf({ cron: '0 0 * * *', ...withCron(schedule) }))?.detail;
 }
+
+/** When the next backup is due after `now`; `undefined` for never. */
+export function nextBackupDue(schedule: BackupSchedule, now: Date): Date | undefined {
+  const { cron } = schedule;
+  return cron === null ? undefined : dueAfter(definitionOf({ ...schedule, cron }), now, now);
+}
+
+/** The last time after `since` and up to `now` that a backup was due; `undefined` for none. What was missed before
+ *  it is not made up for. */
+export function lastBackupDue(schedule: BackupSchedule, since: Date, now: Date): Date | undefined {
+  const { cron } = schedule;
+  if (cron === null) return undefined;
+  const definition = definitionOf({ ...schedule, cron });
+  // From ever further back, so that a long sleep costs no more than a short one.
+  for (let backMs = minuteMs; ; backMs *= 8) {
+    const fromMs = Math.max(since.getTime(), now.getTime() - backMs);
+    let found: Date | undefined;
+    let next = dueAfter(definition, since, new Date(fromMs));
+    while (next !== undefined && next <= now) {
+      found = next;
+      next = dueAfter(definition, since, next);
+    }
+    if (found !== undefined || fromMs === since.getTime()) return found;
+  }
+}
+
+const minuteMs = 60_000;
 
 function withCron({ cron, ...rest }: BackupSchedule) {
   return cron === null ? rest : { ...rest, cron };

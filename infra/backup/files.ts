@@ -3,6 +3,9 @@
 import { objectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { parseJson, type BackupSummary, type WrappedKey } from './format.ts';
+import { tarEnd, tarHeader, tarPadding } from './tar.ts';
+
+export const backupsPrefix = 'backups/';
 
 const summaryName = 'backup.json';
 const keysName = 'keys.json';
@@ -50,6 +53,20 @@ export async function saveKeys(
   await objects.put(keysKey(backupId), jsonBytes(keys));
 }
 
+/** Removes every part. What is said of it goes first, so that a rest is never taken for a backup. */
+export async function removeBackup(objects: ObjectStore, backupId: string): Promise<void> {
+  await objects.delete(summaryKey(backupId));
+  await objects.delete(archiveKey(backupId));
+  await objects.delete(keysKey(backupId));
+}
+
+/** Ids of the folders there are, whole backups or not. */
+export async function storedBackups(objects: ObjectStore): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for await (const { key } of objects.list(backupsPrefix)) found.add(key.split('/')[1] ?? '');
+  return [...found];
+}
+
 /** A backup in the object store; undefined where there is none. */
 export async function storedBackup(
   objects: ObjectStore,
@@ -65,6 +82,31 @@ export async function storedBackup(
       if (chunks === undefined) throw new Error(`the archive of backup ${backupId} is missing`);
       return chunks;
     },
+  };
+}
+
+/** The whole backup as one file, as it is downloaded: an archive of its three parts. */
+export async function downloadOf(
+  source: BackupSource,
+): Promise<{ readonly sizeBytes: number; readonly chunks: AsyncIterable<Uint8Array> }> {
+  const small = [
+    { name: summaryName, content: jsonBytes(source.summary) },
+    { name: keysName, content: jsonBytes(source.keys) },
+  ];
+  const { sizeBytes: archiveBytes } = source.summary;
+  const heads = small.map(({ name, content }) =>
+    Buffer.concat([tarHeader(name, content.length), content, tarPadding(content.length)]),
+  );
+  const before = Buffer.concat([...heads, tarHeader(archiveName, archiveBytes)]);
+  const after = Buffer.concat([tarPadding(archiveBytes), tarEnd]);
+  const archive = await source.archive();
+  return {
+    sizeBytes: before.length + archiveBytes + after.length,
+    chunks: (async function* () {
+      yield before;
+      yield* archive;
+      yield after;
+    })(),
   };
 }
 

@@ -12,6 +12,7 @@ import {
   channel,
   delivery,
   notice,
+  backup,
   notificationRule,
   webhook,
   deeds,
@@ -33,6 +34,7 @@ let chainId: string;
 let notificationId: string;
 let channelId: string;
 let ruleId: string;
+let backupId: string;
 let toldId: string;
 let deliveryId: string;
 let userId: string;
@@ -48,6 +50,7 @@ beforeAll(async () => {
   ({ id: userId } = (await platform.admin.get('/api/v1/auth/me')).json as { id: string });
   channelId = await channel(platform.admin);
   ruleId = await notificationRule(platform.admin, channelId);
+  backupId = await backup(platform);
   toldId = await delivery(platform.admin, channelId);
   hook = await webhook(platform.admin, scriptId);
   const { id: sourceId } = await script(platform.admin, { group_id: groups.bots });
@@ -72,6 +75,7 @@ const address = (path: string, id = '') =>
     .replace('{notification_id}', id || notificationId)
     .replace('{channel_id}', id || channelId)
     .replace('{rule_id}', id || ruleId)
+    .replace('{backup_id}', id || backupId)
     .replace('{notification_delivery_id}', id || toldId)
     .replace('{delivery_id}', id || deliveryId)
     .replace('{user_id}', id || userId)

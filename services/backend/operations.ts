@@ -16,6 +16,8 @@ import { groupOperations } from './routes/groups.ts';
 import { hookOperations } from './routes/call-webhook.ts';
 import { logOperations } from './routes/logs.ts';
 import { mcpOperations } from './routes/mcp.ts';
+import { backupOperations } from './routes/backups.ts';
+import { backupScheduleOperations } from './routes/backup-schedule.ts';
 import { channelOperations } from './routes/channels.ts';
 import { deliveryOperations } from './routes/deliveries.ts';
 import { ruleOperations } from './routes/rules.ts';
@@ -102,6 +104,8 @@ export const operations: readonly Operation[] = [
   ...dashboardOperations,
   ...triggerOperations,
   ...retentionOperations,
+  ...backupScheduleOperations,
+  ...backupOperations,
   ...configurationOperations,
   ...webhookOperations,
   ...webhookDeliveryOperations,

@@ -14,6 +14,7 @@ import {
   finishRun,
   groups,
   notice,
+  backup,
   notificationRule,
   run,
   someone,
@@ -141,6 +142,8 @@ test('given all read models dropped, when they are made anew, then every answer 
   await notice(platform, scripts[0] ?? '');
   const channelId = await channel(platform.admin);
   const ruleId = await notificationRule(platform.admin, channelId);
+  const backupId = await backup(platform);
+  await done('PUT', '/backups/schedule', { cron: '0 3 * * *', keep: 3 });
   const deliveryId = await delivery(platform.admin, channelId);
   await done('PATCH', `/notifications/channels/${channelId}`, { name: 'changed' });
   await done('PATCH', `/notifications/rules/${ruleId}`, { enabled: false });
@@ -153,6 +156,7 @@ test('given all read models dropped, when they are made anew, then every answer 
     name: ['TOKEN'],
     channel: [channelId],
     rule: [ruleId],
+    backup: [backupId],
     delivery: [deliveryId],
   });
   expect(asked.length).toBeGreaterThan(60);

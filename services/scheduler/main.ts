@@ -1,5 +1,6 @@
 /** The scheduler: whatever has to happen without anybody asking for it at that moment. */
 import type { EventType } from '#domain/aggregates.ts';
+import type { BackupId } from '#domain/kernel/ids.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { reactions } from '#domain/reactions/registry.ts';
 import { HeadSigner } from '#infra/audit/head-signer.ts';
@@ -31,10 +32,13 @@ import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { startLoop, type Loop, type LoopOptions } from '#services/shared/loop.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
+import { askForRestore } from '#services/shared/restore-request.ts';
+import { version } from '#services/shared/version.ts';
 import { purgeScripts } from './housekeeping/purges.ts';
 import { removeOutdated } from './housekeeping/retention.ts';
 import { DeliverySender } from './deliveries/sender.ts';
 import { keepBotsAlive } from './keep-alive.ts';
+import { BackupKeeper } from './backups/keeper.ts';
 import { signNewestEntry } from './audit-heads.ts';
 import { endLostRuns } from './lost-runs.ts';
 import { schedulerMetrics } from './metrics.ts';
@@ -52,6 +56,7 @@ const dataKeysAtOnce = 1_000;
 const purgeMs = 60_000;
 const headsMs = 5 * 60_000;
 const marksMs = 10_000;
+const backupsMs = 10_000;
 const answersKeptMs = 24 * 60 * 60_000;
 const deliveriesKeptMs = 30 * 24 * 60 * 60_000;
 const noticesKeptMs = 90 * 24 * 60 * 60_000;
@@ -59,6 +64,13 @@ const noticesAtOnce = 1_000;
 
 /** After which what was held may run; a look once a second finds what time alone brings. */
 const mayRun: readonly EventType[] = ['ScriptEnabled', 'ScriptRestored', 'TriggersResumed'];
+const asksForBackups: readonly EventType[] = [
+  'BackupStarted',
+  'BackupCheckRequested',
+  'BackupDeleted',
+  'BackupScheduleChanged',
+  'RestoreRequested',
+];
 const saves: readonly EventType[] = [
   'ScriptCreated',
   'ScriptChanged',
@@ -74,14 +86,19 @@ await runProcess('scheduler', async (_signal, logger) => {
     'secretMasterKey',
     'secretMasterKeyOther',
     'allowPrivateTargets',
+    'backupKey',
+    'dataDir',
+    'edition',
     'bind',
     'schedulerHealthPort',
     ...objectStoreSettings,
   ]);
-  const platform = await openPlatform({ ...config, name: 'scheduler', connections: 4, logger });
+  const platform = await openPlatform({ ...config, name: 'scheduler', connections: 6, logger });
   const signer = new HeadSigner(config.auditKey);
+  const objects = await openObjectStore(config);
   const duties = [
-    ...startDuties(platform, await openObjectStore(config), signer, logger),
+    ...startDuties(platform, objects, signer, logger),
+    startBackups(platform, objects, config, logger),
     startSending(platform, config, logger),
     ...(await startFeeding(platform, logger)),
   ];
@@ -174,6 +191,33 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
       await removeMissesOfDeleted(pool);
     }),
   ];
+}
+
+/** Backups. In the minimal edition the supervisor restores them. */
+function startBackups(
+  { database, reads, bus, commands, ids, clock }: Platform,
+  objects: ObjectStore,
+  { backupKey: key, dataDir, edition }: Pick<Settings, 'backupKey' | 'dataDir' | 'edition'>,
+  logger: Logger,
+): Loop {
+  const { pool } = database;
+  const handOver =
+    edition === 'minimal' ? (id: BackupId) => askForRestore(dataDir, { backupId: id }) : undefined;
+  const keeper = new BackupKeeper(
+    { pool, reads, objects, commands, ids, clock, key, version, handOver, logger },
+    housekeepingMs,
+  );
+  const keeping = startLoop({
+    name: 'backups',
+    everyMs: backupsMs,
+    logger,
+    runOnce: (signal) => keeper.runOnce(signal),
+  });
+  bus.subscribe('events', ({ types }) => {
+    if (types?.includes('BackupDeleted') === true) keeper.tidySoon();
+    if (types === undefined || asksForBackups.some((type) => types.includes(type))) keeping.wake();
+  });
+  return keeping;
 }
 
 /** Deliveries of notifications. */

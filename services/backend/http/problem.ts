@@ -14,6 +14,7 @@ type EdgeCode =
   | 'malformed_json'
   | 'params_removed'
   | 'rate_limited'
+  | 'restore_by_operator'
   | 'storage_full'
   | 'unauthenticated'
   | 'unavailable'
@@ -50,6 +51,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   not_found: { status: 404, title: 'Not found' },
   params_removed: { status: 409, title: 'The parameters are no longer kept' },
   payload_too_large: { status: 413, title: 'The body is too large' },
+  restore_by_operator: { status: 409, title: 'An operator restores it' },
   rate_limited: { status: 429, title: 'Too many requests' },
   run_fenced: { status: 409, title: 'The run belongs to another runtime' },
   run_not_active: { status: 409, title: 'The run is not active' },

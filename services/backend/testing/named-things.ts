@@ -4,6 +4,7 @@ import { known, parseCommandId, parseSessionId, parseUserId } from '#domain/kern
 import type { Operation } from '../http/operation.ts';
 import {
   apiToken,
+  backup,
   chain,
   channel,
   delivery,
@@ -116,6 +117,7 @@ const makers: Readonly<Record<string, Make>> = {
   notification_id: async (platform, { groupId }) =>
     await notice(platform, await scriptIn(platform, groupId)),
   channel_id: async ({ admin }) => await channel(admin),
+  backup_id: async (platform) => await backup(platform),
   rule_id: async ({ admin }) => await notificationRule(admin, await channel(admin)),
   notification_delivery_id: async (platform) => {
     const id = await delivery(platform.admin, await channel(platform.admin));

@@ -2,12 +2,15 @@
 import type { Role } from '#domain/kernel/actor.ts';
 import {
   known,
+  parseBackupId,
   parseCommandId,
   parseDeliveryId,
   parseNoticeId,
   parseRunId,
   parseScriptId,
 } from '#domain/kernel/ids.ts';
+import { backupContent } from '#domain/testing/samples.ts';
+import { archiveKey, saveSummary } from '#infra/backup/files.ts';
 import type { Command, Recorded } from '#domain/aggregates.ts';
 import type { PostNotice } from '#domain/notice/commands.ts';
 import { noTotals } from '#domain/run/run.ts';
@@ -91,6 +94,25 @@ export async function channel(owner: TestClient, body: object = {}): Promise<str
   const made = await owner.post('/api/v1/notifications/channels', wanted);
   expect(made.status, made.text).toBe(201);
   return (made.json as { id: string }).id;
+}
+
+/** A backup that is complete, of three bytes. @returns its id */
+export async function backup({ services }: TestBackend): Promise<string> {
+  const { commands, ids, objects } = services;
+  const backupId = known(parseBackupId, ids.next());
+  const content = backupContent({ sizeBytes: 3 });
+  await objects.put(archiveKey(backupId), Buffer.from('tar'));
+  await saveSummary(objects, { format: 1, backupId, ...content });
+  for (const command of [
+    { type: 'StartBackup', backupId, kind: content.kind },
+    { type: 'FinishBackup', backupId, content },
+  ] as const) {
+    const commandId = known(parseCommandId, ids.next());
+    const actor = { kind: 'system', name: 'scheduler' } as const;
+    const context = { commandId, actor, ip: null, correlationId: backupId, causationId: null };
+    await commands.execute(command, context);
+  }
+  return backupId;
 }
 
 /** Has everything that fails told by a channel. @returns the rule's id */

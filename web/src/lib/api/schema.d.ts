@@ -2130,6 +2130,148 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/backups/schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * When backups are made by themselves, and how many are kept
+         * @description Needs the right `backups.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["getBackupSchedule"];
+        /**
+         * Set when backups are made by themselves, and how many are kept
+         * @description What is not named stays. Of due times that were slept through, one backup is made. Only backups that the schedule made are removed.
+         *
+         *     Needs the right `backups.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        put: operations["changeBackupSchedule"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List backups, newest first
+         * @description Needs the right `backups.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["listBackups"];
+        put?: never;
+        /**
+         * Make a backup
+         * @description Of one moment, while everything goes on: all events, and what belongs to them. It is encrypted where `ORCH_BACKUP_KEY` is set.
+         *
+         *     Needs the right `backups.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        post: operations["makeBackup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backups/{backup_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what is known of a backup
+         * @description Needs the right `backups.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["getBackup"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a backup for good
+         * @description Needs the right `backups.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        delete: operations["deleteBackup"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backups/{backup_id}/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a backup as one file
+         * @description An archive that `node services/cli/main.ts backup restore` takes. Secrets in it can be read with the master key alone.
+         *
+         *     Needs the right `backups.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["downloadBackup"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backups/{backup_id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read all of a backup, and compare it with what was written
+         * @description What is wrong with it is in `problem` then; else `verified_at` is new.
+         *
+         *     Needs the right `backups.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        post: operations["verifyBackup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backups/{backup_id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put a backup in the place of all there is
+         * @description What happened after it was made is lost. The service stops, is restored whole or not at all, and starts again; everybody signs in anew. Where the services are not supervised, an operator does it by the command line.
+         *
+         *     Needs the right `backups.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        post: operations["restoreBackup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/system/config": {
         parameters: {
             query?: never;
@@ -4835,6 +4977,83 @@ export interface components {
             samples_days?: number | null;
             artifacts_days?: number | null;
             payloads_days?: number | null;
+        };
+        /**
+         * BackupSchedule
+         * @example {
+         *       "cron": "0 3 * * *",
+         *       "timezone": "Europe/Berlin",
+         *       "keep": 7,
+         *       "next_at": "2026-11-21T02:31:00.000Z",
+         *       "changed_at": "2026-11-21T02:31:00.000Z",
+         *       "changed_by": "ada@example.com"
+         *     }
+         */
+        BackupSchedule: {
+            cron: string | null;
+            timezone: string;
+            /** @description Of the backups that it made, so many are kept; older ones go. */
+            keep: number;
+            next_at: string | null;
+            changed_at: string | null;
+            changed_by: string | null;
+        };
+        /** BackupScheduleChange */
+        BackupScheduleChange: {
+            cron?: string | null;
+            timezone?: string;
+            /** @description Of the backups that it made, so many are kept; older ones go. */
+            keep?: number;
+        };
+        /**
+         * Backup
+         * @example {
+         *       "id": "019aa3f5-4f66-7b5c-9d23-8293a4b5c6d7",
+         *       "status": "complete",
+         *       "kind": "manual",
+         *       "position": 4711,
+         *       "events": 4700,
+         *       "size_bytes": 1048576,
+         *       "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+         *       "encrypted": true,
+         *       "version": "0.1.13",
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "created_by": "ada@example.com",
+         *       "finished_at": "2026-11-21T02:31:00.000Z",
+         *       "verified_at": null,
+         *       "problem": null,
+         *       "progress": null,
+         *       "verifying": false,
+         *       "restoring": false
+         *     }
+         */
+        Backup: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {unknown} */
+            status: "running" | "complete" | "failed";
+            /** @enum {unknown} */
+            kind: "manual" | "scheduled" | "before_update";
+            position: number | null;
+            events: number | null;
+            size_bytes: number | null;
+            sha256: string | null;
+            encrypted: boolean | null;
+            version: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            finished_at: string | null;
+            verified_at: string | null;
+            problem: string | null;
+            progress: number | null;
+            verifying: boolean;
+            restoring: boolean;
+        };
+        /** BackupPage */
+        BackupPage: {
+            items: components["schemas"]["Backup"][];
+            next_cursor: string | null;
         };
         /** ConfigurationGroup */
         ConfigurationGroup: {
@@ -17828,6 +18047,829 @@ export interface operations {
             };
             /** @description `validation_failed` */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBackupSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The setting. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cron": "0 3 * * *",
+                     *       "timezone": "Europe/Berlin",
+                     *       "keep": 7,
+                     *       "next_at": "2026-11-21T02:31:00.000Z",
+                     *       "changed_at": "2026-11-21T02:31:00.000Z",
+                     *       "changed_by": "ada@example.com"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BackupSchedule"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeBackupSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cron": "0 3 * * *",
+                 *       "timezone": "Europe/Berlin",
+                 *       "keep": 7
+                 *     }
+                 */
+                "application/json": components["schemas"]["BackupScheduleChange"];
+            };
+        };
+        responses: {
+            /** @description The setting. */
+            200: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cron": "0 3 * * *",
+                     *       "timezone": "Europe/Berlin",
+                     *       "keep": 7,
+                     *       "next_at": "2026-11-21T02:31:00.000Z",
+                     *       "changed_at": "2026-11-21T02:31:00.000Z",
+                     *       "changed_by": "ada@example.com"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BackupSchedule"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listBackups: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    /** @description The next page: `rel="next"`. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f5-4f66-7b5c-9d23-8293a4b5c6d7",
+                     *           "status": "complete",
+                     *           "kind": "manual",
+                     *           "position": 4711,
+                     *           "events": 4700,
+                     *           "size_bytes": 1048576,
+                     *           "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                     *           "encrypted": true,
+                     *           "version": "0.1.13",
+                     *           "created_at": "2026-11-21T02:31:00.000Z",
+                     *           "created_by": "ada@example.com",
+                     *           "finished_at": "2026-11-21T02:31:00.000Z",
+                     *           "verified_at": null,
+                     *           "problem": null,
+                     *           "progress": null,
+                     *           "verifying": false,
+                     *           "restoring": false
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BackupPage"];
+                };
+            };
+            /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    makeBackup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body within 24 h give the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description On its way: ask again. */
+            202: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-4f66-7b5c-9d23-8293a4b5c6d7",
+                     *       "status": "complete",
+                     *       "kind": "manual",
+                     *       "position": 4711,
+                     *       "events": 4700,
+                     *       "size_bytes": 1048576,
+                     *       "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                     *       "encrypted": true,
+                     *       "version": "0.1.13",
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "created_by": "ada@example.com",
+                     *       "finished_at": "2026-11-21T02:31:00.000Z",
+                     *       "verified_at": null,
+                     *       "problem": null,
+                     *       "progress": null,
+                     *       "verifying": false,
+                     *       "restoring": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Backup"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `idempotency_key_reused` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getBackup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the backup.
+                 * @example 019aa3f5-4f66-7b5c-9d23-8293a4b5c6d7
+                 */
+                backup_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The backup. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-4f66-7b5c-9d23-8293a4b5c6d7",
+                     *       "status": "complete",
+                     *       "kind": "manual",
+                     *       "position": 4711,
+                     *       "events": 4700,
+                     *       "size_bytes": 1048576,
+                     *       "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                     *       "encrypted": true,
+                     *       "version": "0.1.13",
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "created_by": "ada@example.com",
+                     *       "finished_at": "2026-11-21T02:31:00.000Z",
+                     *       "verified_at": null,
+                     *       "problem": null,
+                     *       "progress": null,
+                     *       "verifying": false,
+                     *       "restoring": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Backup"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the backup.
+                 * @example 019aa3f5-4f66-7b5c-9d23-8293a4b5c6d7
+                 */
+                backup_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `backup_in_use` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    downloadBackup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the backup.
+                 * @example 019aa3f5-4f66-7b5c-9d23-8293a4b5c6d7
+                 */
+                backup_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    /** @description Always an attachment. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-tar": string;
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `backup_not_complete` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    verifyBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the backup.
+                 * @example 019aa3f5-4f66-7b5c-9d23-8293a4b5c6d7
+                 */
+                backup_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description On its way: ask again. */
+            202: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-4f66-7b5c-9d23-8293a4b5c6d7",
+                     *       "status": "complete",
+                     *       "kind": "manual",
+                     *       "position": 4711,
+                     *       "events": 4700,
+                     *       "size_bytes": 1048576,
+                     *       "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                     *       "encrypted": true,
+                     *       "version": "0.1.13",
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "created_by": "ada@example.com",
+                     *       "finished_at": "2026-11-21T02:31:00.000Z",
+                     *       "verified_at": null,
+                     *       "problem": null,
+                     *       "progress": null,
+                     *       "verifying": false,
+                     *       "restoring": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Backup"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `backup_not_complete` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restoreBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the backup.
+                 * @example 019aa3f5-4f66-7b5c-9d23-8293a4b5c6d7
+                 */
+                backup_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description On its way: ask again. */
+            202: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-4f66-7b5c-9d23-8293a4b5c6d7",
+                     *       "status": "complete",
+                     *       "kind": "manual",
+                     *       "position": 4711,
+                     *       "events": 4700,
+                     *       "size_bytes": 1048576,
+                     *       "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                     *       "encrypted": true,
+                     *       "version": "0.1.13",
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "created_by": "ada@example.com",
+                     *       "finished_at": "2026-11-21T02:31:00.000Z",
+                     *       "verified_at": null,
+                     *       "problem": null,
+                     *       "progress": null,
+                     *       "verifying": false,
+                     *       "restoring": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Backup"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `backup_not_complete`, `restore_by_operator` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,40 @@
+/** Who is at work on backups, and how far that is. */
+import type { Queryable } from '#infra/postgres/database.ts';
+import type pg from 'pg';
+
+const statements = {
+  lock: `SELECT pg_try_advisory_lock(hashtext('backups')) AS mine`,
+  unlock: `SELECT pg_advisory_unlock(hashtext('backups'))`,
+  note: `INSERT INTO backup_work (backup_id, share) VALUES ($1, $2)
+    ON CONFLICT (backup_id) DO UPDATE SET share = excluded.share, updated_at = now()`,
+  clear: `DELETE FROM backup_work WHERE backup_id = $1`,
+};
+
+/** Works while no other process does; the lock goes with the connection. @returns whether it did */
+export async function withBackupLock(pool: pg.Pool, work: () => Promise<void>): Promise<boolean> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    const { rows } = await client.query<{ mine: boolean }>(statements.lock);
+    if (rows[0]?.mine !== true) return false;
+    try {
+      await work();
+      return true;
+    } finally {
+      await client.query(statements.unlock).catch((error: unknown) => {
+        broken = new Error('the lock of backups could not be given back', { cause: error });
+      });
+    }
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** @param share that is done, from 0 to 1 */
+export async function noteWork(db: Queryable, backupId: string, share: number): Promise<void> {
+  await db.query(statements.note, [backupId, share]);
+}
+
+export async function clearWork(db: Queryable, backupId: string): Promise<void> {
+  await db.query(statements.clear, [backupId]);
+}

@@ -1,0 +1,39 @@
+import type { BackupId } from '#domain/kernel/ids.ts';
+import type { ReadModels } from '../projection.ts';
+import { statement } from '../statement.ts';
+import type { BackupScheduleTable, BackupsTable } from './table.ts';
+
+/** A backup, with the share that is done where it is being made or read. */
+export interface BackupRow extends BackupsTable {
+  readonly share: number | null;
+}
+
+const columns = `b.*, w.share FROM backups b LEFT JOIN backup_work w
+  ON w.backup_id = b.backup_id AND (b.status = 'running' OR b.checking)`;
+const one = statement<BackupRow>(`SELECT ${columns} WHERE b.backup_id = $1 AND NOT b.deleted`);
+const page = statement<BackupRow>(`SELECT ${columns}
+  WHERE NOT b.deleted AND ($1::uuid IS NULL OR b.backup_id < $1) ORDER BY b.backup_id DESC LIMIT $2`);
+
+/** One backup; `undefined` where there is none. */
+export async function findBackup(db: ReadModels, id: BackupId): Promise<BackupRow | undefined> {
+  return (await one(db, id))[0];
+}
+
+/** Newest first, from behind `after`; at most `limit`. */
+export async function listBackups(
+  db: ReadModels,
+  after: BackupId | undefined,
+  limit: number,
+): Promise<readonly BackupRow[]> {
+  return await page(db, after ?? null, limit);
+}
+
+/** All that were ever there, deleted ones too, in the order of their ids. */
+export async function allBackups(db: ReadModels): Promise<readonly BackupsTable[]> {
+  return await db.selectFrom('backups').selectAll().orderBy('backup_id').execute();
+}
+
+/** When backups are made by themselves; `undefined` where that was never set. */
+export async function backupSchedule(db: ReadModels): Promise<BackupScheduleTable | undefined> {
+  return await db.selectFrom('backup_schedule').selectAll().executeTakeFirst();
+}

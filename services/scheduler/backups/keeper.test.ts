@@ -1,0 +1,235 @@
+/** What becomes of backups that were asked for, that were found, and that are kept no longer. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { known, parseBackupId, type BackupId } from '#domain/kernel/ids.ts';
+import type { Commands } from '#domain/ports/commands.ts';
+import type { ObjectStore } from '#domain/ports/objects.ts';
+import { backupId, scriptId, userId } from '#domain/testing/ids.ts';
+import { readKeys, storedBackups } from '#infra/backup/files.ts';
+import { withBackupLock } from '#infra/backup/work.ts';
+import { openSample, type Sample } from '#infra/backup/testing/sample.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { findBackup, listBackups } from '#projections/backups/queries.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { BackupKeeper, type BackupKeeperParts } from './keeper.ts';
+
+const going = new AbortController().signal;
+const start = new Date('2026-03-01T00:00:00Z');
+
+let sample: Sample;
+let now: Date;
+let handedOver: BackupId[];
+beforeEach(async () => {
+  sample = await openSample();
+  now = start;
+  handedOver = [];
+});
+afterEach(() => sample.close());
+
+function keeper(changes: Partial<BackupKeeperParts> = {}): BackupKeeper {
+  const { platform, objects } = sample;
+  return new BackupKeeper(
+    {
+      pool: platform.pool,
+      reads: platform.reads,
+      objects,
+      commands: platform.commands,
+      ids: systemIds,
+      clock: { now: () => now },
+      key: undefined,
+      version: '0.1.13',
+      handOver: (id) => handedOver.push(id),
+      logger: { info: () => undefined, warn: () => undefined },
+      ...changes,
+    },
+    0,
+  );
+}
+
+/** The sample's objects, with another way to write streams. */
+function objectsWith(putStream: ObjectStore['putStream']): ObjectStore {
+  const { objects } = sample;
+  return {
+    put: (key, bytes) => objects.put(key, bytes),
+    putStream,
+    get: (key) => objects.get(key),
+    getStream: (key) => objects.getStream(key),
+    head: (key) => objects.head(key),
+    list: (prefix, options) => objects.list(prefix, options),
+    delete: (key) => objects.delete(key),
+  };
+}
+
+const asked = (number = 1) =>
+  sample.platform.accepted({ type: 'StartBackup', backupId: backupId(number), kind: 'manual' });
+const found = (id = backupId()) => findBackup(sample.platform.reads, id);
+const all = () => listBackups(sample.platform.reads, undefined, 100);
+const archiveOf = (id: string) => join(sample.folder, 'backups', id, 'backup.tar');
+
+describe('given a backup that was asked for', () => {
+  test('when it is made, then it is complete, and is what it says it is', async () => {
+    await asked();
+    await keeper().runOnce(going);
+    expect(await found()).toMatchObject({
+      status: 'complete',
+      problem: null,
+      share: null,
+      content: { events: 10, sizeBytes: readFileSync(archiveOf(backupId())).length },
+    });
+    await sample.platform.accepted({ type: 'CheckBackup', backupId: backupId() });
+    await keeper().runOnce(going);
+    expect(await found()).toMatchObject({ checking: false, problem: null });
+    expect((await found())?.verified_at).not.toBeNull();
+  });
+
+  test('when its maker dies half-way, then another makes it from its beginning', async () => {
+    await asked();
+    const dying = objectsWith(async (_key, chunks) => {
+      for await (const _ of chunks) throw stopped;
+      return 0;
+    });
+    const stopping = new AbortController();
+    const stopped = new Error('killed');
+    const making = keeper({ objects: dying }).runOnce(stopping.signal);
+    stopping.abort(stopped);
+    await expect(making).rejects.toThrow('killed');
+    expect(await found()).toMatchObject({ status: 'running' });
+    await keeper().runOnce(going);
+    expect(await found()).toMatchObject({ status: 'complete' });
+  });
+
+  test('when its maker dies before it says so, then it is not made again', async () => {
+    await asked();
+    const { commands } = sample.platform;
+    const deaf: Commands = {
+      execute: () => Promise.reject(new Error('killed')),
+      executeAll: (all) => commands.executeAll(all),
+      check: (all) => commands.check(all),
+    };
+    await expect(keeper({ commands: deaf }).runOnce(going)).rejects.toThrow('killed');
+    const made = readFileSync(archiveOf(backupId()));
+    now = new Date('2026-03-02T00:00:00Z');
+    await keeper().runOnce(going);
+    expect((await found())?.content?.finishedAt).toBe(start.toISOString());
+    expect(readFileSync(archiveOf(backupId()))).toEqual(made);
+  });
+
+  test('when there is no room for it, then it says why it failed, and nothing is left', async () => {
+    await asked();
+    const full = objectsWith(() => Promise.reject(new Error('no room to store object')));
+    await keeper({ objects: full }).runOnce(going);
+    expect(await found()).toMatchObject({
+      status: 'failed',
+      problem: 'It could not be written: no room to store object',
+    });
+    expect(await storedBackups(sample.objects)).toEqual([]);
+  });
+
+  test('when another scheduler is at it, then this one leaves it', async () => {
+    await asked();
+    await withBackupLock(sample.platform.pool, () => keeper().runOnce(going));
+    expect(await found()).toMatchObject({ status: 'running' });
+  });
+});
+
+describe('given a backup that is complete', () => {
+  beforeEach(async () => {
+    await asked();
+    await keeper().runOnce(going);
+  });
+
+  test('when a bit of it is another, then the check says where', async () => {
+    const bytes = readFileSync(archiveOf(backupId()));
+    bytes.writeUInt8(bytes.readUInt8(bytes.length / 2) ^ 1, bytes.length / 2);
+    writeFileSync(archiveOf(backupId()), bytes);
+    await sample.platform.accepted({ type: 'CheckBackup', backupId: backupId() });
+    await keeper().runOnce(going);
+    expect(await found()).toMatchObject({
+      status: 'complete',
+      verified_at: null,
+      problem: 'tables/payloads/00000001.ndjson.gz in it is damaged.',
+    });
+  });
+
+  test('when a data key is destroyed, then the backup is without it too', async () => {
+    expect(await readKeys(sample.objects, backupId())).toHaveLength(2);
+    await sample.platform.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [
+      scriptId(),
+    ]);
+    await keeper().runOnce(going);
+    const left = await readKeys(sample.objects, backupId());
+    expect(left.map((key) => key.key_id)).toEqual([userId()]);
+  });
+
+  test('when it is deleted, then nothing of it is left', async () => {
+    await sample.platform.accepted({ type: 'DeleteBackup', backupId: backupId() });
+    await keeper().runOnce(going);
+    expect([await found(), await storedBackups(sample.objects)]).toEqual([undefined, []]);
+  });
+
+  test('when it is gone from where backups are kept, then it is lost, and found when it is back', async () => {
+    const file = join(sample.folder, 'backups', backupId(), 'backup.json');
+    const kept = readFileSync(file);
+    const keys = readFileSync(file.replace('backup.json', 'keys.json'));
+    const archive = readFileSync(archiveOf(backupId()));
+    rmSync(join(sample.folder, 'backups'), { recursive: true });
+    await keeper().runOnce(going);
+    expect(await found()).toMatchObject({ status: 'failed' });
+    await sample.objects.put(`backups/${backupId()}/backup.tar` as never, archive);
+    await sample.objects.put(`backups/${backupId()}/keys.json` as never, keys);
+    await sample.objects.put(`backups/${backupId()}/backup.json` as never, kept);
+    await keeper().runOnce(going);
+    expect(await found()).toMatchObject({ status: 'complete', problem: null });
+  });
+
+  test('when it is to be restored, then that is handed over, or refused where nobody can', async () => {
+    await sample.platform.accepted({ type: 'RequestRestore', backupId: backupId() });
+    await keeper().runOnce(going);
+    expect(handedOver).toEqual([backupId()]);
+    await keeper({ handOver: undefined }).runOnce(going);
+    expect(await found()).toMatchObject({
+      restoring: false,
+      problem: 'Nobody here can stop the services: restore it by the command line.',
+    });
+  });
+});
+
+describe('given that backups are made every night and two are kept', () => {
+  beforeEach(async () => {
+    const changes = { cron: '0 3 * * *', timezone: 'Europe/Berlin', keep: 2 };
+    await sample.platform.accepted({ type: 'ChangeBackupSchedule', changes });
+  });
+
+  test('when it is time, then one is made, whoever looks how often', async () => {
+    now = new Date('2026-03-01T01:59:59Z');
+    await sample.platform.pool.query(`UPDATE backup_schedule SET changed_at = $1`, [start]);
+    await keeper().runOnce(going);
+    expect(await all()).toEqual([]);
+    now = new Date('2026-03-01T02:00:00Z');
+    await keeper().runOnce(going);
+    await keeper().runOnce(going);
+    expect(await all()).toMatchObject([{ kind: 'scheduled', status: 'complete' }]);
+  });
+
+  test('when a month was slept through, then one is made for all of it, and old ones go', async () => {
+    await sample.platform.pool.query(`UPDATE backup_schedule SET changed_at = $1`, [start]);
+    await asked();
+    for (const day of ['2026-03-02', '2026-03-03', '2026-04-04']) {
+      now = new Date(`${day}T12:00:00Z`);
+      await keeper().runOnce(going);
+    }
+    await keeper().runOnce(going);
+    const kinds = (await all()).map(({ kind }) => kind);
+    expect(kinds.toSorted()).toEqual(['manual', 'scheduled', 'scheduled']);
+    const scheduled = (await all()).filter(({ kind }) => kind === 'scheduled');
+    expect(scheduled.map(({ backup_id: id }) => timeOf(known(parseBackupId, id)))).toEqual([
+      '2026-04-04T01:00:00.000Z',
+      '2026-03-03T02:00:00.000Z',
+    ]);
+  });
+});
+
+/** When a scheduled one was due, from its id. */
+function timeOf(id: BackupId): string {
+  return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toISOString();
+}

@@ -1,0 +1,226 @@
+/** Makes, checks, finds and removes backups (contract §3, "Backup"): one scheduler of many at a time, each thing
+ *  from its beginning, so that one that died half-way is done again by the next. */
+import type { BackupCommand } from '#domain/backup/commands.ts';
+import {
+  inOrderOfTime,
+  known,
+  parseBackupId,
+  parseCommandId,
+  type BackupId,
+} from '#domain/kernel/ids.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import type { Commands } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import type { ObjectStore } from '#domain/ports/objects.ts';
+import { lastBackupDue } from '#domain/system/backup-schedule.ts';
+import { DamagedBackup } from '#infra/backup/damaged.ts';
+import { removeBackup, readSummary, storedBackup, storedBackups } from '#infra/backup/files.ts';
+import { dropDestroyedKeys } from '#infra/backup/keys.ts';
+import { makeBackup } from '#infra/backup/make.ts';
+import { contentOf } from '#infra/backup/restore.ts';
+import { verifyBackup } from '#infra/backup/read.ts';
+import { clearWork, noteWork, withBackupLock } from '#infra/backup/work.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import { allBackups, backupSchedule } from '#projections/backups/queries.ts';
+import type { BackupScheduleTable, BackupsTable } from '#projections/backups/table.ts';
+import type { Logger } from '#services/shared/logger.ts';
+import type pg from 'pg';
+
+/** Progress is worth a row no more often. */
+const tellEveryMs = 500;
+
+export interface BackupKeeperParts {
+  readonly pool: pg.Pool;
+  readonly reads: ReadModels;
+  readonly objects: ObjectStore;
+  readonly commands: Commands;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  /** What backups are encrypted with. Undefined: they are not. */
+  readonly key: Uint8Array | undefined;
+  /** The program's version. */
+  readonly version: string;
+  /** Hands a restore over to whoever can stop the services. Undefined: nobody here can. */
+  readonly handOver: ((backupId: BackupId) => void) | undefined;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+}
+
+export class BackupKeeper {
+  readonly #parts: BackupKeeperParts;
+  readonly #tidyEveryMs: number;
+  #tidyAtMs = 0;
+
+  /** @param tidyEveryMs how often it is looked what is stored */
+  constructor(parts: BackupKeeperParts, tidyEveryMs: number) {
+    this.#parts = parts;
+    this.#tidyEveryMs = tidyEveryMs;
+  }
+
+  /** Has what is stored compared with what is known at the next round. */
+  tidySoon(): void {
+    this.#tidyAtMs = 0;
+  }
+
+  /** One round; nothing where another scheduler is at it. */
+  async runOnce(signal: AbortSignal): Promise<void> {
+    await withBackupLock(this.#parts.pool, async () => {
+      const { reads, clock } = this.#parts;
+      const schedule = await backupSchedule(reads);
+      const known = await allBackups(reads);
+      if (schedule !== undefined) await this.#startDue(schedule, known);
+      for (const row of await allBackups(reads)) {
+        signal.throwIfAborted();
+        if (row.status === 'running' && !row.deleted) await this.#make(row, signal);
+        if (row.checking) await this.#check(row, signal);
+        if (row.restoring) await this.#handOver(row);
+      }
+      if (schedule !== undefined) await this.#dropOld(schedule.keep);
+      const now = clock.now().getTime();
+      if (now - this.#tidyAtMs < this.#tidyEveryMs) return;
+      await this.#tidy(signal);
+      this.#tidyAtMs = now;
+    });
+  }
+
+  /** The id follows from the due time, so that each makes one backup, whoever looks how often. */
+  async #startDue(schedule: BackupScheduleTable, known: readonly BackupsTable[]): Promise<void> {
+    const { clock, ids } = this.#parts;
+    const due = lastBackupDue(schedule, schedule.changed_at, clock.now());
+    if (due === undefined) return;
+    const id = inOrderOfTime(ids.derived('scheduled backup', due.toISOString()), due);
+    if (known.some((row) => row.backup_id === id)) return;
+    await this.#execute({ type: 'StartBackup', backupId: backupId(id), kind: 'scheduled' });
+  }
+
+  async #make(row: BackupsTable, signal: AbortSignal): Promise<void> {
+    const { pool, objects, key, version, clock, logger } = this.#parts;
+    const id = backupId(row.backup_id);
+    const request = {
+      backupId: id,
+      kind: row.kind,
+      createdAt: row.created_at,
+      now: () => clock.now(),
+    };
+    const onProgress = this.#teller(id);
+    try {
+      // One whose maker died when all but the word of it was done is not made again.
+      const summary =
+        (await readSummary(objects, id)) ??
+        (await makeBackup({ pool, objects, key, version, onProgress }, request, signal));
+      await this.#execute({ type: 'FinishBackup', backupId: id, content: contentOf({ summary }) });
+      logger.info({ backupId: id, sizeBytes: summary.sizeBytes }, 'a backup was made');
+    } catch (error) {
+      if (signal.aborted) throw error;
+      logger.warn({ backupId: id, error }, 'a backup could not be made');
+      await this.#execute({ type: 'FailBackup', backupId: id, reason: sentenceOf(error) });
+    } finally {
+      await clearWork(pool, id);
+    }
+  }
+
+  async #check(row: BackupsTable, signal: AbortSignal): Promise<void> {
+    const { pool, logger } = this.#parts;
+    const id = backupId(row.backup_id);
+    try {
+      const problem = await this.#problemOf(id, signal);
+      if (problem !== null) logger.warn({ backupId: id, problem }, 'a backup is damaged');
+      await this.#execute({ type: 'RecordCheck', backupId: id, problem });
+    } finally {
+      await clearWork(pool, id);
+    }
+  }
+
+  async #problemOf(id: BackupId, signal: AbortSignal): Promise<string | null> {
+    const { objects, key } = this.#parts;
+    const tell = this.#teller(id);
+    try {
+      const source = await storedBackup(objects, id);
+      if (source === undefined) return 'It is not where backups are kept.';
+      const { sizeBytes } = source.summary;
+      const onRead = async (bytes: number) => {
+        signal.throwIfAborted();
+        await tell(bytes / Math.max(1, sizeBytes));
+      };
+      await verifyBackup(source, { key, onRead });
+      return null;
+    } catch (error) {
+      if (error instanceof DamagedBackup) return error.message;
+      throw error;
+    }
+  }
+
+  async #handOver(row: BackupsTable): Promise<void> {
+    const id = backupId(row.backup_id);
+    const { handOver } = this.#parts;
+    if (handOver !== undefined) return handOver(id);
+    const reason = 'Nobody here can stop the services: restore it by the command line.';
+    await this.#execute({ type: 'FailRestore', backupId: id, reason });
+  }
+
+  async #dropOld(keep: number): Promise<void> {
+    const own = (await allBackups(this.#parts.reads)).filter(
+      (row) => row.kind === 'scheduled' && row.status === 'complete' && !row.deleted,
+    );
+    for (const row of own.slice(0, Math.max(0, own.length - keep))) {
+      await this.#execute({ type: 'DeleteBackup', backupId: backupId(row.backup_id) });
+      this.tidySoon();
+    }
+  }
+
+  /** Brings what is stored and what is known together: a restore takes the history back, and disks are changed. */
+  async #tidy(signal: AbortSignal): Promise<void> {
+    const { objects, pool, reads } = this.#parts;
+    const rows = new Map((await allBackups(reads)).map((row) => [row.backup_id, row]));
+    const whole = new Set<string>();
+    for (const text of await storedBackups(objects)) {
+      signal.throwIfAborted();
+      const id = parseBackupId(text);
+      if (id === undefined) continue;
+      const row = rows.get(id);
+      if (row?.status === 'running' && !row.deleted) continue;
+      const summary = row?.deleted === true ? undefined : await readSummary(objects, id);
+      if (summary === undefined) {
+        await removeBackup(objects, id);
+        continue;
+      }
+      whole.add(id);
+      await dropDestroyedKeys(pool, objects, id);
+      if (row?.status !== 'complete') {
+        await this.#execute({ type: 'FindBackup', backupId: id, content: contentOf({ summary }) });
+      }
+    }
+    for (const row of rows.values()) {
+      if (row.status !== 'complete' || row.deleted || whole.has(row.backup_id)) continue;
+      await this.#execute({ type: 'LoseBackup', backupId: backupId(row.backup_id) });
+    }
+  }
+
+  #teller(id: BackupId): (share: number) => Promise<void> {
+    let toldMs = -Infinity;
+    return async (share) => {
+      if (performance.now() - toldMs < tellEveryMs) return;
+      toldMs = performance.now();
+      await noteWork(this.#parts.pool, id, share);
+    };
+  }
+
+  async #execute(command: BackupCommand): Promise<void> {
+    const { commands, ids } = this.#parts;
+    await commands.execute(command, {
+      commandId: known(parseCommandId, ids.next()),
+      actor: { kind: 'system', name: 'scheduler' },
+      ip: null,
+      correlationId: command.backupId,
+      causationId: null,
+    });
+  }
+}
+
+function backupId(text: string): BackupId {
+  return known(parseBackupId, text);
+}
+
+function sentenceOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return `It could not be written: ${text}`;
+}
