@@ -7,7 +7,7 @@ import { Bench, until } from './testing/bench.ts';
 
 const platform = fileURLToPath(new URL('../python', import.meta.url));
 
-/** What is wanted after each step: `taken` or `look`, at a time in seconds. */
+/** After each step, `taken` or `look` at a time in seconds: how many are wanted, and whether at once. */
 async function wantedAfter(steps: readonly (readonly ['taken' | 'look', number])[]) {
   const program = `
 import json, sys
@@ -15,7 +15,7 @@ from sandbox.demand import Demand
 demand, wanted = Demand(1, 3), []
 for step, now in json.loads(sys.argv[1]):
     getattr(demand, step)(now)
-    wanted.append(demand.wanted)
+    wanted.append([demand.wanted, demand.is_due(now)])
 print(json.dumps(wanted))`;
   const python = process.env['ORCH_PYTHON'] ?? 'python3';
   const { stdout } = await promisify(execFile)(python, ['-c', program, JSON.stringify(steps)], {
@@ -24,11 +24,12 @@ print(json.dumps(wanted))`;
   return JSON.parse(stdout) as unknown;
 }
 
-test('runs that come now and then are given one spare, a burst of them more, up to a bound', async () => {
+test('runs that come now and then are given one spare when they are under way, a burst of them more at once, up to a bound', async () => {
   const seldom = await wantedAfter([
     ['taken', 10],
     ['taken', 10.2],
     ['taken', 10.4],
+    ['look', 10.5],
   ]);
   const burst = await wantedAfter([
     ['taken', 10],
@@ -38,7 +39,10 @@ test('runs that come now and then are given one spare, a burst of them more, up 
     ['look', 12.1],
     ['look', 12.2],
   ]);
-  expect({ seldom, burst }).toEqual({ seldom: [1, 1, 1], burst: [1, 2, 3, 3, 3, 1] });
+  const later = [1, false];
+  expect(seldom).toEqual([later, later, later, [1, true]]);
+  const atOnce = [2, 3, 3, 3, 1].map((wanted) => [wanted, true]);
+  expect(burst).toEqual([later, ...atOnce]);
 });
 
 test('a burst of runs is served whole, and what was kept for it goes in quiet', async () => {

@@ -1,9 +1,11 @@
-"""How many spares are worth having: more while runs come in quick succession, few in quiet."""
+"""How many spares are worth having, and when: more while runs come in quick succession, few in quiet."""
 
 from __future__ import annotations
 
 _BURST_SECONDS = 0.1
 _QUIET_SECONDS = 2.0
+# Making a spare would compete with the run that took the last one for the processors.
+_REST_SECONDS = 0.05
 
 
 class Demand:
@@ -13,6 +15,7 @@ class Demand:
         self._least = least
         self._most = max(least, most)
         self._taken_at = float("-inf")
+        self._made_at = float("-inf")
         self.wanted = least
 
     def taken(self, now: float) -> None:
@@ -20,9 +23,17 @@ class Demand:
         if now - self._taken_at < _BURST_SECONDS:
             self.wanted = min(self.wanted + 1, self._most)
         self._taken_at = now
+        self._made_at = now if self.wanted > self._least else now + _REST_SECONDS
+
+    def is_due(self, now: float) -> bool:
+        """Whether spares that are missing are to be made now, though nobody waits for one."""
+        return now >= self._made_at
 
     def wait_ms(self, now: float) -> "float | None":
-        """Until it is to be asked whether it has fallen; None where it cannot fall."""
+        """Until missing spares are due, or it is to be asked whether the demand has fallen; None where
+        neither will be."""
+        if not self.is_due(now):
+            return (self._made_at - now) * 1000
         if self.wanted == self._least:
             return None
         return max(0.0, (self._taken_at + _QUIET_SECONDS - now) * 1000)

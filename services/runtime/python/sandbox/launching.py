@@ -126,10 +126,15 @@ class Launcher:
         poller = select.poll()
         for fd in (self._wakeup, self._taken, self._kind.life_line):
             poller.register(fd, select.POLLIN)
+        listener = self._post.listener.fileno()
+        ready: Set[int] = set()
         serving = True
         while serving or self._supervisors or self._spares:
             if serving:
-                self._keep_spares()
+                if listener in ready or self._demand.is_due(time.monotonic()):
+                    self._keep_spares()
+                # Who comes while there is none is not to wait; else the spares hear them.
+                poller.register(listener, 0 if self._spares else select.POLLIN)
             ready = {fd for fd, _event in poller.poll(self._demand.wait_ms(time.monotonic()))}
             self._promote(_read_all(self._taken))
             self._demand.look(time.monotonic())
@@ -139,6 +144,7 @@ class Launcher:
             if serving and self._kind.life_line in ready and not os.read(self._kind.life_line, 4096):
                 serving = False
                 poller.unregister(self._kind.life_line)
+                poller.unregister(listener)
                 self._post.listener.close()
                 os.close(self._open)
 
