@@ -5,6 +5,7 @@ import { asyncProjections } from '#projections/registry.ts';
 import { sealedSecrets } from '#projections/secrets/queries.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asRuntime, groups, script, someone } from '../testing/people.ts';
+import { tablesWith } from '../testing/stored-text.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 
 const canary = 'canary-7f3a9c51e2';
@@ -215,26 +216,6 @@ describe('the value of a secret', () => {
     await platform.backend.settle();
     expect(platform.logged.lines.join('\n')).not.toContain(canary);
     const forms = [canary, Buffer.from(canary).toString('base64').slice(0, 20)];
-    expect(await tablesWith(forms)).toEqual([]);
+    expect(await tablesWith(platform.pool, forms)).toEqual([]);
   });
 });
-
-/** The tables of the database that hold one of the texts anywhere in a row. */
-async function tablesWith(texts: readonly string[]): Promise<readonly string[]> {
-  const { rows } = await platform.pool.query<{ name: string }>(
-    `SELECT quote_ident(table_name) AS name FROM information_schema.tables
-     WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`,
-  );
-  const found: string[] = [];
-  for (const { name } of rows) {
-    for (const text of texts) {
-      const hex = Buffer.from(text).toString('hex');
-      const hits = await platform.pool.query(
-        `SELECT 1 FROM ${name} t WHERE t::text LIKE $1 OR t::text LIKE $2 LIMIT 1`,
-        [`%${text}%`, `%${hex}%`],
-      );
-      if (hits.rowCount !== 0) found.push(name);
-    }
-  }
-  return found;
-}

@@ -1,7 +1,7 @@
 /** Notification channels on the wire. */
 import { channelKinds, chatServices, mailSecurities } from '#domain/channel/channel.ts';
 import Type from 'typebox';
-import { examples, Nullable, Page, Time, Uuid } from './common.ts';
+import { examples, Nullable, Page, Time, Uuid, OneLine } from './common.ts';
 
 const example = {
   id: examples.channelId,
@@ -15,7 +15,7 @@ const example = {
 };
 
 const strict = { additionalProperties: false } as const;
-const name = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
+const name = OneLine(100);
 const webAddress = Type.String({ maxLength: 2000, pattern: '^https?://[^\\s@]+$' });
 const mailAddress = Type.String({ maxLength: 320, pattern: '^[^@\\s<>]+@[^@\\s<>]+$' });
 const secret = Type.String({ minLength: 1, maxLength: 2000, pattern: '^\\S+$' });

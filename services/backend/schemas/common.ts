@@ -34,6 +34,15 @@ import { objectPrefix, parseObjectKey } from '#domain/ports/object-keys.ts';
 import Type, { type TSchema } from 'typebox';
 import type { PathParameter } from '../http/operation.ts';
 
+/** Characters that are no text, as a part of a pattern's set: they would move the cursor of a terminal. */
+export const control = '\\u0000-\\u001f\\u007f-\\u009f';
+
+/** Text that is shown in one line, and is not blank. */
+export function OneLine(maxLength: number) {
+  const pattern = `^(?=.*\\S)[^${control}]*$`;
+  return Type.String({ minLength: 1, maxLength, pattern });
+}
+
 const uuidPattern = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
 
 export const examples = {

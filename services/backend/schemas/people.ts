@@ -1,11 +1,15 @@
 /** People, groups and sign-ins on the wire. */
 import { roles } from '#domain/kernel/actor.ts';
 import Type from 'typebox';
-import { examples, Nullable, Page, Time, Uuid } from './common.ts';
+import { examples, Nullable, Page, Time, Uuid, OneLine, control } from './common.ts';
 
 export const RoleSchema = Type.Enum(roles, { title: 'Role' });
 
-const Email = Type.String({ minLength: 3, maxLength: 254, pattern: '^[^\\s@]+@[^\\s@]+$' });
+const Email = Type.String({
+  minLength: 3,
+  maxLength: 254,
+  pattern: `^[^\\s@${control}]+@[^\\s@${control}]+$`,
+});
 
 export const userExample = {
   id: examples.userId,
@@ -43,7 +47,7 @@ const password = Type.String({
   minLength: 8,
   description: 'At least 8 characters, at most 72 bytes of UTF-8.',
 });
-const personName = Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }));
+const personName = Type.Optional(OneLine(200));
 const groupIds = Type.Optional(Type.Array(Uuid(), { maxItems: 1000, uniqueItems: true }));
 
 export const NewUser = Type.Object(
@@ -166,7 +170,7 @@ export const Group = Type.Object(
   },
 );
 
-const groupName = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
+const groupName = OneLine(100);
 const groupColor = Type.String({ pattern: '^#[0-9a-f]{6}$' });
 const groupIcon = Type.String({
   pattern: '^[a-z][a-z0-9-]{0,49}$',

@@ -3,14 +3,14 @@ import { happenings } from '#domain/notification/notification.ts';
 import { noticeLevels } from '#domain/notice/events.ts';
 import { deliveryStatuses } from '#projections/deliveries/table.ts';
 import Type from 'typebox';
-import { examples, Nullable, Page, Time, Uuid } from './common.ts';
+import { examples, Nullable, Page, Time, Uuid, OneLine } from './common.ts';
 
 const strict = { additionalProperties: false } as const;
 const ids = (description: string, least = 0) =>
   Type.Array(Uuid(), { description, minItems: least, maxItems: 100, uniqueItems: true });
 
 const settings = {
-  name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+  name: OneLine(100),
   enabled: Type.Boolean({ default: true }),
   on: Type.Array(Type.Enum(happenings), { minItems: 1, uniqueItems: true }),
   failed_times: Type.Integer({

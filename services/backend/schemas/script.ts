@@ -2,7 +2,7 @@
 import { defaultLimits, defaultRetry, defaultSettings } from '#domain/script/settings.ts';
 import Type from 'typebox';
 import { templateIds } from '../templates/templates.ts';
-import { examples, Nullable, Page, Sha256, Time, Uuid } from './common.ts';
+import { examples, Nullable, Page, Sha256, Time, Uuid, OneLine } from './common.ts';
 import {
   entrypoint,
   environment,
@@ -19,7 +19,7 @@ import {
   tags,
 } from './script-settings.ts';
 
-const name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+const name = OneLine(200);
 const description = Type.String({ maxLength: 10_000 });
 
 const templateId = Type.Enum([...templateIds]);
@@ -184,7 +184,7 @@ export const ScriptArchive = Type.Object(
 /** What may be said of an archive beside it. */
 export const archiveQuery = Type.Object(
   {
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })),
+    name: Type.Optional(OneLine(200)),
     group_id: Type.Optional(Uuid('Default: `custom`, or your first group.')),
     entrypoint: Type.Optional(entrypoint),
   },

@@ -1,12 +1,12 @@
 /** API tokens on the wire. */
 import { scopes } from '#domain/kernel/rights.ts';
 import Type from 'typebox';
-import { examples, Nullable, Page, Time, Uuid } from './common.ts';
+import { examples, Nullable, Page, Time, Uuid, OneLine } from './common.ts';
 
 export const maxTokenDays = 3650;
 
 const ScopeSchema = Type.Enum(scopes, { title: 'Scope' });
-const name = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
+const name = OneLine(100);
 const scopeList = Type.Array(ScopeSchema, {
   minItems: 1,
   maxItems: scopes.length,

@@ -1,7 +1,7 @@
 /** Webhooks on the wire. */
 import { busyChoices, runStatuses } from '#domain/run/run.ts';
 import Type from 'typebox';
-import { examples, Nullable, Page, Time, Uuid } from './common.ts';
+import { examples, Nullable, Page, Time, Uuid, OneLine } from './common.ts';
 
 const example = {
   id: examples.webhookId,
@@ -15,7 +15,7 @@ const example = {
   last_called_at: null,
 };
 
-const name = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
+const name = OneLine(100);
 const settings = {
   name,
   enabled: Type.Boolean(),

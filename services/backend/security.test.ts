@@ -1,0 +1,264 @@
+/** What docs/security.md promises and no other test shows. */
+import { readFileSync } from 'node:fs';
+import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import { settings } from '#services/shared/settings.ts';
+import bcrypt from 'bcrypt';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { FrameLog } from './testing/frame-log.ts';
+import { apiToken, groups, run, script, someone, webhook } from './testing/people.ts';
+import { tablesWith } from './testing/stored-text.ts';
+import { administrator, startTestBackend, type TestBackend } from './testing/test-backend.ts';
+import { TestClient } from './testing/test-client.ts';
+import { bcryptPasswords } from './passwords.ts';
+import { openSession } from './routes/sign-in.ts';
+import { seed } from './seed.ts';
+
+const tokenKey = Buffer.from('0123456789abcdef0123456789abcdef');
+let platform: TestBackend;
+beforeAll(async () => {
+  platform = await startTestBackend({ tokenKey });
+});
+afterAll(() => platform.close());
+
+describe('given keys and passwords', () => {
+  test('when tokens were signed, then the key is in no table', async () => {
+    const forms = [
+      tokenKey.toString(),
+      tokenKey.toString('hex'),
+      tokenKey.toString('base64'),
+      tokenKey.toString('base64url'),
+    ];
+    expect(await tablesWith(platform.pool, forms)).toEqual([]);
+  });
+
+  test('when nobody chooses them, then there are none', async () => {
+    for (const name of ['secretMasterKey', 'tokenKey', 'auditKey'] as const) {
+      expect(settings[name]).not.toHaveProperty('fallback');
+    }
+    expect(settings.adminPassword.fallback?.({ dataDir: '' })).toBeUndefined();
+    const before = await platform.pool.query('SELECT user_id FROM users');
+    await seed(platform.services, undefined);
+    expect(await platform.pool.query('SELECT user_id FROM users')).toMatchObject({
+      rowCount: before.rowCount,
+    });
+  });
+
+  test('when a sign-in fails, then the same was done, whoever it was for', async () => {
+    const email = 'disabled@example.com';
+    const body = { email, password: 'a good password', role: 'viewer' };
+    const { id } = (await platform.admin.post('/api/v1/users', body)).json as { id: string };
+    await platform.admin.patch(`/api/v1/users/${id}`, { disabled: true });
+    const work = [
+      await workOf({ email: 'nobody@example.com', password: 'wrong' }),
+      await workOf({ ...administrator, password: 'wrong' }),
+      await workOf({ email, password: 'a good password' }),
+    ];
+    expect(work).toEqual(Array.from({ length: 3 }, () => ({ looks: 1, compares: 1 })));
+  });
+
+  test('when there is no hash, then one of the same cost is compared', async () => {
+    const passwords = bcryptPasswords(5);
+    const compare = vi.spyOn(bcrypt, 'compare');
+    await passwords.matches('x', await passwords.hash('y'));
+    expect(await passwords.matches('x', undefined)).toBe(false);
+    const rounds = compare.mock.calls.map(([, hash]) => bcrypt.getRounds(hash));
+    compare.mockRestore();
+    expect(rounds).toEqual([5, 5]);
+  });
+});
+
+/** How often a sign-in looks for a hash, and compares one. */
+async function workOf(body: { readonly email: string; readonly password: string }) {
+  const { services } = platform;
+  const work = { looks: 0, compares: 0 };
+  const counting = {
+    ...services,
+    database: {
+      query: ((text: string, values: unknown[]) => {
+        if (text.includes('FROM credentials')) work.looks += 1;
+        return services.database.query(text, values);
+      }) as typeof services.database.query,
+    },
+    passwords: {
+      ...services.passwords,
+      matches: async (password: string, hash: string | undefined) => {
+        work.compares += 1;
+        return await services.passwords.matches(password, hash);
+      },
+    },
+  };
+  const commandId = known(parseCommandId, services.ids.next());
+  const actor = { kind: 'anonymous' } as const;
+  const context = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
+  const call = { body, context, ip: '192.0.2.200', header: () => undefined };
+  expect(await openSession(call, counting)).toMatchObject({ code: 'unauthenticated' });
+  return work;
+}
+
+describe('given tokens of every kind', () => {
+  test('when they were used, well or badly, then none is in a log, a table, a metric or an answer', async () => {
+    const login = await platform.anonymous.post('/api/v1/auth/login', administrator);
+    const { access_token: access } = login.json as { access_token: string };
+    const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    const client = new TestClient(platform.origin, access);
+    const made = await client.post('/api/v1/auth/tokens', { name: 'ci', scopes: ['*'] });
+    const { token: api } = made.json as { token: string };
+    const { id } = await script(client);
+    const hook = await webhook(client, id, { signing: true });
+    const { ticket } = (await client.post('/api/v1/auth/ws-ticket')).json as { ticket: string };
+    const frames = new FrameLog(new WebSocket(`${platform.origin}/ws?token=${ticket}`));
+    await frames.until((all) => all.frames.length > 0);
+    const again = new FrameLog(new WebSocket(`${platform.origin}/ws?token=${ticket}`));
+    expect(await again.closed).toBe(4401);
+    frames.socket.terminate();
+    const refresh = platform.anonymous.with({ Cookie: cookie });
+    const next = await refresh.post('/api/v1/auth/refresh');
+    const renewed = (next.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    const answers = [
+      await new TestClient(platform.origin, api).get('/api/v1/scripts'),
+      await new TestClient(platform.origin, `${api}x`).get('/api/v1/scripts'),
+      await new TestClient(platform.origin, `${access}x`).get('/api/v1/scripts'),
+      await platform.anonymous.send('POST', `/hooks/${hook.token}`, 'x'),
+      await platform.anonymous.send('POST', `/hooks/${hook.token}x`, 'x'),
+      await client.get('/api/v1/webhooks'),
+      await client.get('/api/v1/auth/tokens'),
+      await client.get('/api/v1/audit?limit=200'),
+      await platform.anonymous.get('/metrics'),
+    ];
+    await platform.backend.settle();
+    const secretParts = [
+      access.split('.')[2] ?? '',
+      api.slice(5),
+      hook.token,
+      ticket,
+      cookie.split('.')[1] ?? '',
+      renewed.split('.')[1] ?? '',
+    ];
+    expect(secretParts.every((part) => part.length >= 22)).toBe(true);
+    const told = [...answers.map(({ text }) => text), ...platform.logged.lines].join('\n');
+    expect(secretParts.filter((part) => told.includes(part))).toEqual([]);
+    expect(await tablesWith(platform.pool, secretParts)).toEqual([]);
+  });
+
+  test('when the token of a webhook is made, then it has 128 random bits or more', async () => {
+    const { id } = await script(platform.admin);
+    const tokens = await Promise.all(
+      Array.from({ length: 20 }, async () => (await webhook(platform.admin, id)).token),
+    );
+    expect(new Set(tokens).size).toBe(20);
+    const lengths = tokens.map((one) => one.replace(/^[a-z]+_/, '').length);
+    // 6 bits each.
+    expect(Math.min(...lengths) * 6).toBeGreaterThanOrEqual(128);
+  });
+});
+
+describe('given a page of another site', () => {
+  const evil = { Origin: 'https://evil.example' };
+
+  test('when it asks whether it may ask, then nothing allows it', async () => {
+    const preflight = { ...evil, 'Access-Control-Request-Method': 'POST' };
+    for (const path of ['/api/v1/scripts', '/api/v1/auth/login', '/hooks/x', '/health']) {
+      const answer = await fetch(`${platform.origin}${path}`, {
+        method: 'OPTIONS',
+        headers: preflight,
+      });
+      const allowed = [...answer.headers.keys()].filter((name) =>
+        name.startsWith('access-control'),
+      );
+      expect([path, allowed]).toEqual([path, []]);
+    }
+  });
+
+  test('when it has the cookie sent along, then nothing is written', async () => {
+    const login = await platform.anonymous.post('/api/v1/auth/login', administrator);
+    const Cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    const client = platform.anonymous.with({ ...evil, Cookie });
+    // Nothing but a renewal takes the cookie, and that looks where it comes from.
+    expect((await client.post('/api/v1/scripts', { name: 'Evil' })).status).toBe(401);
+    expect((await client.post('/api/v1/auth/refresh')).status).toBe(403);
+    const socket = new WebSocket(`${platform.origin}/ws`, { headers: { ...evil, Cookie } });
+    expect(await new FrameLog(socket).closed).toBe(4401);
+  });
+});
+
+describe('given what a browser could take for a page', () => {
+  test('when it is downloaded, then it is an attachment of a type that is not guessed', async () => {
+    const { id } = await script(platform.admin, { name: '<script>alert(1)</script>' });
+    const files = `/api/v1/scripts/${id}/files`;
+    await platform.admin.putBytes(`${files}/page.html`, '<script>alert(1)</script>');
+    const runId = await run(platform.admin, id);
+    for (const path of [
+      `${files}/page.html`,
+      `/api/v1/scripts/${id}/export`,
+      `/api/v1/runs/${runId}/logs?format=text`,
+      '/api/v1/audit/export',
+      '/api/v1/system/config',
+    ]) {
+      const { headers } = await platform.admin.get(path);
+      expect([path, headers.get('content-disposition')]).toEqual([
+        path,
+        expect.stringMatching(/^attachment; filename=/),
+      ]);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('content-type')).not.toContain('text/html');
+    }
+  });
+});
+
+describe('given text with characters that move a cursor', () => {
+  test.each(['\u001b[2J', 'a\nb', 'a\rb', 'a\u0007', '\u009b1A', 'a\u0000', '\u007f'])(
+    'when %j is to be a name, then it is refused',
+    async (name) => {
+      const { id } = await script(platform.admin);
+      const { admin } = platform;
+      const answers = [
+        await admin.post('/api/v1/scripts', { name }),
+        await admin.patch(`/api/v1/scripts/${id}`, { name }),
+        await admin.post('/api/v1/groups', { name }),
+        await admin.post('/api/v1/webhooks', { script_id: id, name }),
+        await admin.post('/api/v1/auth/tokens', { name, scopes: ['*'] }),
+        await admin.post('/api/v1/users', {
+          email: 'x@example.com',
+          password: 'a good password',
+          role: 'viewer',
+          name,
+        }),
+        await admin.post('/api/v1/users', {
+          email: `a${name}@example.com`,
+          password: 'a good password',
+          role: 'viewer',
+        }),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 422));
+    },
+  );
+});
+
+describe('given a token with all scopes', () => {
+  test('when its owner is somebody of one group, then it is no more than they are', async () => {
+    const developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
+    const { client } = await apiToken(developer, ['*']);
+    const { id } = await script(platform.admin, { group_id: groups.bots });
+    expect((await client.get(`/api/v1/scripts/${id}`)).status).toBe(404);
+    expect((await client.get('/api/v1/users')).status).toBe(403);
+    const admin = await client.post('/api/v1/auth/tokens', { name: 'more', scopes: ['admin'] });
+    expect([admin.status, admin.json.code]).toEqual([403, 'forbidden']);
+  });
+});
+
+test('docs/security.md names tests that there are', () => {
+  const page = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8');
+  const rows = page
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && line.includes('.test.ts'));
+  expect(rows.length).toBeGreaterThan(40);
+  const lost = rows.flatMap((row) => {
+    const [path = '', ...names] = [...row.matchAll(/`([^`]+)`/g)]
+      .map(([, text = '']) => text)
+      .slice(-2);
+    const source = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+    return names.filter((name) => !source.includes(`'${name}'`)).map((name) => `${path}: ${name}`);
+  });
+  expect(lost).toEqual([]);
+});
