@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Fixture, type Supervisor } from './testing/fixture.ts';
 
 let fixture: Fixture;
@@ -120,10 +120,20 @@ describe('given an empty folder', () => {
 });
 
 describe('given everything is up', () => {
+  const earlier = new Fixture();
+  beforeAll(async () => {
+    await earlier.prepare();
+    const first = earlier.start();
+    await first.says('Dashboard');
+    await first.stop();
+  });
+  afterAll(() => earlier.remove());
+
   let supervisor: Supervisor;
   beforeEach(async () => {
+    fixture.takeDataOf(earlier);
     supervisor = fixture.start();
-    await supervisor.says('shown this once');
+    await supervisor.says('Dashboard');
   });
 
   test('when a service is killed, then it is started again, and again', async () => {

@@ -1,5 +1,5 @@
 /** A supervisor in a process of its own, with small services in place of the real ones. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -69,6 +69,12 @@ export class Fixture {
   write(name: (typeof names)[number], extra = ''): void {
     const port = ports[names.indexOf(name)] ?? 'httpPort';
     writeFileSync(join(this.folder, `${name}.ts`), program(port, extra));
+  }
+
+  /** Goes on with what another one has left: its first start is not waited for again. */
+  takeDataOf({ dataDir }: Fixture): void {
+    // With their owners: the database may be another user's.
+    execFileSync('cp', ['-a', dataDir, this.dataDir]);
   }
 
   #main(): string {
