@@ -133,4 +133,6 @@ install_packages
 [ -z "$web" ] || build_web
 [ $# -eq 0 ] && exit
 [ -z "${locked:-}" ] || exec 9>&-
+# What a process held, secrets among it, goes into no core file when it falls.
+ulimit -c 0
 exec "$@"

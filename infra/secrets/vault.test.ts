@@ -1,5 +1,10 @@
 /** What is sealed, and what can be opened, on the real table of keys. */
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Sealed } from '#domain/secret/events.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { openDatabase, type Database } from '#infra/postgres/database.ts';
 import { createTestDatabase } from '#infra/testing/database.ts';
@@ -11,9 +16,11 @@ const masterKey = randomBytes(32);
 let database: Database;
 let drop: () => Promise<void>;
 let vault: Vault;
+let serviceUrl: string;
 beforeAll(async () => {
   const created = await createTestDatabase();
   drop = created.drop;
+  serviceUrl = created.serviceUrl;
   database = openDatabase(created.serviceUrl, {
     connections: 3,
     applicationName: 'test',
@@ -122,6 +129,82 @@ describe('given a master key that takes the place of another', () => {
     await new Vault(database.pool, [masterKey, next], systemIds).rewrap();
     expect(await vault.open(place, sealed)).toBe('a value');
   });
+});
+
+describe('given a change of the master key that is killed midway', () => {
+  test('then every secret can be read all the while, and the next start ends it', async () => {
+    const [before, next] = [randomBytes(32), randomBytes(32)];
+    const running = [
+      new Vault(database.pool, [before, next], systemIds),
+      new Vault(database.pool, [next, before], systemIds),
+    ] as const;
+    const places = Array.from({ length: 9 }, (_, index) => placeOf({ version: index + 1 }));
+    const sealed: Sealed[] = [];
+    for (const place of places) {
+      sealed.push(await running[0].seal(place, `value ${place.version}`));
+    }
+    const readable = async (vaults: readonly Vault[]) => {
+      for (const one of vaults) {
+        const values = await Promise.all(
+          places.map((place, index) => one.open(place, sealed[index]!)),
+        );
+        expect(values).toEqual(places.map(({ version }) => `value ${version}`));
+      }
+    };
+    // It comes as far as the key in the middle, which somebody else has.
+    const holder = await database.pool.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM data_keys WHERE script_id = $1 FOR UPDATE', [
+      places[4]?.scriptId,
+    ]);
+    const child = spawn(process.execPath, [
+      fileURLToPath(new URL('testing/rewrap-child.ts', import.meta.url)),
+      serviceUrl,
+      next.toString('base64'),
+      before.toString('base64'),
+    ]);
+    const exited = once(child, 'exit');
+    await waitsForTheKey();
+    await readable(running);
+    child.kill('SIGKILL');
+    expect(await exited).toEqual([null, 'SIGKILL']);
+    await holder.query('ROLLBACK');
+    holder.release();
+    const half = await wrappedBy(places);
+    expect(new Set(half).size).toBe(2);
+    await readable(running);
+    // Runs go on, and scripts get new secrets, meanwhile.
+    const later = placeOf();
+    const added = await running[0].seal(later, 'later');
+    const reading = readable(running);
+    await running[1].rewrap();
+    await reading;
+    expect(new Set(await wrappedBy([...places, later])).size).toBe(1);
+    const alone = new Vault(database.pool, [next], systemIds);
+    await readable([alone, ...running]);
+    expect(await alone.open(later, added)).toBe('later');
+    await expect(new Vault(database.pool, [before], systemIds).open(later, added)).rejects.toThrow(
+      /another SECRET_MASTER_KEY/,
+    );
+  });
+
+  async function waitsForTheKey(): Promise<void> {
+    for (;;) {
+      const { rowCount } = await database.pool.query(
+        `SELECT FROM pg_stat_activity WHERE application_name = 'rewrap' AND wait_event_type = 'Lock'`,
+      );
+      if (rowCount !== 0) return;
+      await pause(10);
+    }
+  }
+
+  async function wrappedBy(places: readonly { readonly scriptId: string }[]) {
+    const { rows } = await database.pool.query<{ master_key_id: string }>(
+      'SELECT master_key_id FROM data_keys WHERE script_id = ANY($1::uuid[])',
+      [places.map(({ scriptId }) => scriptId)],
+    );
+    return rows.map((row) => row.master_key_id);
+  }
 });
 
 describe('given many who seal for a new script at once', () => {

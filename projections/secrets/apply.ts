@@ -49,36 +49,36 @@ async function applyOne(db: ReadModels, event: SecretRecorded): Promise<void> {
   }
 }
 
-/** When a run was last given which secret. */
+/** Which run was last given which secret, and when. */
 export const secretUsesProjection: Projection = {
   name: 'secret_uses',
-  version: 1,
+  version: 2,
   handles: ['SecretsRead'],
   tables: ['secret_uses'],
   apply: async (db, events) => {
     const uses = (events as readonly Recorded<SecretUseEvent>[]).flatMap(
-      ({ data: { scriptId, secrets }, recordedAt }) =>
-        secrets.map(({ name }) => ({ scriptId, name, recordedAt })),
+      ({ data: { runId, scriptId, secrets }, recordedAt }) =>
+        secrets.map(({ name }) => ({ scriptId, name, recordedAt, runId })),
     );
+    const column = (type: string, of: keyof (typeof uses)[number]) =>
+      unnested(
+        type,
+        uses.map((use) => use[of]),
+      );
     const columns = [
-      unnested(
-        'uuid',
-        uses.map((use) => use.scriptId),
-      ),
-      unnested(
-        'text',
-        uses.map((use) => use.name),
-      ),
-      unnested(
-        'timestamptz',
-        uses.map((use) => use.recordedAt),
-      ),
+      column('uuid', 'scriptId'),
+      column('text', 'name'),
+      column('timestamptz', 'recordedAt'),
+      column('uuid', 'runId'),
     ];
     await sql`
-      INSERT INTO secret_uses AS present (script_id, name, last_used_at)
-      SELECT script_id, name, max(at) FROM unnest(${sql.join(columns)}) AS use (script_id, name, at)
-      GROUP BY script_id, name
+      INSERT INTO secret_uses AS present (script_id, name, last_used_at, last_used_by)
+      SELECT DISTINCT ON (script_id, name) *
+      FROM unnest(${sql.join(columns)}) AS use (script_id, name, at, run_id)
+      ORDER BY script_id, name, at DESC, run_id DESC
       ON CONFLICT (script_id, name) DO UPDATE
-      SET last_used_at = GREATEST(present.last_used_at, excluded.last_used_at)`.execute(db);
+      SET last_used_at = excluded.last_used_at, last_used_by = excluded.last_used_by
+      WHERE (present.last_used_at, present.last_used_by)
+        < (excluded.last_used_at, excluded.last_used_by)`.execute(db);
   },
 };

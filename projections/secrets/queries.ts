@@ -7,7 +7,10 @@ import type { SecretsTable, SecretUsesTable } from './table.ts';
 export type SecretView = Pick<
   SecretsTable,
   'name' | 'version' | 'as_environment' | 'updated_at' | 'updated_by'
-> & { readonly last_used_at: SecretUsesTable['last_used_at'] | null };
+> & {
+  readonly last_used_at: SecretUsesTable['last_used_at'] | null;
+  readonly last_used_by: SecretUsesTable['last_used_by'] | null;
+};
 
 /** Those of a script, by name from behind `after`; at most `limit`. */
 export async function listSecrets(
@@ -39,7 +42,7 @@ function views(db: ReadModels, scriptId: ScriptId) {
         .onRef('secret_uses.name', '=', 'secrets.name'),
     )
     .select(['secrets.name', 'version', 'as_environment', 'updated_at', 'updated_by'])
-    .select('last_used_at')
+    .select(['last_used_at', 'last_used_by'])
     .where('secrets.script_id', '=', scriptId)
     .where('sealed', 'is not', null);
 }

@@ -16,6 +16,8 @@ export interface SecretUsesTable {
   readonly script_id: string;
   readonly name: string;
   readonly last_used_at: Date;
+  /** The run that was given it. */
+  readonly last_used_by: string;
 }
 
 /** No projection writes it: keys are no part of the history. */

@@ -2,10 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execFile } from 'node:child_process';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { readTar } from '#infra/backup/tar.ts';
 import { withClient } from '#infra/testing/client.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isAlive, Product } from './testing/product.ts';
+import { isAlive, Product, until } from './testing/product.ts';
 
 const canary = 'canary/4f1d+9be07c%2a66';
 const forms = [
@@ -98,6 +102,47 @@ describe('given a script with secrets', { timeout: 120_000 }, () => {
     expect(await filesWith(forms)).toEqual([]);
   });
 
+  test('when a run falls over itself, then there is no core file', async () => {
+    const falls = `import os, resource
+print(resource.getrlimit(resource.RLIMIT_CORE), flush=True)
+os.abort()
+`;
+    await product.call('PUT', `/scripts/${id}/files/main.py`, { content: falls });
+    const { run_id: runId } = await product.run(id);
+    expect((await product.untilFinished(runId)).failure_reason).toBe('exit_code');
+    expect((await product.log(runId)).map(({ text }) => text)).toContain('(0, 0)');
+    expect(await filesWith(forms)).toEqual([]);
+    await product.call('PUT', `/scripts/${id}/files/main.py`, { content: tells });
+  });
+
+  test('then no backup holds one', async () => {
+    const { id: backupId } = await product.call<{ id: string }>('POST', '/backups');
+    await until('the backup is complete', async () => {
+      const { status } = await product.call<{ status: string }>('GET', `/backups/${backupId}`);
+      return status === 'complete' ? true : undefined;
+    });
+    const answer = await product.fetch('GET', `/backups/${backupId}/download`);
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    const parts = await partsOf(bytes);
+    expect(parts.some((part) => part.includes('SecretSet'))).toBe(true);
+    expect(parts.some((part) => part.includes(id))).toBe(true);
+    for (const form of forms) expect(parts.filter((part) => part.includes(form))).toEqual([]);
+  });
+
+  test('when the rows of two were swapped, then a run does not start, and says so', async () => {
+    const swap = `UPDATE secrets a SET sealed = b.sealed FROM secrets b
+      WHERE a.script_id = $1 AND b.script_id = $1 AND a.name <> b.name`;
+    await inDatabase((client) => client.query(swap, [id]));
+    const { run_id: runId } = await product.run(id);
+    expect((await product.untilFinished(runId)).failure_reason).toBe('sandbox_error');
+    const [line, ...others] = (await product.log(runId)).map(({ text }) => text);
+    expect(line).toMatch(
+      /^The secret "(CANARY|HIDDEN)" cannot be read: it was closed with another key/,
+    );
+    expect(others).toEqual([]);
+    await inDatabase((client) => client.query(swap, [id]));
+  });
+
   test('when its key was destroyed, then a run does not start, and says why', async () => {
     await inDatabase((client) => client.query(`DELETE FROM data_keys WHERE script_id = $1`, [id]));
     const { run_id: runId } = await product.run(id);
@@ -113,6 +158,17 @@ type Work<Result> = Parameters<typeof withClient<Result>>[1];
 async function inDatabase<Result>(work: Work<Result>): Promise<Result> {
   const url = await readFile(join(product.dataDir, 'secrets', 'ORCH_DATABASE_URL'), 'utf8');
   return await withClient(url.trim(), work);
+}
+
+/** All that is in a backup: its parts and the parts of those, unpacked. */
+async function partsOf(bytes: Buffer): Promise<readonly string[]> {
+  const parts: string[] = [];
+  for await (const { name, content } of readTar(Readable.from([bytes]))) {
+    const part = await buffer(content);
+    if (name.endsWith('.tar')) parts.push(...(await partsOf(part)));
+    else parts.push((part[0] === 0x1f && part[1] === 0x8b ? gunzipSync(part) : part).toString());
+  }
+  return parts;
 }
 
 /** The tables that hold one of the texts anywhere in a row. */

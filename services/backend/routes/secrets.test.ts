@@ -46,6 +46,7 @@ describe('given a secret', () => {
           updated_at: expect.any(String),
           updated_by: 'admin@example.com',
           last_used_at: null,
+          last_used_by: null,
         },
       ],
       next_cursor: null,
@@ -82,7 +83,7 @@ describe('given a secret', () => {
     await expect(valueOf(id, 'OTHER')).rejects.toThrow(/"OTHER" cannot be read/);
   });
 
-  test('when a run was given it, then it shows when', async () => {
+  test('when a run was given it, then it shows when, and which', async () => {
     const id = await withSecret();
     await asRuntime(platform, {
       type: 'ReadSecrets',
@@ -93,7 +94,10 @@ describe('given a secret', () => {
     await eventsVisible(platform.pool);
     await new Projector(platform.pool, asyncProjections).runOnce(new AbortController().signal);
     const { json } = await platform.admin.get(at(id));
-    expect(json.items[0].last_used_at).toEqual(expect.any(String));
+    expect(json.items[0]).toMatchObject({
+      last_used_at: expect.any(String),
+      last_used_by: '019aa3f4-01aa-7c11-8d22-5e6f70819203',
+    });
     const audit = await platform.admin.get('/api/v1/audit?limit=200');
     const entries = audit.json.items.filter((one: { resource: string }) =>
       one.resource.includes(id),

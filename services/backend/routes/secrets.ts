@@ -140,6 +140,7 @@ function secretJson(secret: SecretView) {
     updated_at: secret.updated_at,
     updated_by: secret.updated_by,
     last_used_at: secret.last_used_at,
+    last_used_by: secret.last_used_by,
   };
 }
 

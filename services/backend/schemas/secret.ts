@@ -1,7 +1,7 @@
 /** Secrets of scripts on the wire; their values only come in. */
 import { maxSecretBytes } from '#domain/secret/secret.ts';
 import Type from 'typebox';
-import { examples, Nullable, Page, Time } from './common.ts';
+import { examples, Nullable, Page, Time, Uuid } from './common.ts';
 
 export const Secret = Type.Object(
   {
@@ -11,6 +11,7 @@ export const Secret = Type.Object(
     updated_at: Time(),
     updated_by: Type.String(),
     last_used_at: Nullable(Time('When a run was last given a value of it.')),
+    last_used_by: Nullable(Uuid('The run that was.')),
   },
   {
     title: 'Secret',
@@ -22,7 +23,8 @@ export const Secret = Type.Object(
         as_environment: true,
         updated_at: examples.time,
         updated_by: 'ada@example.com',
-        last_used_at: null,
+        last_used_at: examples.time,
+        last_used_by: examples.runId,
       },
     ],
   },

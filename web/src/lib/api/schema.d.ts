@@ -3278,7 +3278,8 @@ export interface components {
          *       "as_environment": true,
          *       "updated_at": "2026-11-21T02:31:00.000Z",
          *       "updated_by": "ada@example.com",
-         *       "last_used_at": null
+         *       "last_used_at": "2026-11-21T02:31:00.000Z",
+         *       "last_used_by": "019aa3f4-01aa-7c11-8d22-5e6f70819203"
          *     }
          */
         Secret: {
@@ -3291,6 +3292,7 @@ export interface components {
             updated_at: string;
             updated_by: string;
             last_used_at: string | null;
+            last_used_by: string | null;
         };
         /** SecretPage */
         SecretPage: {
@@ -9031,7 +9033,8 @@ export interface operations {
                      *           "as_environment": true,
                      *           "updated_at": "2026-11-21T02:31:00.000Z",
                      *           "updated_by": "ada@example.com",
-                     *           "last_used_at": null
+                     *           "last_used_at": "2026-11-21T02:31:00.000Z",
+                     *           "last_used_by": "019aa3f4-01aa-7c11-8d22-5e6f70819203"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -9132,7 +9135,8 @@ export interface operations {
                      *       "as_environment": true,
                      *       "updated_at": "2026-11-21T02:31:00.000Z",
                      *       "updated_by": "ada@example.com",
-                     *       "last_used_at": null
+                     *       "last_used_at": "2026-11-21T02:31:00.000Z",
+                     *       "last_used_by": "019aa3f4-01aa-7c11-8d22-5e6f70819203"
                      *     }
                      */
                     "application/json": components["schemas"]["Secret"];
