@@ -110,6 +110,8 @@ export async function downloadOf(
   };
 }
 
+export const downloadParts = { summaryName, keysName, archiveName };
+
 function jsonBytes(value: unknown): Uint8Array {
   return Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
 }

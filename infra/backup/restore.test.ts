@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { backupId, groupId, runId, scriptId, userId } from '#domain/testing/ids.ts';
-import { createGroup } from '#domain/testing/samples.ts';
+import { backupContent, createGroup } from '#domain/testing/samples.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
 import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
 import { eventsVisible } from '#infra/testing/platform.ts';
@@ -35,7 +35,8 @@ afterAll(async () => {
 });
 
 const history = `SELECT row_number() OVER (ORDER BY transaction_id, global_position) AS place, stream_id, version,
-  event_id, type, schema_version, data, metadata, recorded_at FROM events WHERE type <> 'BackupRestored'`;
+  event_id, type, schema_version, data, metadata, recorded_at FROM events
+  WHERE type NOT IN ('BackupRestored', 'RestoreFailed')`;
 const others = [
   'SELECT * FROM scripts',
   'SELECT * FROM script_files',
@@ -167,6 +168,19 @@ test('given a backup that is encrypted, then its key opens it, and nothing else 
   await refused('ORCH_BACKUP_KEY is not set', {}, from);
   await refused('another ORCH_BACKUP_KEY', { key: randomBytes(32) }, from);
   expect(await target.restore({ key, replace: true }, from)).toMatchObject({ events: 9 });
+});
+
+test('given a backup of a moment when another was to be restored, then that is not done behind it', async () => {
+  const other = backupId(2);
+  const { accepted } = sample.platform;
+  await accepted({ type: 'FindBackup', backupId: other, content: backupContent() });
+  await accepted({ type: 'RequestRestore', backupId: other });
+  await backUp(sample);
+  await target.restore({ replace: true });
+  const query = `SELECT restoring, problem FROM backups WHERE backup_id = '${other}'`;
+  expect(await target.rows(query)).toEqual([
+    { restoring: false, problem: 'Another backup was restored.' },
+  ]);
 });
 
 test('a backup that is made while commands go on is of one moment', async () => {

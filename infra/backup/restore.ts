@@ -5,7 +5,15 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { BackupContent } from '#domain/backup/backup.ts';
 import type { Actor } from '#domain/kernel/actor.ts';
-import { known, parseBackupId, parseCommandId, parseEventId } from '#domain/kernel/ids.ts';
+import type { NewEvent } from '#domain/kernel/event.ts';
+import {
+  known,
+  parseBackupId,
+  parseCommandId,
+  parseEventId,
+  type BackupId,
+} from '#domain/kernel/ids.ts';
+import type { StreamAppend } from '#domain/ports/event-store.ts';
 import { parseObjectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -153,10 +161,10 @@ class Restore {
     await insertStreams(this.#db);
     await migrateWithin(this.#db, this.#migrations.after);
     await insertKeys(this.#db, this.#options.source.keys, destroyed);
-    await this.#record();
+    const added = await this.#record();
     await this.#tell('read models', 0);
     const { projections } = this.#options;
-    await fillReadModels(this.#db, projections, this.#events + 1, (share) =>
+    await fillReadModels(this.#db, projections, this.#events + added, (share) =>
       this.#tell('read models', share),
     );
     await placeReaders(this.#db, this.#manifest.readers, projections.async);
@@ -216,28 +224,47 @@ class Restore {
     if (own !== theirs) this.#differing.push(key);
   }
 
-  async #record(): Promise<void> {
+  /** @returns how many events that makes */
+  async #record(): Promise<number> {
     const { source, actor, ids, now } = this.#options;
-    const { backupId } = source.summary;
+    const backupId = known(parseBackupId, source.summary.backupId);
+    const commandId = known(parseCommandId, ids.next());
+    const metadata = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
+    const event = (type: string, data: object) => ({
+      eventId: known(parseEventId, ids.next()),
+      type,
+      schemaVersion: 1,
+      data,
+      metadata,
+    });
+    const restored = event('BackupRestored', { backupId, content: contentOf(source) });
+    const appends = [await this.#append(backupId, restored)];
+    // What was asked for before this moment is not to be done behind it.
+    for (const other of await this.#askedFor()) {
+      if (other === backupId) continue;
+      const reason = 'Another backup was restored.';
+      appends.push(await this.#append(other, event('RestoreFailed', { backupId: other, reason })));
+    }
+    return (await appendEvents(this.#db, appends, now())).length;
+  }
+
+  async #append(backupId: BackupId, event: NewEvent): Promise<StreamAppend> {
+    const streamId = `backup-${backupId}` as const;
     const { rows } = await this.#db.query<{ version: number }>(
       'SELECT version FROM streams WHERE stream_id = $1',
-      [`backup-${backupId}`],
+      [streamId],
     );
-    const id = known(parseBackupId, backupId);
-    const commandId = known(parseCommandId, ids.next());
-    const event = {
-      eventId: known(parseEventId, ids.next()),
-      type: 'BackupRestored',
-      schemaVersion: 1,
-      data: { backupId: id, content: contentOf(source) },
-      metadata: { commandId, actor, ip: null, correlationId: commandId, causationId: null },
-    };
-    const expectedVersion = rows[0]?.version ?? 0;
-    await appendEvents(
-      this.#db,
-      [{ streamId: `backup-${id}`, expectedVersion, events: [event] }],
-      now(),
+    return { streamId, expectedVersion: rows[0]?.version ?? 0, events: [event] };
+  }
+
+  async #askedFor(): Promise<readonly BackupId[]> {
+    const { rows } = await this.#db.query<{ id: string }>(
+      `SELECT asked.data ->> 'backupId' AS id FROM events asked
+       WHERE asked.type = 'RestoreRequested' AND NOT EXISTS (
+         SELECT FROM events later WHERE later.stream_id = asked.stream_id
+           AND later.version > asked.version AND later.type IN ('RestoreFailed', 'BackupRestored'))`,
     );
+    return rows.map(({ id }) => known(parseBackupId, id));
   }
 
   async #tell(step: RestoreStep, share: number): Promise<void> {

@@ -6,7 +6,12 @@ import { completionCommand } from './commands/completion.ts';
 import { doctor } from './commands/doctor.ts';
 import { login, logout, profiles } from './commands/login.ts';
 import { auditVerify, schedulePreview } from './commands/operate.ts';
-import { projectionsList, projectionsRebuild } from './commands/server.ts';
+import {
+  backupRestore,
+  backupVerify,
+  projectionsList,
+  projectionsRebuild,
+} from './commands/server.ts';
 import { logs, run, runs, scripts, stop } from './commands/runs.ts';
 import { diff, pull, push } from './commands/sync.ts';
 import { helpOf, overview } from './help.ts';
@@ -30,6 +35,8 @@ const commands: readonly Command[] = [
   auditVerify,
   projectionsList,
   projectionsRebuild,
+  backupVerify,
+  backupRestore,
   doctor,
   completionCommand(() => commands),
 ];

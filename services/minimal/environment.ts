@@ -4,7 +4,7 @@ import { settings } from '#services/shared/settings.ts';
 import { compileCache } from './compiled.ts';
 import type { Config } from './config.ts';
 import type { Secrets } from './secrets.ts';
-import type { ServiceDefinition } from './services.ts';
+import type { PortSetting, ServiceDefinition } from './services.ts';
 
 /** Of the machine: paths, language, proxies and certificates, and how packages are installed. */
 const INHERITED =
@@ -15,7 +15,9 @@ const ADMIN_PASSWORD = 'ORCH_ADMIN_PASSWORD';
 /** The environment of a service. The first administrator's password is in it at the first start
  *  alone. */
 export function serviceEnvironment(
-  definition: ServiceDefinition,
+  definition: Pick<ServiceDefinition, 'secrets' | 'onDemand'> & {
+    readonly ports: readonly PortSetting[];
+  },
   config: Config,
   secrets: Secrets,
   environment: Environment,

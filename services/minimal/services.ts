@@ -82,6 +82,7 @@ export const services: readonly ServiceDefinition[] = [
       'ORCH_NATS_URL',
       'ORCH_NATS_CREDENTIALS',
       'ORCH_AUDIT_KEY',
+      'ORCH_BACKUP_KEY',
       'SECRET_MASTER_KEY',
       'SECRET_MASTER_KEY_OTHER',
       'ORCH_S3_SECRET_ACCESS_KEY',

@@ -7,12 +7,13 @@ import { warmUp } from './compiled.ts';
 import { readMinimalConfig, unusedSettings, type Config } from './config.ts';
 import { startDatabase, type Database } from './database.ts';
 import { serviceEnvironment } from './environment.ts';
-import { holdFolder } from './hold.ts';
+import { holdFolder } from '#services/shared/hold.ts';
 import { openLogFile } from './log-file.ts';
 import { createOnDemand } from './on-demand.ts';
 import { platformProblem } from './platform.ts';
 import { moveTakenPorts, takenPorts } from './ports.ts';
 import { createRelay } from './relay.ts';
+import { onRestoreAsked, restoreIfAsked, type RestoreParts } from './restores.ts';
 import { prepareSecrets, type Secrets } from './secrets.ts';
 import { createService, type Service } from './service.ts';
 import type { ServiceDefinition } from './services.ts';
@@ -89,12 +90,66 @@ async function startAll(
   running.database = database;
   signal.throwIfAborted();
   const secrets = prepared.withSecret('ORCH_DATABASE_URL', running.database.serviceUrl);
-  running.services = options.services.map((definition) => {
-    const own = serviceEnvironment(definition, config, secrets, environment);
-    return makeService(definition, config, own, say);
-  });
-  await Promise.all(running.services.map((service) => service.start(signal)));
+  const restoring = restoreParts(options, config, secrets);
+  await restoreIfAsked(restoring, AbortSignal.any([signal, running.stopping.signal]));
+  signal.throwIfAborted();
+  const startServices = async (): Promise<void> => {
+    running.services = options.services.map((definition) => {
+      const own = serviceEnvironment(definition, config, secrets, environment);
+      return makeService(definition, config, own, say);
+    });
+    await Promise.all(running.services.map((service) => service.start(signal)));
+  };
+  await startServices();
+  running.restores = keepRestoring(running, restoring, startServices);
   return secrets;
+}
+
+/** What the program that restores gets. */
+function restoreParts(
+  { environment, say }: SupervisorOptions,
+  config: Config,
+  secrets: Secrets,
+): RestoreParts {
+  const program = { secrets: ['ORCH_BACKUP_KEY', 'ORCH_S3_SECRET_ACCESS_KEY'], ports: [] };
+  return {
+    dataDir: config.dataDir,
+    environment: serviceEnvironment(program, config, secrets, environment),
+    host: config.bind,
+    port: config.httpPort,
+    say,
+  };
+}
+
+/** Restores what is asked for while everything runs: the services end in order, and start again. */
+async function keepRestoring(
+  running: Running,
+  parts: RestoreParts,
+  startServices: () => Promise<void>,
+): Promise<void> {
+  const { signal } = running.stopping;
+  while (!signal.aborted) {
+    await new Promise<void>((resolve) => {
+      const leave = onRestoreAsked(parts.dataDir, resolve);
+      signal.addEventListener('abort', () => {
+        leave();
+        resolve();
+      });
+    });
+    if (signal.aborted) return;
+    parts.say('A restore was asked for: the services stop');
+    await stopServices(running);
+    await restoreIfAsked(parts, signal);
+    if (signal.aborted) return;
+    await startServices().catch((error: unknown) => {
+      parts.say(`The services do not start: ${error instanceof Error ? error.message : ''}`);
+    });
+    parts.say('The services are back');
+  }
+}
+
+async function stopServices(running: Running): Promise<void> {
+  await Promise.all(running.services.map((service) => service.stop(STOP_PATIENCE_MS)));
 }
 
 function makeService(
@@ -126,17 +181,24 @@ function makeService(
 interface Running extends Supervisor {
   database: Database | undefined;
   services: readonly Service[];
+  /** Looks for restores until `stopping` says so. */
+  restores: Promise<void>;
+  readonly stopping: AbortController;
 }
 
 function createRunning(): Running {
   let stopped: Promise<void> | undefined;
   const stopAll = async (running: Running): Promise<void> => {
-    await Promise.all(running.services.map((service) => service.stop(STOP_PATIENCE_MS)));
+    running.stopping.abort();
+    await running.restores;
+    await stopServices(running);
     await running.database?.stop();
   };
   return {
     database: undefined,
     services: [],
+    restores: Promise.resolve(),
+    stopping: new AbortController(),
     stop() {
       return (stopped ??= stopAll(this));
     },

@@ -2,10 +2,18 @@
  *  it is asked for, as the other commands need none of it. */
 import type { Command } from '../command.ts';
 import { exitCodes, usageProblem } from '../problem.ts';
+import type { Terminal } from '../terminal.ts';
 
 const database =
   'ORCH_DATABASE_ADMIN_URL names the database; without it, the one of the minimal edition in ORCH_DATA_DIR is ' +
   'used, which has to be running.';
+
+const backups =
+  'A FILE is one that was downloaded; an ID names a backup in the object store. ORCH_BACKUP_KEY is what it was ' +
+  'encrypted with.';
+const offline =
+  'No service may run meanwhile. The database of the minimal edition in ORCH_DATA_DIR is started for it, and made ' +
+  'where there is none; ORCH_DATABASE_ADMIN_URL names another.';
 
 export const projectionsList: Command = {
   name: 'projections list',
@@ -46,6 +54,69 @@ export const projectionsRebuild: Command = {
     });
   },
 };
+
+export const backupVerify: Command = {
+  name: 'backup verify',
+  arguments: 'FILE|ID',
+  summary: 'read all of a backup, and compare it with what was written (on the server)',
+  details: backups,
+  examples: [['backup verify backup-2026-07-01T0300.tar', 'a file that was downloaded']],
+  run: async ({ args, terminal }) => {
+    const [name] = args;
+    if (name === undefined || args.length > 1) throw usageProblem('Expected the FILE or the ID.');
+    const { verifyNamed } = await import('../backups.ts');
+    await verifyNamed(name, terminal);
+    return exitCodes.done;
+  },
+};
+
+export const backupRestore: Command = {
+  name: 'backup restore',
+  arguments: '[FILE|ID]',
+  summary: 'put a backup in the place of all there is, whole or not at all (on the server)',
+  details: `${backups} ${offline}`,
+  options: {
+    replace: { help: 'also where there is something already, which is lost then' },
+    asked: { help: 'the one that was asked for in the dashboard; for the supervisor' },
+  },
+  examples: [
+    ['backup restore backup-2026-07-01T0300.tar', 'onto a new installation'],
+    ['backup restore backup-2026-07-01T0300.tar --replace', 'in the place of what is there'],
+  ],
+  run: async ({ args, options, terminal }) => {
+    const [name] = args;
+    if (options.has('asked') ? args.length > 0 : args.length !== 1) {
+      throw usageProblem('Expected the FILE or the ID.');
+    }
+    if (name !== undefined) return await restoreNamed(name, options.has('replace'), terminal);
+    const [{ withServerDatabase }, { restoreAsked }] = await Promise.all([
+      import('../server-database.ts'),
+      import('../asked-restore.ts'),
+    ]);
+    return await withServerDatabase(terminal, async (pool) => {
+      await restoreAsked(pool, terminal);
+      return exitCodes.done;
+    });
+  },
+};
+
+async function restoreNamed(name: string, replace: boolean, terminal: Terminal): Promise<number> {
+  const [{ withOfflineDatabase }, all] = await Promise.all([
+    import('../offline-database.ts'),
+    import('../backups.ts'),
+  ]);
+  const { objects, dataDir } = await all.backupSettings();
+  const source = await all.namedBackup(objects, name);
+  const actor = { kind: 'system', name: 'restore' } as const;
+  return await withOfflineDatabase(terminal, async (pool) => {
+    const onProgress = (step: string, share: number) =>
+      terminal.progress(step.padEnd(12), Math.min(0.99, share));
+    terminal.line(await all.restoreSource({ pool, source, replace, actor, onProgress }));
+    const note = all.afterFirstRestore(dataDir, source);
+    if (note !== undefined) terminal.line(note);
+    return exitCodes.done;
+  });
+}
 
 async function modules() {
   return await Promise.all([import('../server-database.ts'), import('../projections.ts')]);

@@ -1,0 +1,96 @@
+/** The restore that was asked for in the dashboard or by the API. The supervisor runs it between stopping the
+ *  services and starting them again. */
+import type { Actor } from '#domain/kernel/actor.ts';
+import { known, parseBackupId, parseCommandId } from '#domain/kernel/ids.ts';
+import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
+import { systemClock } from '#infra/system/clock.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { inlineProjections } from '#projections/registry.ts';
+import { worldOf } from '#projections/world.ts';
+import { readConfig } from '#services/shared/config.ts';
+import {
+  forgetRestore,
+  noteRestore,
+  restoreAskedFor,
+  type RestoreRequest,
+} from '#services/shared/restore-request.ts';
+import type pg from 'pg';
+import { backupSettings, namedBackup, restoreSource } from './backups.ts';
+import { CommandProblem } from './problem.ts';
+import type { Terminal } from './terminal.ts';
+
+const mostAttempts = 3;
+const tellEveryMs = 300;
+const restorer: Actor = { kind: 'system', name: 'restore' };
+
+/** Restores what is asked for, if anything is. What cannot be restored is recorded, and not asked for any more.
+ *  @throws whatever else went wrong: it is asked for still, and to be tried again */
+export async function restoreAsked(pool: pg.Pool, terminal: Terminal): Promise<void> {
+  const { dataDir } = readConfig(['dataDir']);
+  const request = restoreAskedFor(dataDir);
+  if (request === undefined) return;
+  const attempts = (request.attempts ?? 0) + 1;
+  noteRestore(dataDir, { ...request, attempts });
+  try {
+    if (attempts > mostAttempts) throw new Error(`It was interrupted ${mostAttempts} times.`);
+    terminal.line(await restoreIt(request, pool, terminal));
+  } catch (error) {
+    if (!(error instanceof CommandProblem) && attempts < mostAttempts) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    await recordFailure(request, reason, pool);
+    terminal.line(`The backup was not restored, and nothing was changed: ${reason}`);
+  }
+  forgetRestore(dataDir);
+}
+
+async function restoreIt(
+  { backupId }: RestoreRequest,
+  pool: pg.Pool,
+  terminal: Terminal,
+): Promise<string> {
+  const { objects } = await backupSettings();
+  const source = await namedBackup(objects, backupId);
+  let toldMs = -Infinity;
+  return await restoreSource({
+    pool,
+    source,
+    replace: true,
+    actor: (await askerOf(backupId, pool)) ?? restorer,
+    onProgress: (step, share) => {
+      if (performance.now() - toldMs < tellEveryMs) return;
+      toldMs = performance.now();
+      terminal.line(`progress ${share.toFixed(2)} ${step}`);
+    },
+  });
+}
+
+/** Who asked for it; undefined once that was undone by a restore that was interrupted at its very end. */
+async function askerOf(backupId: string, pool: pg.Pool): Promise<Actor | undefined> {
+  const { rows } = await pool.query<{ actor: Actor }>(
+    `SELECT metadata -> 'actor' AS actor FROM events
+     WHERE stream_id = $1 AND type = 'RestoreRequested' ORDER BY version DESC LIMIT 1`,
+    [`backup-${backupId}`],
+  );
+  return rows[0]?.actor;
+}
+
+async function recordFailure(
+  { backupId }: RestoreRequest,
+  reason: string,
+  pool: pg.Pool,
+): Promise<void> {
+  const commands = new CommandPipeline({
+    pool,
+    clock: systemClock,
+    ids: systemIds,
+    projections: inlineProjections,
+    worldOf,
+    announce: () => undefined,
+  });
+  const id = known(parseBackupId, backupId);
+  const commandId = known(parseCommandId, systemIds.next());
+  await commands.execute(
+    { type: 'FailRestore', backupId: id, reason },
+    { commandId, actor: restorer, ip: null, correlationId: commandId, causationId: null },
+  );
+}
