@@ -34,7 +34,11 @@ export async function listAudit(
   const spans = await spansOf(db, filter);
   if (spans === 'nowhere') return [];
   const behind = after === undefined ? [] : [isBehind(order, after)];
-  const where = sql.join([...behind, ...spans, ...conditions(filter)], sql` AND `);
+  const between =
+    spans === 'everywhere'
+      ? []
+      : [sql`audit_seq BETWEEN ${sql.lit(spans.lowest)} AND ${sql.lit(spans.highest)}`];
+  const where = sql.join([...behind, ...between, ...auditConditions(filter)], sql` AND `);
   const inOrder = sql`ORDER BY audit_seq ${sql.raw(order)} LIMIT ${sql.lit(limit)}`;
   const { groupIds } = filter;
   if (groupIds?.length === 0) return [];
@@ -56,7 +60,8 @@ function isBehind(order: AuditPage['order'], after: number): RawBuilder<unknown>
   return order === 'asc' ? sql`audit_seq > ${after}` : sql`audit_seq < ${after}`;
 }
 
-function conditions(filter: AuditFilter): readonly RawBuilder<unknown>[] {
+/** What an entry has to be, but for its group. */
+export function auditConditions(filter: AuditFilter): readonly RawBuilder<unknown>[] {
   const { actor, action, resource, outcome, from, to, fromPosition, toPosition } = filter;
   const each = [
     actor !== undefined && sql`actor = ${actor}`,
@@ -72,13 +77,13 @@ function conditions(filter: AuditFilter): readonly RawBuilder<unknown>[] {
   return each.length === 0 ? [sql`true`] : each;
 }
 
-/** The numbers between which times and positions can be. */
-async function spansOf(
+/** The numbers between which times and positions can be, both included. */
+export async function spansOf(
   db: ReadModels,
-  { from, to, fromPosition, toPosition }: AuditFilter,
-): Promise<readonly RawBuilder<unknown>[] | 'nowhere'> {
+  { from, to, fromPosition, toPosition }: Omit<AuditFilter, 'groupIds'>,
+): Promise<{ readonly lowest: number; readonly highest: number } | 'everywhere' | 'nowhere'> {
   const bounds = [from, to, fromPosition, toPosition];
-  if (bounds.every((bound) => bound === undefined)) return [];
+  if (bounds.every((bound) => bound === undefined)) return 'everywhere';
   const { rows } = await sql<{ first: number | null; last: number }>`
     SELECT min(span) AS first, max(span) AS last FROM audit_spans
     WHERE last_time >= coalesce(${from ?? null}::timestamptz, '-infinity')
@@ -87,8 +92,7 @@ async function spansOf(
       AND first_position <= coalesce(${toPosition ?? null}::bigint, first_position)`.execute(db);
   const [{ first, last } = { first: null, last: 0 }] = rows;
   if (first === null) return 'nowhere';
-  const [lowest, highest] = [first * spanSize + 1, (last + 1) * spanSize];
-  return [sql`audit_seq BETWEEN ${sql.lit(lowest)} AND ${sql.lit(highest)}`];
+  return { lowest: first * spanSize + 1, highest: (last + 1) * spanSize };
 }
 
 /** Entries of what followed directly from any of these streams, in the order of the trail; at most `limit`. */

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { Browsing, chromiumService } from './testing/browsing.ts';
-import { Product } from './testing/product.ts';
+import { Product, until } from './testing/product.ts';
 
 describeWith(chromiumService, 'the pages of the dashboard', () => {
   let product: Product;
@@ -331,6 +331,44 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByRole('dialog').getByText('system-triggers').waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Close' }).first().click();
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText(/^Yes: all \d+ entries/).waitFor();
+  });
+
+  test('the past is shown beside the present, stepped through, and shared by its address', async () => {
+    const id = await product.script('second thoughts', { 'main.py': 'print("first")\n' });
+    await product.call('PUT', `/scripts/${id}/files/main.py`, { content: 'print("later")\n' });
+    const position = await until('the trail has both', async () => {
+      const query = `resource=script-${id}&action=file_saved`;
+      const { items } = await product.call<{ items: { event_position: number }[] }>(
+        'GET',
+        `/audit?${query}`,
+      );
+      return items.length === 2 ? items[1]?.event_position : undefined;
+    });
+    await page.goto(`${product.baseUrl}/replay?at=${position}&actor=admin%40example.com`);
+    const then = page.getByRole('region', { name: 'Then and now' });
+    const changed = then.getByRole('listitem').filter({ hasText: 'second thoughts' });
+    await changed.getByText('Changed since').waitFor();
+    await page.getByText('File saved').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await changed.getByRole('button', { name: 'Code then and now' }).click();
+    await page.getByRole('dialog').getByText('-print("first")').waitFor();
+    await page.getByRole('dialog').getByText('+print("later")').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.keyboard.press('Escape');
+
+    await page.getByRole('button', { name: 'Event behind' }).click();
+    await then.getByRole('listitem').filter({ hasText: 'second' }).waitFor({ state: 'detached' });
+    expect(page.url()).toContain('actor=admin%40example.com');
+    await page.getByRole('button', { name: 'Play' }).click();
+    await page.getByText('This is the present.').waitFor();
+    await page.getByRole('slider', { name: 'Moment' }).press('Home');
+    await page.waitForURL(/at=\d{4}-/);
+    await then.getByText('Made since').first().waitFor();
+    await page.getByRole('button', { name: 'Zoom in' }).click();
+    await page.waitForURL(/to=/);
+    expect(await browsing.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Verify' }).click();
     await page.getByText(/^Yes: all \d+ entries/).waitFor();
   });

@@ -129,6 +129,31 @@ describe('given a trail', () => {
     expect(all.some((entry) => entry.resource === `script-${foreignId}`)).toBe(true);
   });
 
+  test('when it is counted by time, then each part has what the list has of it', async () => {
+    const all = await entries('&order=asc');
+    const [first, last] = [all[0]?.time ?? '', all.at(-1)?.time ?? ''];
+    const to = new Date(Date.parse(last) + 1).toISOString();
+    const answer = await admin.get(`/api/v1/audit/density?to=${to}&buckets=7`);
+    expect(answer.status, answer.text).toBe(200);
+    const { from, items, estimated, bucket_seconds: seconds } = answer.json;
+    expect([from, estimated]).toEqual([first, false]);
+    for (const { time, entries: counted, not_accepted } of items) {
+      const end = Date.parse(time) + seconds * 1000;
+      const within = all.filter(({ time: at }) => at >= time && Date.parse(at) < end);
+      const others = within.filter(({ outcome }) => outcome !== 'accepted');
+      expect([counted, not_accepted]).toEqual([within.length, others.length]);
+    }
+    const sum = (list: readonly { readonly entries: number }[]) =>
+      list.reduce((total, one) => total + one.entries, 0);
+    expect(sum(items)).toBe(all.length);
+    const own = await admin.get(`/api/v1/audit/density?actor=setup`);
+    expect(sum(own.json.items)).toBe((await entries('&actor=setup')).length);
+    const seen = await auditor.get('/api/v1/audit/density');
+    expect(sum(seen.json.items)).toBe((await entries('', auditor)).length);
+    const empty = await admin.get(`/api/v1/audit/density?from=${to}&to=${first}`);
+    expect([empty.status, empty.json.code]).toEqual([400, 'invalid_parameter']);
+  });
+
   test('when somebody may audit and is in no group, then they see nothing', async () => {
     const nobody = await someone(platform, { role: 'viewer', groupIds: [], canAudit: true });
     expect(await entries('', nobody)).toEqual([]);

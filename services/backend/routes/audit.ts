@@ -2,20 +2,29 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import { listHeads, publicKeys, type HeadPlace } from '#infra/postgres/audit-heads.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
+import { auditDensity, beginningOfTrail } from '#projections/audit/density.ts';
 import { listAudit, type AuditFilter } from '#projections/audit/queries.ts';
 import Type, { type Static } from 'typebox';
 import { attachment } from '../http/attachment.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { isProblem, notFound } from '../http/problem.ts';
-import { text } from '../http/reply.ts';
-import { AuditHeadPage, AuditPage, auditQuery, keyParameter } from '../schemas/audit.ts';
+import { isProblem, notFound, problem } from '../http/problem.ts';
+import { json, text } from '../http/reply.ts';
+import {
+  AuditDensity,
+  AuditHeadPage,
+  AuditPage,
+  auditQuery,
+  densityQuery,
+  keyParameter,
+} from '../schemas/audit.ts';
 import { pageQuery } from '../schemas/common.ts';
 import { auditJson } from './views.ts';
 import { visibleGroups } from './visible.ts';
 
 const tag = 'Audit';
 const access = { right: 'audit.read' } as const;
+const defaultBuckets = 120;
 
 const list = operation({
   method: 'get',
@@ -124,4 +133,37 @@ const key = operation({
   },
 });
 
-export const auditOperations: readonly Operation[] = [list, heads, key];
+const density = operation({
+  method: 'get',
+  path: '/api/v1/audit/density',
+  operationId: 'auditDensity',
+  summary: 'Count the entries of the audit trail by time',
+  description: 'Of what `/audit` lists to the same reader. The cost does not grow with the trail.',
+  tag,
+  access,
+  query: densityQuery,
+  responses: { 200: { description: 'Where something was recorded.', schema: AuditDensity } },
+  readsBehind: [auditProjection.name],
+  handle: async ({ principal, query }, { readModels, clock }) => {
+    const to = query.to === undefined ? clock.now() : new Date(query.to);
+    const asked = query.from ?? (await beginningOfTrail(readModels));
+    // Of an empty trail any stretch will do.
+    const from = asked === undefined ? new Date(to.getTime() - 1000) : new Date(asked);
+    if (from >= to) {
+      return problem('invalid_parameter', 'The parameter "from" has to be earlier than "to".');
+    }
+    const { buckets = defaultBuckets, actor } = query;
+    const filter = { groupIds: visibleGroups(principal), actor };
+    const found = await auditDensity(readModels, { filter, from, to, buckets });
+    const widthMs = (to.getTime() - from.getTime()) / buckets;
+    const items = found.buckets.map(({ bucket, entries, not_accepted }) => ({
+      time: new Date(from.getTime() + bucket * widthMs),
+      entries,
+      not_accepted,
+    }));
+    const { estimated } = found;
+    return json(200, { from, to, bucket_seconds: widthMs / 1000, estimated, items });
+  },
+});
+
+export const auditOperations: readonly Operation[] = [list, density, heads, key];

@@ -82,6 +82,64 @@ export const auditQuery = Type.Object(
   { additionalProperties: false },
 );
 
+/** Bars that a time line has at most. */
+const mostBuckets = 500;
+
+export const densityQuery = Type.Object(
+  {
+    actor: text('As entries show it, such as `ada@example.com`.'),
+    from: Type.Optional(Time('The beginning; without it, that of the trail.')),
+    to: Type.Optional(Time('The end, not included; without it, now.')),
+    buckets: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: mostBuckets,
+        default: 120,
+        description: 'Into how many equal parts the time is divided.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const AuditDensity = Type.Object(
+  {
+    from: Time(),
+    to: Time(),
+    bucket_seconds: Type.Number(),
+    estimated: Type.Boolean({
+      description: 'Of more than 20,000 entries about so many are looked at, at even distances.',
+    }),
+    items: Type.Array(
+      Type.Object(
+        {
+          time: Time('When the part begins.'),
+          entries: Type.Integer({ minimum: 1 }),
+          not_accepted: Type.Integer({
+            minimum: 0,
+            description: 'Of them, those that were refused or failed.',
+          }),
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'In order of time; parts without entries are left out.' },
+    ),
+  },
+  {
+    title: 'AuditDensity',
+    additionalProperties: false,
+    examples: [
+      {
+        from: '2026-11-21T02:00:00.000Z',
+        to: '2026-11-21T04:00:00.000Z',
+        bucket_seconds: 60,
+        estimated: false,
+        items: [{ time: '2026-11-21T02:31:00.000Z', entries: 12, not_accepted: 1 }],
+      },
+    ],
+  },
+);
+
 export const AuditHead = Type.Object(
   {
     audit_seq: Type.Integer({ minimum: 1 }),

@@ -22,6 +22,14 @@ export function localTime(time: string): string {
   return dateTime.format(new Date(time));
 }
 
+/** A time as `<input type="datetime-local">` has it, in the reader's own zone; empty for none. */
+export function localInput(time: string | null): string {
+  const date = new Date(time ?? '');
+  if (Number.isNaN(date.getTime())) return '';
+  const shifted = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(0, 19);
+}
+
 /** A time in another zone: "Mon 23 Nov, 02:30:00"; with its year where that is not the present one. */
 export function zonedTime(time: string, timeZone: string, nowMs = Date.now()): string {
   const date = new Date(time);

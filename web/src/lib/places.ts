@@ -7,6 +7,7 @@ import Gauge from '@lucide/svelte/icons/gauge';
 import History from '@lucide/svelte/icons/history';
 import ScrollText from '@lucide/svelte/icons/scroll-text';
 import Settings from '@lucide/svelte/icons/settings-2';
+import Rewind from '@lucide/svelte/icons/rewind';
 import Server from '@lucide/svelte/icons/server';
 import Users from '@lucide/svelte/icons/users';
 import Workflow from '@lucide/svelte/icons/workflow';
@@ -55,6 +56,14 @@ const places: readonly Place[] = [
     label: 'Audit',
     icon: ScrollText,
     key: 'a',
+    right: 'audit.read',
+  },
+  {
+    section: 'past',
+    href: '/replay',
+    label: 'Replay',
+    icon: Rewind,
+    key: 't',
     right: 'audit.read',
   },
   {

@@ -8,9 +8,37 @@ export function listAudit(filter: AuditFilter, cursor: string | null): Promise<P
   return unwrap(client.GET('/api/v1/audit', { params: { query } }));
 }
 
-/** Computes the whole chain anew. */
-export function verifyAudit(): Promise<AuditVerification> {
-  return unwrap(client.GET('/api/v1/audit/verify', {}));
+/** How far a verification is. */
+export interface VerificationProgress {
+  checked: number;
+  entries: number;
+}
+
+/** Computes the whole chain anew.
+ *  @param onProgress told now and then how far it is
+ *  @throws ApiError; TypeError when the connection breaks before the result */
+export async function verifyAudit(
+  onProgress: (progress: VerificationProgress) => void,
+): Promise<AuditVerification> {
+  const headers = { accept: 'application/x-ndjson' };
+  const response = await sendAuthorized(new Request('/api/v1/audit/verify', { headers }));
+  if (!response.ok || !response.body) throw await readApiError(response);
+  for await (const line of linesOf(response.body)) {
+    const told = JSON.parse(line) as VerificationProgress | AuditVerification;
+    if ('valid' in told) return told;
+    onProgress(told);
+  }
+  throw new TypeError('The verification broke off.');
+}
+
+async function* linesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+    const lines = (rest + value).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines.filter(Boolean);
+  }
 }
 
 /** The whole trail, with its signed head. */

@@ -1608,6 +1608,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audit/density": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the entries of the audit trail by time
+         * @description Of what `/audit` lists to the same reader. The cost does not grow with the trail.
+         *
+         *     Needs the right `audit.read`, and of an API token one of the scopes `audit:read`, `*`.
+         */
+        get: operations["auditDensity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit/heads": {
         parameters: {
             query?: never;
@@ -4404,6 +4426,42 @@ export interface components {
         AuditPage: {
             items: components["schemas"]["AuditEntry"][];
             next_cursor: string | null;
+        };
+        /**
+         * AuditDensity
+         * @example {
+         *       "from": "2026-11-21T02:00:00.000Z",
+         *       "to": "2026-11-21T04:00:00.000Z",
+         *       "bucket_seconds": 60,
+         *       "estimated": false,
+         *       "items": [
+         *         {
+         *           "time": "2026-11-21T02:31:00.000Z",
+         *           "entries": 12,
+         *           "not_accepted": 1
+         *         }
+         *       ]
+         *     }
+         */
+        AuditDensity: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            bucket_seconds: number;
+            /** @description Of more than 20,000 entries about so many are looked at, at even distances. */
+            estimated: boolean;
+            /** @description In order of time; parts without entries are left out. */
+            items: {
+                /**
+                 * Format: date-time
+                 * @description When the part begins.
+                 */
+                time: string;
+                entries: number;
+                /** @description Of them, those that were refused or failed. */
+                not_accepted: number;
+            }[];
         };
         /**
          * AuditHead
@@ -16199,6 +16257,89 @@ export interface operations {
                 };
             };
             /** @description `invalid_parameter`, `invalid_cursor` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    auditDensity: {
+        parameters: {
+            query?: {
+                /** @description As entries show it, such as `ada@example.com`. */
+                actor?: string;
+                /** @description The beginning; without it, that of the trail. */
+                from?: string;
+                /** @description The end, not included; without it, now. */
+                to?: string;
+                /** @description Into how many equal parts the time is divided. */
+                buckets?: number;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where something was recorded. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-11-21T02:00:00.000Z",
+                     *       "to": "2026-11-21T04:00:00.000Z",
+                     *       "bucket_seconds": 60,
+                     *       "estimated": false,
+                     *       "items": [
+                     *         {
+                     *           "time": "2026-11-21T02:31:00.000Z",
+                     *           "entries": 12,
+                     *           "not_accepted": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditDensity"];
+                };
+            };
+            /** @description `invalid_parameter` */
             400: {
                 headers: {
                     [name: string]: unknown;

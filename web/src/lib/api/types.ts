@@ -58,6 +58,10 @@ export type Retention = Schemas['Retention'];
 export type RetentionChanges = Schemas['RetentionChanges'];
 export type ConfigurationImport = Schemas['ConfigurationImport'];
 export type AuditEntry = Schemas['AuditEntry'];
+export type AuditDensity = Schemas['AuditDensity'];
+export type Replay = Schemas['Replay'];
+export type ReplayDifference = Schemas['ReplayDifference'];
+export type ScriptDiff = Schemas['ScriptDiff'];
 export type AuditVerification = Schemas['AuditVerification'];
 type AuditQuery = NonNullable<operations['listAudit']['parameters']['query']>;
 /** What the audit trail can be narrowed to; absent means all. */

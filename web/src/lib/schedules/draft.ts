@@ -1,3 +1,4 @@
+import { localInput } from '../format.ts';
 import type { NewSchedule, Schedule, ScheduleChanges, ScheduleTiming } from '../api/types.ts';
 
 /** How many seconds each unit of an interval has. */
@@ -106,11 +107,4 @@ function largestUnit(seconds: number): IntervalUnit {
 
 function utc(local: string): string | null {
   return local ? new Date(local).toISOString() : null;
-}
-
-function localInput(time: string | null): string {
-  if (time === null) return '';
-  const date = new Date(time);
-  const shifted = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return shifted.toISOString().slice(0, 19);
 }

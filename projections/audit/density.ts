@@ -1,0 +1,90 @@
+/** How much was done when, for a time line over the trail. */
+import { sql, type RawBuilder } from 'kysely';
+import type { ReadModels } from '../projection.ts';
+import { auditConditions, spansOf, type AuditFilter } from './queries.ts';
+
+/** Up to so many entries are counted; of more, about so many are looked at, at even distances. */
+const countedAtMost = 20_000;
+
+export interface DensityQuery {
+  readonly filter: Pick<AuditFilter, 'groupIds' | 'actor'>;
+  readonly from: Date;
+  /** Not included. */
+  readonly to: Date;
+  readonly buckets: number;
+}
+
+export interface DensityBucket {
+  /** Which one, from 0. */
+  readonly bucket: number;
+  readonly entries: number;
+  /** Of them, those that were refused or failed. */
+  readonly not_accepted: number;
+}
+
+export interface Density {
+  /** In order of time; empty ones are left out. */
+  readonly buckets: readonly DensityBucket[];
+  /** Whether the numbers are estimates. */
+  readonly estimated: boolean;
+}
+
+/** When the first entry was recorded; `undefined` where there is none. */
+export async function beginningOfTrail(db: ReadModels): Promise<Date | undefined> {
+  const { rows } = await sql<{ first_time: Date }>`
+    SELECT first_time FROM audit_spans ORDER BY span LIMIT 1`.execute(db);
+  return rows[0]?.first_time;
+}
+
+/** Counts entries by time. What it costs does not grow with the trail. */
+export async function auditDensity(db: ReadModels, query: DensityQuery): Promise<Density> {
+  const { filter, from, to } = query;
+  const within = { ...filter, from, to };
+  const spans = await spansOf(db, within);
+  const isNowhere = typeof spans === 'string' || filter.groupIds?.length === 0;
+  if (isNowhere) return { buckets: [], estimated: false };
+  const { groupIds } = filter;
+  const where = sql.join(
+    [
+      ...auditConditions(within),
+      sql`audit_seq BETWEEN ${sql.lit(spans.lowest)} AND ${sql.lit(spans.highest)}`,
+      ...(groupIds === null ? [] : [sql`group_id = ANY(${groupIds}::uuid[])`]),
+    ],
+    sql` AND `,
+  );
+  const counted = await bucketsOf(db, query, {
+    source: sql`(SELECT time, outcome FROM audit WHERE ${where}
+      ORDER BY audit_seq LIMIT ${sql.lit(countedAtMost + 1)}) found`,
+    weight: 1,
+  });
+  const total = counted.reduce((sum, { entries }) => sum + entries, 0);
+  if (total <= countedAtMost) return { buckets: counted, estimated: false };
+  const step = Math.ceil((spans.highest - spans.lowest + 1) / countedAtMost);
+  const sampled = await bucketsOf(db, query, {
+    source: sql`(SELECT time, outcome FROM
+      generate_series(${sql.lit(spans.lowest)}::bigint, ${sql.lit(spans.highest)}, ${sql.lit(step)}) looked
+      JOIN audit ON audit_seq = looked WHERE ${where}) found`,
+    weight: step,
+  });
+  return { buckets: sampled, estimated: step > 1 };
+}
+
+interface Counted {
+  readonly source: RawBuilder<unknown>;
+  /** For how many entries each stands. */
+  readonly weight: number;
+}
+
+async function bucketsOf(
+  db: ReadModels,
+  { from, to, buckets }: DensityQuery,
+  { source, weight }: Counted,
+): Promise<readonly DensityBucket[]> {
+  const { rows } = await sql<DensityBucket>`
+    SELECT width_bucket(extract(epoch FROM time), extract(epoch FROM ${from}::timestamptz),
+        extract(epoch FROM ${to}::timestamptz), ${sql.lit(buckets)}) - 1 AS bucket,
+      (count(*) * ${sql.lit(weight)})::int AS entries,
+      (count(*) FILTER (WHERE outcome <> 'accepted') * ${sql.lit(weight)})::int AS not_accepted
+    FROM ${source} GROUP BY 1 ORDER BY 1`.execute(db);
+  return rows;
+}

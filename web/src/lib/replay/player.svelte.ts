@@ -1,0 +1,34 @@
+/** Goes from event to event by itself. One step is under way at a time, however slow the server is. */
+export class Player {
+  playing = $state(false);
+  /** Events a second. */
+  speed = $state(1);
+  readonly #step: () => Promise<boolean>;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** @param step one event further; false where there is none */
+  constructor(step: () => Promise<boolean>) {
+    this.#step = step;
+  }
+
+  play(): void {
+    if (this.playing) return;
+    this.playing = true;
+    void this.#next();
+  }
+
+  /** Safe to call twice. */
+  pause(): void {
+    this.playing = false;
+    clearTimeout(this.#timer);
+  }
+
+  async #next(): Promise<void> {
+    const startedMs = performance.now();
+    const isMore = await this.#step().catch(() => false);
+    if (!isMore) return this.pause();
+    if (!this.playing) return;
+    const restMs = Math.max(0, 1000 / this.speed - (performance.now() - startedMs));
+    this.#timer = setTimeout(() => void this.#next(), restMs);
+  }
+}
