@@ -15,7 +15,14 @@ export type Actor =
     }
   | {
       readonly kind: 'system';
-      readonly name: 'setup' | 'runtime' | 'scheduler' | 'reaction' | 'queue' | 'restore';
+      readonly name:
+        | 'setup'
+        | 'runtime'
+        | 'scheduler'
+        | 'reaction'
+        | 'queue'
+        | 'restore'
+        | 'console';
     }
   | { readonly kind: 'webhook'; readonly webhookId: WebhookId; readonly name: string }
   | { readonly kind: 'anonymous' };

@@ -25,7 +25,7 @@ import { LoginThrottle } from './login-throttle.ts';
 import { createMetrics } from './metrics.ts';
 import { operations } from './operations.ts';
 import { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
-import { bcryptPasswords } from './passwords.ts';
+import { bcryptPasswords } from '#services/shared/passwords.ts';
 import { wheelOf, type Wheel } from './sdk/wheel.ts';
 import type { Parts, Services } from './services.ts';
 import { purgeStoredAnswers } from './stores/idempotency-answers.ts';

@@ -12,6 +12,7 @@ import {
   readConfig,
 } from '#services/shared/config.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
+import { passwordCost } from '#services/shared/passwords.ts';
 import { localAddress } from '#services/shared/local-address.ts';
 import { openPlatform } from '#services/shared/platform.ts';
 import { openTracing, tracingSettings } from '#services/shared/tracing/tracing.ts';
@@ -20,7 +21,6 @@ import { trustedProxies } from './http/client.ts';
 import { seed } from './seed.ts';
 
 const connections = 16;
-const passwordCost = 12;
 const positionPatienceMs = 5_000;
 const dashboardDir = fileURLToPath(new URL('../../web/build', import.meta.url));
 const sdkDir = fileURLToPath(new URL('../runtime/python/sdk', import.meta.url));

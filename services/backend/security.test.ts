@@ -10,7 +10,7 @@ import { apiToken, groups, run, script, someone, webhook } from './testing/peopl
 import { tablesWith } from './testing/stored-text.ts';
 import { administrator, startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import { TestClient } from './testing/test-client.ts';
-import { bcryptPasswords } from './passwords.ts';
+import { bcryptPasswords } from '#services/shared/passwords.ts';
 import { openSession } from './routes/sign-in.ts';
 import { seed } from './seed.ts';
 

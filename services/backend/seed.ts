@@ -5,7 +5,7 @@ import type { Command } from '#domain/aggregates.ts';
 import { known, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
 import { putCredential } from '#infra/postgres/credentials.ts';
 import { findUserByEmail, listUsers } from '#projections/users/queries.ts';
-import { isTooLong } from './passwords.ts';
+import { isTooLong } from '#services/shared/passwords.ts';
 import type { Services } from './services.ts';
 
 export interface FirstAdministrator {

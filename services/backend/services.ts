@@ -23,7 +23,7 @@ import type { ParameterSchemas } from '#services/shared/parameter-schemas/parame
 import type { Tracing } from '#services/shared/tracing/tracing.ts';
 import type { TokenUses } from '#services/shared/token-uses.ts';
 import type { WebhookMisses } from './webhooks/misses.ts';
-import type { Passwords } from './passwords.ts';
+import type { Passwords } from '#services/shared/passwords.ts';
 import type { Wheel } from './sdk/wheel.ts';
 
 /** What the process is given from outside. */

@@ -11,6 +11,7 @@ import {
   backupVerify,
   projectionsList,
   projectionsRebuild,
+  resetPassword,
 } from './commands/server.ts';
 import { logs, run, runs, scripts, stop } from './commands/runs.ts';
 import { diff, pull, push } from './commands/sync.ts';
@@ -35,6 +36,7 @@ const commands: readonly Command[] = [
   auditVerify,
   projectionsList,
   projectionsRebuild,
+  resetPassword,
   backupVerify,
   backupRestore,
   doctor,

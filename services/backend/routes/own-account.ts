@@ -8,7 +8,7 @@ import { findUser } from '#projections/users/queries.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import { json, nothing } from '../http/reply.ts';
-import { isTooLong, maxPasswordBytes } from '../passwords.ts';
+import { isTooLong, maxPasswordBytes } from '#services/shared/passwords.ts';
 import { pathParameters } from '../schemas/common.ts';
 import { OwnPassword, SessionItems } from '../schemas/people.ts';
 import type { Services } from '../services.ts';

@@ -13,7 +13,7 @@ import {
   type RefreshToken,
 } from '../http/refresh-cookie.ts';
 import { windowSeconds, type Admission } from '../login-throttle.ts';
-import { isTooLong, maxPasswordBytes } from '../passwords.ts';
+import { isTooLong, maxPasswordBytes } from '#services/shared/passwords.ts';
 import type { Services } from '../services.ts';
 import { keepFirstToken, tradeToken } from '../stores/session-tokens.ts';
 import { accepted, positionHeader } from './outcome.ts';

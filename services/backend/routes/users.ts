@@ -9,7 +9,7 @@ import { operation, type Call, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound, type Problem } from '../http/problem.ts';
 import { json, nothing } from '../http/reply.ts';
-import { isTooLong, maxPasswordBytes } from '../passwords.ts';
+import { isTooLong, maxPasswordBytes } from '#services/shared/passwords.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
 import { NewPassword, NewUser, User, UserChange, UserPage } from '../schemas/people.ts';
 import type { Services } from '../services.ts';

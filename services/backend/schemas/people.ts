@@ -1,5 +1,6 @@
 /** People, groups and sign-ins on the wire. */
 import { roles } from '#domain/kernel/actor.ts';
+import { maxPasswordBytes, minPasswordLength } from '#services/shared/passwords.ts';
 import Type from 'typebox';
 import { examples, Nullable, Page, Time, Uuid, OneLine, control } from './common.ts';
 
@@ -44,8 +45,8 @@ export const User = Type.Object(user, {
 export const UserPage = Page('UserPage', User);
 
 const password = Type.String({
-  minLength: 8,
-  description: 'At least 8 characters, at most 72 bytes of UTF-8.',
+  minLength: minPasswordLength,
+  description: `At least ${minPasswordLength} characters, at most ${maxPasswordBytes} bytes of UTF-8.`,
 });
 const personName = Type.Optional(OneLine(200));
 const groupIds = Type.Optional(Type.Array(Uuid(), { maxItems: 1000, uniqueItems: true }));

@@ -2,6 +2,7 @@
  *  it is asked for, as the other commands need none of it. */
 import type { Command } from '../command.ts';
 import { exitCodes, usageProblem } from '../problem.ts';
+import { askHidden } from '../prompt.ts';
 import type { Terminal } from '../terminal.ts';
 
 const database =
@@ -50,6 +51,39 @@ export const projectionsRebuild: Command = {
       await (name === undefined
         ? rebuildOutdated(pool, terminal)
         : rebuildNamed(name, pool, terminal));
+      return exitCodes.done;
+    });
+  },
+};
+
+export const resetPassword: Command = {
+  name: 'admin reset-password',
+  arguments: 'EMAIL',
+  summary: 'give an account another password (on the server)',
+  details: `Its sessions end; its API tokens stay. ${database}`,
+  options: {
+    'password-stdin': { help: 'read the password from standard input; otherwise it is asked for' },
+    enable: { help: 'let it in again, where it is disabled' },
+  },
+  examples: [
+    ['admin reset-password admin@example.com', 'for who has forgotten it'],
+    [
+      'admin reset-password admin@example.com --enable < password.txt --password-stdin',
+      'no terminal',
+    ],
+  ],
+  run: async ({ args, options, terminal, input }) => {
+    const [email] = args;
+    if (email === undefined || args.length !== 1) throw usageProblem('Expected the EMAIL of one.');
+    const password = options.has('password-stdin')
+      ? (await input()).replace(/\r?\n$/, '')
+      : await askHidden(`New password of ${email}`);
+    const [{ withServerDatabase }, { giveNewPassword }] = await Promise.all([
+      import('../server-database.ts'),
+      import('../accounts.ts'),
+    ]);
+    return await withServerDatabase(terminal, async (pool) => {
+      await giveNewPassword(pool, { email, password, enable: options.has('enable') }, terminal);
       return exitCodes.done;
     });
   },

@@ -2,7 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import bcrypt from 'bcrypt';
 
+export const minPasswordLength = 8;
 export const maxPasswordBytes = 72;
+/** Of their hashes, as a power of two. */
+export const passwordCost = 12;
 
 export interface Passwords {
   hash(password: string): Promise<string>;

@@ -1,0 +1,84 @@
+import { sessionId, tokenId, userId } from '#domain/testing/ids.ts';
+import { createUser, issueToken } from '#domain/testing/samples.ts';
+import { getCredential } from '#infra/postgres/credentials.ts';
+import { openDatabase, type Database } from '#infra/postgres/database.ts';
+import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
+import { findOpenSession } from '#projections/sessions/queries.ts';
+import { findToken } from '#projections/tokens/queries.ts';
+import { findUser } from '#projections/users/queries.ts';
+import { bcryptPasswords } from '#services/shared/passwords.ts';
+import { outdatedRows } from '#infra/postgres/projection-versions.ts';
+import { inlineProjections } from '#projections/registry.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { giveNewPassword, type NewPassword } from './accounts.ts';
+
+let platform: TestPlatform;
+let owner: Database;
+beforeAll(async () => {
+  platform = await openTestPlatform();
+  owner = openDatabase(platform.adminUrl, {
+    connections: 2,
+    applicationName: 'cli test',
+    onIdleError: () => undefined,
+  });
+  await outdatedRows(platform.pool, inlineProjections);
+  await platform.accepted(createUser());
+  await platform.accepted(issueToken());
+  const open = { type: 'OpenSession', sessionId: sessionId(), userId: userId() } as const;
+  await platform.accepted({ ...open, accountVersion: 1, userAgent: null });
+});
+afterAll(async () => {
+  await owner.close();
+  await platform.close();
+});
+
+async function give(changes: Partial<NewPassword> = {}): Promise<readonly string[]> {
+  const lines: string[] = [];
+  const wanted = { email: 'Ada@Example.com', password: 'another password', enable: false };
+  await giveNewPassword(owner.pool, { ...wanted, ...changes }, { line: (one) => lines.push(one) });
+  return lines;
+}
+
+const user = async () => await findUser(platform.reads, userId());
+
+describe('given an account', () => {
+  test('when it gets another password, then that lets in, and what was open has ended', async () => {
+    expect(await findOpenSession(platform.reads, sessionId())).toBeDefined();
+    expect(await give()).toEqual([
+      'ada@example.com has another password. Its sessions have ended; its API tokens stay.',
+    ]);
+    const hash = await getCredential(platform.pool, (await user())?.credential_id ?? '');
+    expect(await bcryptPasswords(4).matches('another password', hash)).toBe(true);
+    expect(await findOpenSession(platform.reads, sessionId())).toBeUndefined();
+    expect(await findToken(platform.reads, tokenId())).toBeDefined();
+    const { rows } = await platform.pool.query<{ actor: unknown }>(
+      `SELECT metadata -> 'actor' AS actor FROM events WHERE type = 'UserPasswordChanged'`,
+    );
+    expect(rows).toEqual([{ actor: { kind: 'system', name: 'console' } }]);
+  });
+
+  test('when it is disabled, then it is let in again where that is asked for', async () => {
+    await platform.accepted({ type: 'ChangeUser', userId: userId(), changes: { disabled: true } });
+    expect((await give()).at(-1)).toMatch(/^It is disabled: .* Add --enable/);
+    expect((await user())?.disabled).toBe(true);
+    expect((await give({ enable: true })).at(-1)).toBe('It was disabled, and is let in again.');
+    expect((await user())?.disabled).toBe(false);
+  });
+
+  test.each(['short', '', 'ä'.repeat(37)])(
+    'when %j is to be it, then it stays',
+    async (password) => {
+      const before = await user();
+      await expect(give({ password })).rejects.toThrow(
+        /at least 8 characters, and at most 72 bytes/,
+      );
+      expect(await user()).toEqual(before);
+    },
+  );
+
+  test('when it is nobody’s, then that is said', async () => {
+    await expect(give({ email: 'eve@example.com' })).rejects.toThrow(
+      'There is no account with the address eve@example.com.',
+    );
+  });
+});

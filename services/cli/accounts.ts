@@ -1,0 +1,86 @@
+/** `admin reset-password`: for who cannot sign in any more. */
+import type { Command as DomainCommand } from '#domain/aggregates.ts';
+import { known, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
+import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
+import { putCredential } from '#infra/postgres/credentials.ts';
+import { queryBuilder } from '#infra/postgres/database.ts';
+import { refuseOutdatedRows } from '#infra/postgres/projection-versions.ts';
+import { systemClock } from '#infra/system/clock.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { inlineProjections } from '#projections/registry.ts';
+import type { Tables } from '#projections/tables.ts';
+import { findUserByEmail } from '#projections/users/queries.ts';
+import { worldOf } from '#projections/world.ts';
+import {
+  bcryptPasswords,
+  isTooLong,
+  maxPasswordBytes,
+  minPasswordLength,
+  passwordCost,
+} from '#services/shared/passwords.ts';
+import type pg from 'pg';
+import { CommandProblem, exitCodes, usageProblem } from './problem.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface NewPassword {
+  readonly email: string;
+  readonly password: string;
+  /** Lets in an account that is disabled. */
+  readonly enable: boolean;
+}
+
+/** Gives an account another password, which ends its sessions. Backends notice within seconds.
+ *  @param pool connections as the schema's owner
+ *  @throws CommandProblem where there is no such account, or the password is none */
+export async function giveNewPassword(
+  pool: pg.Pool,
+  { email, password, enable }: NewPassword,
+  terminal: Pick<Terminal, 'line'>,
+): Promise<void> {
+  if (password.length < minPasswordLength || isTooLong(password)) {
+    throw usageProblem(
+      `A password has at least ${minPasswordLength} characters, and at most ${maxPasswordBytes} bytes.`,
+    );
+  }
+  await refuseOutdatedRows(pool, inlineProjections);
+  const user = await findUserByEmail(queryBuilder<Tables>(pool), email.trim().toLowerCase());
+  if (user === undefined) {
+    throw new CommandProblem(exitCodes.notFound, `There is no account with the address ${email}.`);
+  }
+  const userId = known(parseUserId, user.user_id);
+  const credentialId = systemIds.next();
+  await putCredential(pool, credentialId, await bcryptPasswords(passwordCost).hash(password));
+  const carryOut = carrierOn(pool);
+  await carryOut({ type: 'ChangeUserPassword', userId, credentialId });
+  terminal.line(
+    `${user.email} has another password. Its sessions have ended; its API tokens stay.`,
+  );
+  if (user.disabled && enable) {
+    await carryOut({ type: 'ChangeUser', userId, changes: { disabled: false } });
+    terminal.line('It was disabled, and is let in again.');
+  } else if (user.disabled) {
+    terminal.line('It is disabled: nobody gets in by it. Add --enable to let it in again.');
+  }
+}
+
+function carrierOn(pool: pg.Pool) {
+  const commands = new CommandPipeline({
+    pool,
+    clock: systemClock,
+    ids: systemIds,
+    projections: inlineProjections,
+    worldOf,
+    // Whoever waits for news looks for itself within seconds.
+    announce: () => undefined,
+  });
+  return async (command: DomainCommand): Promise<void> => {
+    const commandId = known(parseCommandId, systemIds.next());
+    const actor = { kind: 'system', name: 'console' } as const;
+    const context = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
+    const outcome = await commands.execute(command, context);
+    if (outcome.kind === 'accepted') return;
+    const detail =
+      outcome.kind === 'refused' ? outcome.refusal.detail : 'The command was repeated.';
+    throw new CommandProblem(exitCodes.refused, detail);
+  };
+}
