@@ -19,7 +19,10 @@ export default defineConfig({
           include: ['**/*.test.ts'],
           exclude: ['**/node_modules/**', '**/.*/**', 'web/**'],
           // One embedded PostgreSQL serves the whole run.
-          globalSetup: ['infra/testing/postgres-server.ts'],
+          globalSetup: [
+            'infra/testing/postgres-server.ts',
+            'services/minimal/testing/product-data.ts',
+          ],
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },

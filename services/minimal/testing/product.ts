@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '#infra/testing/free-ports.ts';
 import WebSocket from 'ws';
+import { copyProductData } from './product-data.ts';
 
 const entry = fileURLToPath(new URL('../main.ts', import.meta.url));
 export const productPassword = 'correct horse battery';
@@ -65,7 +66,7 @@ export class Product {
 
   /** Starts the minimal edition on free ports and signs in as its administrator. */
   static async start(options: ProductOptions = {}): Promise<Product> {
-    const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'orchestrator-')));
+    const dataDir = options.dataDir ?? (await newDataDir());
     const [http = 0, metrics = 0, mcp = 0, runtimeHealth, schedulerHealth, redisHealth, redis] =
       await freePorts(7);
     const process = spawn(globalThis.process.execPath, [entry], {
@@ -80,6 +81,8 @@ export class Product {
         ORCH_REDIS_PORT: String(redis),
         ORCH_MCP_PORT: String(mcp),
         ORCH_ADMIN_PASSWORD: productPassword,
+        // It has its own.
+        NODE_COMPILE_CACHE: undefined,
         ...options.variables,
       },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -221,6 +224,15 @@ export class Product {
   async remove(): Promise<void> {
     await rm(this.dataDir, { recursive: true, force: true });
   }
+}
+
+async function newDataDir(): Promise<string> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'orchestrator-'));
+  await copyProductData(dataDir, async (empty) => {
+    const first = await Product.start({ dataDir: empty });
+    await first.stop();
+  });
+  return dataDir;
 }
 
 /** Asks until there is an answer. @throws after a minute, naming `what` */
