@@ -243,6 +243,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
     await tried.getByRole('button', { name: /^Send again/ }).click();
     await tried.nth(1).waitFor();
+    await product.call('DELETE', `/scripts/${failing}`);
   });
 
   test('an administrator makes a group and an account, is told its rights, and disables it', async () => {
