@@ -1,6 +1,7 @@
 /** Opens the object store that the settings name. */
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { openFolderStore } from './folder.ts';
+import type { S3Location } from './s3-calls.ts';
 
 /** Settings of the same names; `ORCH_OBJECTS_URL` and its companions. */
 export interface ObjectStoreConfig {
@@ -21,13 +22,27 @@ export interface ObjectStoreConfig {
  *  so that a process that keeps its objects in a folder has not its memory.
  *  @throws when a setting contradicts another, or when the folder cannot be made or entered */
 export async function openObjectStore(config: ObjectStoreConfig): Promise<ObjectStore> {
-  if (config.objectsUrl === undefined) return openFolderStore({ folder: config.objectsDir });
+  const location = locationOf(config);
+  if (location === undefined) return openFolderStore({ folder: config.objectsDir });
+  const { openS3Store } = await import('./s3.ts');
+  return openS3Store(location);
+}
+
+/** Makes the bucket that `objectsUrl` names, where there is none. @returns whether there was none */
+export async function prepareObjectStore(config: ObjectStoreConfig): Promise<boolean> {
+  const location = locationOf(config);
+  if (location === undefined) return false;
+  const { makeBucket } = await import('./make-bucket.ts');
+  return await makeBucket(location);
+}
+
+function locationOf(config: ObjectStoreConfig): S3Location | undefined {
+  if (config.objectsUrl === undefined) return undefined;
   const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config;
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
     throw new Error('ORCH_S3_ACCESS_KEY_ID and ORCH_S3_SECRET_ACCESS_KEY go together; one is set');
   }
-  const { openS3Store } = await import('./s3.ts');
-  return openS3Store({
+  return {
     ...bucketOf(config.objectsUrl),
     endpoint: config.s3Endpoint,
     region: config.s3Region,
@@ -36,7 +51,7 @@ export async function openObjectStore(config: ObjectStoreConfig): Promise<Object
         ? undefined
         : { accessKeyId, secretAccessKey },
     pathStyle: config.s3PathStyle,
-  });
+  };
 }
 
 function bucketOf(url: string): { bucket: string; root: string } {

@@ -25,7 +25,7 @@ const positionPatienceMs = 5_000;
 const dashboardDir = fileURLToPath(new URL('../../web/build', import.meta.url));
 const sdkDir = fileURLToPath(new URL('../runtime/python/sdk', import.meta.url));
 
-await runProcess('backend', async (_signal, logger) => {
+await runProcess('backend', async (signal, logger) => {
   const config = readConfig([
     'bind',
     'httpPort',
@@ -45,7 +45,7 @@ await runProcess('backend', async (_signal, logger) => {
     ...tracingSettings,
   ]);
   const { edition, tokenKey } = config;
-  const platform = await openPlatform({ ...config, name: 'backend', connections, logger });
+  const platform = await openPlatform({ ...config, name: 'backend', connections, logger, signal });
   const { database, reads, ...rest } = platform;
   const vault = new Vault(database.pool, masterKeys(config), platform.ids);
   const unreadable = await vault.rewrap();

@@ -6,6 +6,7 @@ import { known, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
 import { putCredential } from '#infra/postgres/credentials.ts';
 import { findUserByEmail, listUsers } from '#projections/users/queries.ts';
 import { isTooLong } from '#services/shared/passwords.ts';
+import { ConfigError } from '#services/shared/config.ts';
 import type { Services } from './services.ts';
 
 export interface FirstAdministrator {
@@ -13,7 +14,12 @@ export interface FirstAdministrator {
   readonly password: string;
 }
 
+const noAdministrator =
+  'ORCH_ADMIN_PASSWORD is missing: expected a password of 8 to 72 characters for the first administrator, ' +
+  'as nobody is there yet';
+
 /** @param administrator made where there is nobody yet; `undefined` makes nobody
+ *  @throws ConfigError where nobody could sign in to the production edition
  *  @throws when a command is refused, or the password has more than 72 bytes */
 export async function seed(
   services: Services,
@@ -23,7 +29,9 @@ export async function seed(
     await carryOut({ type: 'CreateGroup', ...group }, `group ${group.groupId}`, services);
   }
   const isFirst = (await listUsers(services.readModels, undefined, 1)).length === 0;
-  if (administrator !== undefined && isFirst) await createAdministrator(administrator, services);
+  if (!isFirst) return;
+  if (administrator !== undefined) await createAdministrator(administrator, services);
+  else if (services.edition === 'production') throw new ConfigError([noAdministrator]);
 }
 
 async function createAdministrator(

@@ -11,6 +11,7 @@ import {
   backupVerify,
   projectionsList,
   projectionsRebuild,
+  setup,
   resetPassword,
 } from './commands/server.ts';
 import { logs, run, runs, scripts, stop } from './commands/runs.ts';
@@ -34,6 +35,7 @@ const commands: readonly Command[] = [
   push,
   schedulePreview,
   auditVerify,
+  setup,
   projectionsList,
   projectionsRebuild,
   resetPassword,

@@ -6,13 +6,15 @@ export type Config = Settings;
 
 /** What the minimal edition makes itself, so that it may be missing. */
 const MADE_HERE = ['SECRET_MASTER_KEY', 'ORCH_TOKEN_KEY', 'ORCH_AUDIT_KEY'];
+/** In the place of what is to be made. */
+const anyKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('hex');
 const EMBEDDED = ['ORCH_DATABASE_URL', 'ORCH_DATABASE_ADMIN_URL'];
 
 /** @throws ConfigError with every problem of every setting of every service */
 export function readMinimalConfig(environment: Environment): Config {
   const complete: Record<string, string | undefined> = { ...environment };
   for (const name of MADE_HERE) {
-    if (!environment[name] && !environment[`${name}_FILE`]) complete[name] = '0'.repeat(64);
+    if (!environment[name] && !environment[`${name}_FILE`]) complete[name] = anyKey;
   }
   for (const name of EMBEDDED) {
     complete[name] = 'postgres://embedded';

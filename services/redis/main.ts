@@ -7,7 +7,7 @@ import { createAdapter } from './adapter.ts';
 
 const connections = 8;
 
-await runProcess('redis', async (_signal, logger) => {
+await runProcess('redis', async (signal, logger) => {
   const config = readConfig([
     ...platformSettings,
     'bind',
@@ -17,7 +17,7 @@ await runProcess('redis', async (_signal, logger) => {
     'queueLeaseSeconds',
   ]);
   const { redisPort, redisPassword: password, queueLeaseSeconds: leaseSeconds } = config;
-  const platform = await openPlatform({ ...config, name: 'redis', connections, logger });
+  const platform = await openPlatform({ ...config, name: 'redis', connections, logger, signal });
   const { database, ...rest } = platform;
   const adapter = createAdapter({ ...rest, pool: database.pool, logger, password, leaseSeconds });
   await adapter.listen(redisPort, config.bind).catch((error: unknown) => {

@@ -77,10 +77,16 @@ type Config = ReturnType<typeof readSettings>;
 
 await runProcess('runtime', startRuntime, { stopDeadlineMs });
 
-async function startRuntime(_signal: AbortSignal, logger: Logger) {
+async function startRuntime(signal: AbortSignal, logger: Logger) {
   const config = readSettings();
   const python = await findPython({ configured: config.python, path: process.env['PATH'] ?? '' });
-  const platform = await openPlatform({ ...config, name: 'runtime', connections: 6, logger });
+  const platform = await openPlatform({
+    ...config,
+    name: 'runtime',
+    connections: 6,
+    logger,
+    signal,
+  });
   const projects = join(config.workDir, 'projects');
   await mkdir(projects, { recursive: true });
   await removeLeftovers(projects, logger);

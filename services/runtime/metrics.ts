@@ -1,5 +1,6 @@
 /** What the runtime counts, for Prometheus. Ids of runs and scripts are never labels: they would make a series
  *  each. */
+import { failures, triggerTypes } from '#domain/run/run.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { addProcessMetrics } from '#services/shared/process-metrics.ts';
 
@@ -47,6 +48,11 @@ export function runtimeMetrics(slots: number, running: () => number): RunMetrics
     labelNames: ['outcome', 'trigger'] as const,
     registers,
   });
+  // A series that begins with its first run would show no increase for it.
+  for (const outcome of ['success', 'stopped', ...failures]) {
+    durations.zero({ outcome });
+    for (const trigger of triggerTypes) ends.inc({ outcome, trigger }, 0);
+  }
   return {
     registry,
     started: (queuedAt) => waits.observe(Math.max(0, Date.now() - queuedAt.getTime()) / 1000),

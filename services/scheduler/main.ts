@@ -79,7 +79,7 @@ const saves: readonly EventType[] = [
   'FileMoved',
 ];
 
-await runProcess('scheduler', async (_signal, logger) => {
+await runProcess('scheduler', async (signal, logger) => {
   const config = readConfig([
     ...platformSettings,
     'auditKey',
@@ -93,7 +93,13 @@ await runProcess('scheduler', async (_signal, logger) => {
     'schedulerHealthPort',
     ...objectStoreSettings,
   ]);
-  const platform = await openPlatform({ ...config, name: 'scheduler', connections: 6, logger });
+  const platform = await openPlatform({
+    ...config,
+    name: 'scheduler',
+    connections: 6,
+    logger,
+    signal,
+  });
   const signer = new HeadSigner(config.auditKey);
   const objects = await openObjectStore(config);
   const duties = [

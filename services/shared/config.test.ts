@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +10,8 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'orch-config-'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
+
+const aKey = '32 bytes in base64 or hex, made by chance, as `openssl rand -hex 32` does';
 
 function problemsOf(names: readonly SettingName[], environment: Record<string, string>): string[] {
   try {
@@ -35,14 +38,14 @@ describe('given no variables', () => {
   test('when required ones are read, then each is named', () => {
     expect(problemsOf(['databaseUrl', 'tokenKey'], {})).toEqual([
       'ORCH_DATABASE_URL is missing: expected an address like postgres://user:password@host:5432/database',
-      'ORCH_TOKEN_KEY is missing: expected 32 bytes in base64 or hex',
+      `ORCH_TOKEN_KEY is missing: expected ${aKey}`,
     ]);
   });
 });
 
 describe('given variables', () => {
   test('when they are good, then they are parsed', () => {
-    const hex = '0f'.repeat(32);
+    const hex = randomBytes(32).toString('hex');
     const config = readConfig(
       ['httpPort', 'logRuns', 'dataDir', 'workDir', 'secretMasterKey', 'tokenKey'],
       {
@@ -72,11 +75,28 @@ describe('given variables', () => {
     });
     expect(problems).toEqual([
       'ORCH_HTTP_PORT is "80800": expected a whole number from 1 to 65535',
-      'SECRET_MASTER_KEY is a value that is not shown here: expected 32 bytes in base64 or hex',
+      `SECRET_MASTER_KEY is a value that is not shown here: expected ${aKey}`,
       'ORCH_LOG_RUNS is "maybe": expected true or false',
       'ORCH_LOG_LEVEL is "loud": expected one of trace, debug, info, warn, error, fatal',
     ]);
   });
+
+  test.each([
+    ['SECRET_MASTER_KEY', 'secretMasterKey', '00'.repeat(32)],
+    ['SECRET_MASTER_KEY', 'secretMasterKey', Buffer.alloc(32, 'changeme').toString('base64')],
+    ['SECRET_MASTER_KEY', 'secretMasterKey', randomBytes(16).toString('hex')],
+    ['SECRET_MASTER_KEY', 'secretMasterKey', randomBytes(33).toString('base64')],
+    ['ORCH_ADMIN_PASSWORD', 'adminPassword', 'Password1!'],
+    ['ORCH_ADMIN_PASSWORD', 'adminPassword', 'change-me'],
+    ['ORCH_REDIS_PASSWORD', 'redisPassword', 'orchestrator'],
+  ] as const)(
+    'when %s is of no use as a secret, then it is refused (%#)',
+    (name, setting, value) => {
+      expect(problemsOf([setting], { [name]: value })).toEqual([
+        expect.stringContaining(`${name} is a value that is not shown here: expected`),
+      ]);
+    },
+  );
 
   test('when one is empty, then its default answers', () => {
     expect(readConfig(['httpPort'], { ORCH_HTTP_PORT: '' })).toEqual({ httpPort: 8080 });

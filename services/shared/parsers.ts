@@ -115,12 +115,21 @@ function isAddress({ protocol, host, pathname }: URL, protocols: readonly string
   return protocols.includes(protocol) && host !== '' && ['', '/'].includes(pathname);
 }
 
-/** 32 bytes in base64 (either alphabet) or hex. */
+/** 32 bytes in base64 (either alphabet) or hex, made by chance. */
 export function key(variable: string): Setting<Buffer> {
   const parse = (value: string): Buffer | typeof invalid => {
-    if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex');
-    if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(value)) return invalid;
-    return Buffer.from(value, 'base64');
+    const bytes = bytesOf(value);
+    // Of bytes made by chance fewer never are: what somebody typed, or took from an example.
+    const isRandom = bytes !== undefined && new Set(bytes).size >= leastDifferentBytes;
+    return isRandom ? bytes : invalid;
   };
-  return setting(variable, { expected: '32 bytes in base64 or hex', parse, secret: true });
+  const expected = '32 bytes in base64 or hex, made by chance, as `openssl rand -hex 32` does';
+  return setting(variable, { expected, parse, secret: true });
+}
+
+const leastDifferentBytes = 12;
+
+function bytesOf(value: string): Buffer | undefined {
+  if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex');
+  return /^[A-Za-z0-9+/_-]{43}=?$/.test(value) ? Buffer.from(value, 'base64') : undefined;
 }

@@ -19,6 +19,8 @@ import type { ReadModels } from '#projections/projection.ts';
 import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
 import { worldOf } from '#projections/world.ts';
+import { awaitDatabase } from '#infra/postgres/await-database.ts';
+import { isDatabaseAway } from './database-away.ts';
 import type { platformSettings, Settings } from './config.ts';
 import type { Logger } from './logger.ts';
 
@@ -41,12 +43,20 @@ export interface PlatformOptions extends Pick<Settings, (typeof platformSettings
   /** Connections at most, not counting the bus's own. */
   readonly connections: number;
   readonly logger: Logger;
+  /** Ends the waiting for a database that does not answer. */
+  readonly signal?: AbortSignal;
 }
 
-/** Connects to the database and the bus. NATS may be away; then it comes later.
- *  @throws when the database cannot be reached now, or holds rows of other versions of the projections */
+/** Connects to the database, as soon as it answers, and the bus. NATS may be away; then it comes later.
+ *  @throws when the database refuses the sign-in, or holds rows of other versions of the projections */
 export async function openPlatform(options: PlatformOptions): Promise<Platform> {
-  const { databaseUrl, logger } = options;
+  const { databaseUrl, logger, signal } = options;
+  await awaitDatabase(databaseUrl, {
+    signal,
+    passes: isDatabaseAway,
+    onAway: (tried, { message }) =>
+      logger.warn({ tried, reason: message }, 'the database does not answer: trying again'),
+  });
   const database = openDatabase(databaseUrl, {
     connections: options.connections,
     applicationName: options.name,

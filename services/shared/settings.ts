@@ -68,8 +68,9 @@ const networks = {
 };
 const emailAddress = { expected: 'an e-mail address', pattern: /^[^@\s]+@[^@\s]+$/ };
 const password = {
-  expected: 'a password of 8 to 72 characters',
-  pattern: /^.{8,72}$/s,
+  expected: 'a password of 8 to 72 characters that is not in every list of passwords',
+  pattern:
+    /^(?!(password|passw0rd|change-?me|administrator|orchestrator|secret|12345678)\d{0,4}!?$).{8,72}$/is,
 };
 const identifier = {
   expected: 'up to 100 letters, digits, dots, dashes and underscores',

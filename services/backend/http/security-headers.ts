@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 
 // Everything comes from here; styles of single elements are set by the pages' own code.
-const contentSecurityPolicy = [
+export const contentSecurityPolicy = [
   "default-src 'self'",
   "style-src 'self'",
   "style-src-attr 'unsafe-inline'",

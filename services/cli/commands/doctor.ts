@@ -74,7 +74,7 @@ async function serverFindings(session: Session): Promise<readonly Finding[]> {
     ok('server', session.url),
     clockFinding(answer.headers.get('Date')),
     ...Object.entries(body.checks ?? {}).map(([name, text]) =>
-      text === 'ok' ? ok(name, 'answers') : failed(name, text),
+      text === 'ok' ? ok(name, 'answers') : (text === 'degraded' ? warning : failed)(name, text),
     ),
     ...(await platformFindings(session)),
   ];

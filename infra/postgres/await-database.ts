@@ -1,0 +1,54 @@
+/** Waits for a database that is not there yet, or away. */
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+
+const firstPauseMs = 250;
+const maxPauseMs = 5_000;
+const connectMs = 5_000;
+
+export interface AwaitOptions {
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told at each attempt in vain what was tried, such as `postgres://user@host:5432/name`. */
+  readonly onAway: (tried: string, error: Error) => void;
+  /** Whether an error is one that passes; all others are thrown. */
+  readonly passes: (error: unknown) => boolean;
+}
+
+/** Resolves when the database answers.
+ *  @throws what does not pass, such as a wrong password, and the signal's reason */
+export async function awaitDatabase(url: string, options: AwaitOptions): Promise<void> {
+  const { signal, onAway, passes } = options;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
+    signal?.throwIfAborted();
+    try {
+      return await withConnection(url, async (client) => void (await client.query('SELECT')));
+    } catch (error) {
+      if (!passes(error) || !(error instanceof Error)) throw error;
+      onAway(withoutPassword(url), error);
+    }
+    await pause(pauseMs, undefined, { signal });
+  }
+}
+
+/** One connection for `use` alone. */
+export async function withConnection<Result>(
+  url: string,
+  use: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectMs });
+  // What fails is the statement; an error event that nobody hears would end the process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** An address that may be shown. A folder as host is that of a Unix socket. */
+export function withoutPassword(url: string): string {
+  const { user = '', host, port, database = '' } = new pg.Client({ connectionString: url });
+  return `postgres://${user}@${host}:${port}/${database}`;
+}

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { withClient } from '#infra/testing/client.ts';
+import { createEmptyDatabase, type TestDatabase } from '#infra/testing/database.ts';
+import { freePorts } from '#infra/testing/free-ports.ts';
+
+const main = fileURLToPath(new URL('main.ts', import.meta.url));
+const user = 'setup_test';
+let database: TestDatabase;
+let serviceUrl: string;
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+  serviceUrl = database.serviceUrl.replace(/\/\/[^@]*@/, `//${user}:p%40ss@`);
+});
+afterAll(async () => {
+  await withClient(database.adminUrl, (client) =>
+    client.query(`DROP OWNED BY ${user}; DROP ROLE ${user}`),
+  );
+  await database.drop();
+});
+
+function start(variables: Record<string, string>) {
+  const child = spawn(process.execPath, [main, 'setup'], { env: variables });
+  const done = Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return {
+    child,
+    done: done.then(([out, problem, [code]]) => ({ out, problem, code: code as number })),
+  };
+}
+
+async function setup() {
+  const variables = { ORCH_DATABASE_ADMIN_URL: database.adminUrl, ORCH_DATABASE_URL: serviceUrl };
+  return await start(variables).done;
+}
+
+test('an empty database gets schema and user, and a second time nothing is done', async () => {
+  const first = await setup();
+  expect([first.code, first.problem]).toEqual([0, '']);
+  expect(first.out).toMatch(/^migrated 0001_.*\n(migrated .*\n)+ready\n$/);
+  await withClient(serviceUrl, (client) => client.query('SELECT FROM scripts'));
+  await expect(
+    withClient(serviceUrl, (client) => client.query('DELETE FROM events')),
+  ).rejects.toThrow(/permission denied/);
+  expect(await setup()).toEqual({ code: 0, out: 'ready\n', problem: '' });
+});
+
+test('missing settings are named, and so is a user with too many rights', async () => {
+  const missing = await start({}).done;
+  expect([missing.code, missing.problem]).toEqual([
+    78,
+    expect.stringMatching(/ORCH_DATABASE_ADMIN_URL is missing.*\nORCH_DATABASE_URL is missing/),
+  ]);
+  const { adminUrl } = database;
+  const same = await start({ ORCH_DATABASE_ADMIN_URL: adminUrl, ORCH_DATABASE_URL: adminUrl }).done;
+  expect(same.problem).toMatch(/name the same user: the services are to have fewer rights/);
+});
+
+test('a database of a newer version is refused, and not changed', async () => {
+  await withClient(database.adminUrl, async (client) => {
+    await client.query(
+      `INSERT INTO schema_migrations (number, name, sha256) VALUES (9000, '9000_later.sql', 'x')`,
+    );
+    await client.query(`ALTER ROLE ${user} PASSWORD 'another'`);
+  });
+  const { code, problem } = await setup();
+  expect(problem).toMatch(
+    /newer version than this program \(.*9000_later.sql\); nothing was changed/,
+  );
+  expect(code).toBe(65);
+  await expect(withClient(serviceUrl, (client) => client.query('SELECT'))).rejects.toThrow(
+    /password/,
+  );
+});
+
+test('a database that does not answer is waited for, and named', async () => {
+  const [port] = await freePorts(1);
+  const url = (name: string) => `postgres://${name}:secret@127.0.0.1:${port}/orchestrator`;
+  const { child, done } = start({
+    ORCH_DATABASE_ADMIN_URL: url('owner'),
+    ORCH_DATABASE_URL: url('service'),
+  });
+  await once(child.stderr, 'data');
+  child.kill('SIGINT');
+  const { code, problem } = await done;
+  expect(problem).toContain(
+    `postgres://owner@127.0.0.1:${port}/orchestrator does not answer (connect ECONNREFUSED`,
+  );
+  expect(code).toBe(130);
+});

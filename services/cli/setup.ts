@@ -1,0 +1,54 @@
+/** Brings database and object store to what this version of the program needs. */
+import { fileURLToPath } from 'node:url';
+import { prepareObjectStore } from '#infra/objects/open.ts';
+import { awaitDatabase } from '#infra/postgres/await-database.ts';
+import { migrate } from '#infra/postgres/migrate.ts';
+import { prepareServiceUser } from '#infra/postgres/service-user.ts';
+import { isDatabaseAway } from '#services/shared/database-away.ts';
+import { objectStoreSettings, readConfig, ConfigError } from '#services/shared/config.ts';
+import { CommandProblem, exitCodes } from './problem.ts';
+import { rebuildOutdated } from './projections.ts';
+import { withServerDatabase } from './server-database.ts';
+import type { Terminal } from './terminal.ts';
+
+const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
+
+/** Safe to repeat, and to do twice at once.
+ *  @throws CommandProblem where a setting is missing, or the database is of a newer version */
+export async function setUp(terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const config = settings();
+  const { databaseAdminUrl: adminUrl, databaseUrl } = config;
+  await awaitDatabase(adminUrl, {
+    signal,
+    passes: isDatabaseAway,
+    onAway: (tried, { message }) =>
+      terminal.problem(`${tried} does not answer (${message}); trying again`),
+  });
+  const { applied, ahead } = await migrate(adminUrl, { directory: migrations });
+  if (ahead.length > 0) throw newer(ahead);
+  for (const name of applied) terminal.line(`migrated ${name}`);
+  await prepareServiceUser(adminUrl, databaseUrl);
+  await withServerDatabase(terminal, async (pool) => {
+    await rebuildOutdated(pool, terminal);
+    return exitCodes.done;
+  });
+  if (await prepareObjectStore(config)) terminal.line(`made ${config.objectsUrl}`);
+  terminal.line('ready');
+}
+
+function settings() {
+  try {
+    return readConfig(['databaseAdminUrl', 'databaseUrl', ...objectStoreSettings]);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new CommandProblem(exitCodes.configuration, error.problems.join('\n'), { cause: error });
+  }
+}
+
+function newer(ahead: readonly string[]): CommandProblem {
+  return new CommandProblem(
+    exitCodes.refused,
+    `The database is of a newer version than this program (${ahead.join(', ')}); nothing was changed. ` +
+      'Start that version, or restore a backup that was made with this one.',
+  );
+}
