@@ -25,7 +25,7 @@ const bucketAddress = {
   pattern: /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w-][\w.-]{0,99}){0,5}\/?$/,
 };
 const httpAddress = {
-  expected: 'an address like https://s3.example.com',
+  expected: 'an address like https://host.example.com',
   pattern: /^https?:\/\/[^\s@?#]+$/,
 };
 const publicAddress = {
