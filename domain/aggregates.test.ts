@@ -39,6 +39,7 @@ import {
   sessionCommand,
   systemCommand,
   tokenCommand,
+  updateCommand,
   webhookCommand,
   userCommand,
 } from './testing/arbitraries.ts';
@@ -51,6 +52,7 @@ import { shapeOf } from './testing/state-shapes.ts';
 import { ends, steps } from './testing/steps.ts';
 import { stored } from './testing/stored.ts';
 import { tokenAggregate } from './token/decide.ts';
+import { updateAggregate } from './update/decide.ts';
 import { userAggregate } from './user/decide.ts';
 import { webhookAggregate } from './webhook/decide.ts';
 
@@ -97,6 +99,7 @@ every(
 );
 every('rule', ruleAggregate, ruleCommand, fc.constant({ missing: undefined }));
 every('backup', backupAggregate, backupCommand, noFacts);
+every('update', updateAggregate, updateCommand, noFacts);
 every('delivery', deliveryAggregate, deliveryCommand, noFacts);
 every('system', systemAggregate, systemCommand, noFacts);
 every(

@@ -54,6 +54,9 @@ import type { SystemEvent } from './system/events.ts';
 import type { TokenCommand } from './token/commands.ts';
 import { tokenAggregate } from './token/decide.ts';
 import type { TokenEvent } from './token/events.ts';
+import type { UpdateCommand } from './update/commands.ts';
+import { updateAggregate } from './update/decide.ts';
+import type { UpdateEvent } from './update/events.ts';
 import type { UserCommand } from './user/commands.ts';
 import { userAggregate } from './user/decide.ts';
 import type { UserEvent } from './user/events.ts';
@@ -71,6 +74,7 @@ export type Command =
   | RuleCommand
   | DeliveryCommand
   | RunCommand
+  | UpdateCommand
   | UserCommand
   | SessionCommand
   | TokenCommand
@@ -92,6 +96,7 @@ export type PlatformEvent =
   | RuleEvent
   | DeliveryEvent
   | RunEvent
+  | UpdateEvent
   | UserEvent
   | SessionEvent
   | TokenEvent
@@ -211,6 +216,13 @@ export function handlingOf(command: Command): Handling {
     case 'RequestRestore':
     case 'FailRestore':
       return bind(backupAggregate, command);
+    case 'NoteRelease':
+    case 'StartUpdate':
+    case 'FinishUpdateStep':
+    case 'SucceedUpdate':
+    case 'FailUpdate':
+    case 'RollUpdateBack':
+      return bind(updateAggregate, command);
     case 'RecordRefusal':
       return bind(refusalAggregate, command);
     case 'RecordDisclosure':

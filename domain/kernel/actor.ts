@@ -22,7 +22,8 @@ export type Actor =
         | 'reaction'
         | 'queue'
         | 'restore'
-        | 'console';
+        | 'console'
+        | 'updater';
     }
   | { readonly kind: 'webhook'; readonly webhookId: WebhookId; readonly name: string }
   | { readonly kind: 'anonymous' };

@@ -15,6 +15,8 @@ export type RuleId = Brand<string, 'RuleId'>;
 export type DeliveryId = Brand<string, 'DeliveryId'>;
 export type WebhookId = Brand<string, 'WebhookId'>;
 export type ChainId = Brand<string, 'ChainId'>;
+/** Of one update of the platform. */
+export type UpdateId = Brand<string, 'UpdateId'>;
 export type RefusalId = Brand<string, 'RefusalId'>;
 export type DisclosureId = Brand<string, 'DisclosureId'>;
 /** A client's or a reaction's name for one command: the same id is carried out once. */
@@ -43,6 +45,7 @@ export const parseRuleId = (text: string) => parseId<RuleId>(text);
 export const parseDeliveryId = (text: string) => parseId<DeliveryId>(text);
 export const parseWebhookId = (text: string) => parseId<WebhookId>(text);
 export const parseChainId = (text: string) => parseId<ChainId>(text);
+export const parseUpdateId = (text: string) => parseId<UpdateId>(text);
 export const parseRefusalId = (text: string) => parseId<RefusalId>(text);
 export const parseDisclosureId = (text: string) => parseId<DisclosureId>(text);
 export const parseCommandId = (text: string) => parseId<CommandId>(text);

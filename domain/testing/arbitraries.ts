@@ -31,6 +31,8 @@ import type { SecretCommand } from '#domain/secret/commands.ts';
 import type { SessionCommand } from '#domain/session/commands.ts';
 import type { SystemCommand } from '#domain/system/commands.ts';
 import type { TokenCommand } from '#domain/token/commands.ts';
+import type { UpdateCommand } from '#domain/update/commands.ts';
+import { updateSteps } from '#domain/update/update.ts';
 import type { UserCommand } from '#domain/user/commands.ts';
 import type { WebhookCommand } from '#domain/webhook/commands.ts';
 import fc from 'fast-check';
@@ -53,6 +55,8 @@ import {
   runScript,
   scriptFacts,
   issueToken,
+  noteRelease,
+  startUpdate,
   setSecret,
   webhookSigning,
 } from './samples.ts';
@@ -650,6 +654,32 @@ export const systemCommand: fc.Arbitrary<SystemCommand> = fc.oneof(
   }),
 );
 
+const version = fc.constantFrom('0.1.12', '0.1.13', '0.1.14', '0.2.0');
+export const updateCommand: fc.Arbitrary<UpdateCommand> = fc.oneof(
+  fc
+    .record({ version, sha256: fc.constantFrom('c'.repeat(64), 'd'.repeat(64)) })
+    .map((changes) => noteRelease(changes)),
+  fc
+    .record({
+      updateId: one(ids.updateId),
+      kind: fc.constantFrom('update' as const, 'rollback' as const),
+      to: version,
+    })
+    .map((changes) => startUpdate(changes)),
+  fc.record({
+    type: fc.constant('FinishUpdateStep'),
+    updateId: one(ids.updateId),
+    step: fc.constantFrom(...updateSteps),
+    detail: fc.option(text),
+  }),
+  fc.record({ type: fc.constant('SucceedUpdate'), updateId: one(ids.updateId) }),
+  fc.record({
+    type: fc.constantFrom('FailUpdate', 'RollUpdateBack'),
+    updateId: one(ids.updateId),
+    reason: text,
+  }),
+);
+
 export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 6, arbitrary: scriptCommand },
   { weight: 8, arbitrary: runCommand },
@@ -666,6 +696,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   ruleCommand,
   deliveryCommand,
   backupCommand,
+  updateCommand,
   { weight: 2, arbitrary: chainCommand },
   tokenCommand,
   refusalCommand,

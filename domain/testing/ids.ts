@@ -17,6 +17,7 @@ import {
   parseScheduleId,
   parseSessionId,
   parseTokenId,
+  parseUpdateId,
   parseUserId,
   parseWebhookId,
 } from '#domain/kernel/ids.ts';
@@ -44,3 +45,4 @@ export const chainId = numbered('d', parseChainId);
 export const disclosureId = numbered('e', parseDisclosureId);
 export const commandId = numbered('7', parseCommandId);
 export const eventId = numbered('8', parseEventId);
+export const updateId = numbered('1', parseUpdateId);

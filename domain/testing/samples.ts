@@ -22,6 +22,7 @@ import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
 import type { SetSecret } from '#domain/secret/commands.ts';
 import type { Sealed } from '#domain/secret/events.ts';
 import type { IssueToken } from '#domain/token/commands.ts';
+import type { NoteRelease, StartUpdate } from '#domain/update/commands.ts';
 import type { CreateUser } from '#domain/user/commands.ts';
 import {
   chainId,
@@ -37,6 +38,7 @@ import {
   scheduleId,
   scriptId,
   tokenId,
+  updateId,
   userId,
   webhookId,
 } from './ids.ts';
@@ -201,6 +203,31 @@ export function issueToken(changes: Partial<IssueToken> = {}): IssueToken {
     scopes: ['scripts:read', 'runs:write'],
     tokenHash: 'a'.repeat(64),
     expiresAt: null,
+    ...changes,
+  };
+}
+
+export function noteRelease(changes: Partial<NoteRelease> = {}): NoteRelease {
+  return {
+    type: 'NoteRelease',
+    version: '0.1.14',
+    notes: 'Better.',
+    releasedAt: '2026-11-20T00:00:00.000Z',
+    expiresAt: '2027-11-20T00:00:00.000Z',
+    minimumVersion: '0.1.13',
+    sizeBytes: 1000,
+    sha256: 'c'.repeat(64),
+    ...changes,
+  };
+}
+
+export function startUpdate(changes: Partial<StartUpdate> = {}): StartUpdate {
+  return {
+    type: 'StartUpdate',
+    updateId: updateId(),
+    kind: 'update',
+    from: '0.1.13',
+    to: '0.1.14',
     ...changes,
   };
 }

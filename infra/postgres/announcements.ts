@@ -103,6 +103,12 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'RestoreRequested':
       case 'RestoreFailed':
       case 'BackupRestored':
+      case 'ReleaseFound':
+      case 'UpdateStarted':
+      case 'UpdateStepFinished':
+      case 'UpdateSucceeded':
+      case 'UpdateFailed':
+      case 'UpdateRolledBack':
       case 'RequestRefused':
       case 'DataDisclosed':
         break;

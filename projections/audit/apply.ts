@@ -78,6 +78,12 @@ const handled = {
   RestoreFailed: true,
   BackupRestored: true,
   RequestRefused: true,
+  ReleaseFound: true,
+  UpdateStarted: true,
+  UpdateStepFinished: true,
+  UpdateSucceeded: true,
+  UpdateFailed: true,
+  UpdateRolledBack: true,
   DataDisclosed: true,
 } as const satisfies Record<EventType, true>;
 

@@ -13,12 +13,14 @@ import {
 } from '#services/shared/config.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import { passwordCost } from '#services/shared/passwords.ts';
+import type { Loop } from '#services/shared/loop.ts';
 import { localAddress } from '#services/shared/local-address.ts';
 import { openPlatform } from '#services/shared/platform.ts';
 import { openTracing, tracingSettings } from '#services/shared/tracing/tracing.ts';
 import { createBackend } from './app.ts';
 import { trustedProxies } from './http/client.ts';
 import { seed } from './seed.ts';
+import { releasesOf, startUpdater, updateProvider } from './updates/start.ts';
 
 const connections = 16;
 const positionPatienceMs = 5_000;
@@ -42,6 +44,12 @@ await runProcess('backend', async (signal, logger) => {
     'publicUrl',
     'mcpUrl',
     'mcpPort',
+    'dataDir',
+    'supervised',
+    'updateUrl',
+    'updateKey',
+    'updateKeyOther',
+    'allowPrivateTargets',
     ...tracingSettings,
   ]);
   const { edition, tokenKey } = config;
@@ -53,6 +61,9 @@ await runProcess('backend', async (signal, logger) => {
     logger.error({ scripts: unreadable }, 'secrets are of another SECRET_MASTER_KEY');
   }
   const tracing = await openTracing('backend', config, logger);
+  const provider = updateProvider(config, platform.clock);
+  const releases = releasesOf(config);
+  const updater: { loop?: Loop } = {};
   const backend = createBackend({
     ...rest,
     tracing,
@@ -73,6 +84,7 @@ await runProcess('backend', async (signal, logger) => {
     mcpUrl: config.mcpUrl ?? localAddress(config.bind, config.mcpPort),
     dashboardDir,
     sdkDir,
+    updates: { provider, releases, wake: () => updater.loop?.wake() },
   });
   const { adminEmail: email, adminPassword: password } = config;
   await seed(backend.services, password === undefined ? undefined : { email, password });
@@ -85,8 +97,12 @@ await runProcess('backend', async (signal, logger) => {
   await backend.listen(config.httpPort, config.bind).catch((error: unknown) => {
     throw portError(error, config.httpPort);
   });
+  if (releases !== undefined) {
+    updater.loop = startUpdater({ ...rest, database: database.pool, logger, provider, releases });
+  }
   return {
     stop: async () => {
+      await updater.loop?.stop();
       await backend.close();
       await tracing?.close();
       await platform.close();

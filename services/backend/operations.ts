@@ -48,6 +48,7 @@ import { userAccessOperations } from './routes/user-access.ts';
 import { userOperations } from './routes/users.ts';
 import { webhookDeliveryOperations } from './routes/webhook-deliveries.ts';
 import { webhookOperations } from './routes/webhooks.ts';
+import { updateOperations } from './routes/updates.ts';
 import { version } from '#services/shared/version.ts';
 
 const openapi = operation({
@@ -107,6 +108,7 @@ export const operations: readonly Operation[] = [
   ...backupScheduleOperations,
   ...backupOperations,
   ...configurationOperations,
+  ...updateOperations,
   ...webhookOperations,
   ...webhookDeliveryOperations,
   ...hookOperations,

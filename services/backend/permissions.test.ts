@@ -1,5 +1,6 @@
 /** The whole table of rights: every operation of the API, every role, in its own and another group. */
 import { roles, type Role } from '#domain/kernel/actor.ts';
+import { known, parseCommandId } from '#domain/kernel/ids.ts';
 import { rights, scopes, scopesOf, type Right, type Scope } from '#domain/kernel/rights.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formsOf, type Operation } from './http/operation.ts';
@@ -23,7 +24,7 @@ import {
   someone,
   webhook,
 } from './testing/people.ts';
-import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
+import { nextRelease, startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import type { Answer, TestClient } from './testing/test-client.ts';
 
 const everybody = [...roles, 'auditor'];
@@ -75,12 +76,32 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
     current_password: 'a good password',
     new_password: 'a good password',
   }),
+  applyUpdate: async () => {
+    await endUpdate();
+    await platform.admin.post('/api/v1/system/updates/check');
+    return { version: nextRelease.version };
+  },
+  rollBackUpdate: async () => {
+    await endUpdate();
+    return {};
+  },
   // Nobody gives a scope that they lack.
   createToken: (client) => ({
     name: 'Made',
     scopes: [client === tokens.get('admin') ? 'admin' : '*'],
   }),
 };
+/** Another one can be started then. */
+async function endUpdate(): Promise<void> {
+  const { running } = (await platform.admin.get('/api/v1/system/updates')).json;
+  if (running === null) return;
+  const { commands, ids } = platform.services;
+  const commandId = known(parseCommandId, ids.next());
+  const actor = { kind: 'system', name: 'updater' } as const;
+  const context = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
+  await commands.execute({ type: 'FailUpdate', updateId: running.id, reason: 'a test' }, context);
+}
+
 /** Of these the body says which group they are about. */
 const aboutBody = ['createScript', 'createSchedule', 'createWebhook', 'createChain'];
 /** What they do ends the session that asks. */

@@ -7,6 +7,7 @@ import type { Ids } from '#domain/ports/ids.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { RunLogs } from '#domain/ports/run-logs.ts';
 import type { RunSamples } from '#domain/ports/run-samples.ts';
+import type { UpdateProvider } from '#domain/ports/updates.ts';
 import type { HeadSigner } from '#infra/audit/head-signer.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
@@ -21,10 +22,21 @@ import type { LoginThrottle } from './login-throttle.ts';
 import type { Metrics } from './metrics.ts';
 import type { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
 import type { Tracing } from '#services/shared/tracing/tracing.ts';
+import type { Releases } from '#services/shared/releases.ts';
 import type { TokenUses } from '#services/shared/token-uses.ts';
 import type { WebhookMisses } from './webhooks/misses.ts';
 import type { Passwords } from '#services/shared/passwords.ts';
 import type { Wheel } from './sdk/wheel.ts';
+
+/** What updates of the platform need. */
+export interface UpdateParts {
+  /** Undefined: no repository is set. */
+  readonly provider: UpdateProvider | undefined;
+  /** Undefined where releases are images. */
+  readonly releases: Releases | undefined;
+  /** Says that an update was started. */
+  readonly wake: () => void;
+}
 
 /** What the process is given from outside. */
 export interface Parts {
@@ -54,6 +66,7 @@ export interface Parts {
   readonly mcpUrl: string;
   /** Folder of the dashboard's build. */
   readonly dashboardDir: string;
+  readonly updates: UpdateParts;
   /** Folder that holds the Python package `orchestrator`. */
   readonly sdkDir: string;
   /** Absent where nothing is traced. */

@@ -1,17 +1,35 @@
 /** `make run`: the whole service on one machine. */
 import { resolve } from 'node:path';
+import { Releases } from '#services/shared/releases.ts';
 import { compileCache } from './compiled.ts';
+import { goOnAs, guardedVariable } from './releases/started-as.ts';
+import { untilSwitch } from './releases/until-switch.ts';
 import { services } from './services.ts';
 import { startSupervisor } from './supervisor.ts';
 import { runInTerminal } from './terminal.ts';
 
 const { argv, env, execPath } = process;
+const dataDir = resolve(env['ORCH_DATA_DIR'] ?? '.orchestrator');
+const releases = new Releases(dataDir);
+const isGuarded = env[guardedVariable] !== undefined;
 
-// As the same process once more, so that it finds itself compiled and keeps little memory.
-if (env['NODE_COMPILE_CACHE'] === undefined) {
-  const NODE_COMPILE_CACHE = compileCache(resolve(env['ORCH_DATA_DIR'] ?? '.orchestrator'));
-  const args = [execPath, '--max-semi-space-size=1', ...argv.slice(1)];
-  process.execve?.(execPath, args, { ...env, NODE_COMPILE_CACHE });
+/** Becomes another program, as the same process. */
+function become(entry: string | undefined): void {
+  const args = [execPath, '--max-semi-space-size=1', entry ?? argv[1] ?? '', ...argv.slice(2)];
+  process.execve?.(execPath, args, { ...env, NODE_COMPILE_CACHE: compileCache(dataDir) });
 }
 
-await runInTerminal((say, signal) => startSupervisor({ services, environment: env, say }, signal));
+const other = goOnAs(releases, isGuarded);
+// As the same process once more, so that it finds itself compiled and keeps little memory.
+if (other !== undefined || env['NODE_COMPILE_CACHE'] === undefined) become(other);
+
+// Nobody further down is to know of it.
+const { [guardedVariable]: _, ...environment } = env;
+
+await runInTerminal(
+  (say, signal) => startSupervisor({ services, environment, say }, signal),
+  (signal) => untilSwitch(releases, signal),
+);
+// Everything is down. A guard that is there already sees the wish by itself.
+if (!isGuarded && releases.read('switch') !== undefined) become(goOnAs(releases, false));
+process.exit(0);

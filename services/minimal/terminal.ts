@@ -3,10 +3,13 @@ import type { Supervisor } from './supervisor.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Starts a supervisor and ends this process with it: the first signal stops it, the second one
- *  hurries. The exit code is 0 after a signal, 1 when it did not start. */
+/** Starts a supervisor and waits for its end: the first signal stops it, the second one hurries. This process
+ *  ends with code 1 when it did not start. Whoever started this process is told `ready` once everything is up, and
+ *  its own end is a signal to stop.
+ *  @param ended resolves when the supervisor is to stop for another reason */
 export async function runInTerminal(
   start: (say: (line: string) => void, signal: AbortSignal) => Promise<Supervisor>,
+  ended: (signal: AbortSignal) => Promise<void> = untilAborted,
 ): Promise<void> {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   process.stdout.on('error', () => undefined); // a terminal that was closed
@@ -19,9 +22,11 @@ export async function runInTerminal(
       asked.abort();
     });
   }
+  process.on('disconnect', () => asked.abort());
   try {
     supervisor = await start(say, asked.signal);
-    await untilAborted(asked.signal);
+    process.send?.('ready');
+    await ended(asked.signal);
     await supervisor.stop();
     say('Stopped');
   } catch (error) {
@@ -30,7 +35,6 @@ export async function runInTerminal(
       process.exit(1);
     }
   }
-  process.exit(0);
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

@@ -28,6 +28,10 @@ const httpAddress = {
   expected: 'an address like https://host.example.com',
   pattern: /^https?:\/\/[^\s@?#]+$/,
 };
+const repository = {
+  expected: 'an address like https://updates.example.com or file:///srv/updates',
+  pattern: /^(https?:\/\/[^\s@?#]+|file:\/\/\/[^\s?#]*)$/,
+};
 const publicAddress = {
   expected: 'an address like https://orchestrator.example.com',
   pattern: /^https?:\/\/[^\s/@?#]+$/,
@@ -135,6 +139,12 @@ export const settings = {
   allowPrivateTargets: list('ORCH_ALLOW_PRIVATE_TARGETS', networks),
   /** Whose `X-Forwarded-For` and `X-Forwarded-Proto` count. */
   trustedProxies: list('ORCH_TRUSTED_PROXIES', networks),
+
+  /** Where newer releases are found, and whose signature counts: the 32 bytes of an Ed25519 public key. */
+  updateUrl: optional(text('ORCH_UPDATE_URL', repository)),
+  updateKey: optional({ ...key('ORCH_UPDATE_KEY'), secret: false }),
+  /** Good too while one takes the place of the other. */
+  updateKeyOther: optional({ ...key('ORCH_UPDATE_KEY_OTHER'), secret: false }),
 
   /** Where scripts publish. */
   mqttUrl: optional(secret(text('ORCH_MQTT_URL', brokerAddress))),

@@ -19,6 +19,7 @@ type EdgeCode =
   | 'unauthenticated'
   | 'unavailable'
   | 'unsupported_media_type'
+  | 'update_source_not_configured'
   | 'webhook_disabled';
 
 export type ProblemCode = RefusalCode | EdgeCode;
@@ -65,6 +66,10 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   unauthenticated: { status: 401, title: 'Not signed in' },
   unavailable: { status: 503, title: 'A dependency is down' },
   unsupported_media_type: { status: 415, title: 'The content type is not served' },
+  update_in_progress: { status: 409, title: 'An update is under way' },
+  update_not_possible: { status: 409, title: 'The update is not possible' },
+  update_refused: { status: 409, title: 'The update cannot be trusted' },
+  update_source_not_configured: { status: 409, title: 'No repository is set' },
   user_disabled: { status: 401, title: 'The account is disabled' },
   validation_failed: { status: 422, title: 'The content is not valid' },
   webhook_disabled: { status: 409, title: 'The webhook is disabled' },

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { UpdateProvider } from '#domain/ports/updates.ts';
 import { HeadSigner } from '#infra/audit/head-signer.ts';
 import { MemoryBus } from '#infra/bus/memory.ts';
 import { announcements } from '#infra/postgres/announcements.ts';
@@ -20,6 +21,8 @@ import { inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
 import { worldOf } from '#projections/world.ts';
 import { createLogger } from '#services/shared/logger.ts';
+import { Releases } from '#services/shared/releases.ts';
+import { version } from '#services/shared/version.ts';
 import type pg from 'pg';
 import { createBackend, type Backend } from '../app.ts';
 import { trustedProxies } from '../http/client.ts';
@@ -29,6 +32,22 @@ import { TestClient } from './test-client.ts';
 import { LogLines } from './log-lines.ts';
 
 export const administrator = { email: 'admin@example.com', password: 'the first password' };
+
+/** Of a repository that has it. */
+export const nextRelease = {
+  version: '999.0.0',
+  notes: 'Better.',
+  releasedAt: '2026-11-20T00:00:00.000Z',
+  expiresAt: '2027-11-20T00:00:00.000Z',
+  minimumVersion: '0.0.1',
+  sizeBytes: 1000,
+  sha256: 'c'.repeat(64),
+};
+const repository: UpdateProvider = {
+  checkLatest: () => Promise.resolve(nextRelease),
+  download: () => Promise.reject(new Error('it cannot be downloaded')),
+  verify: () => Promise.resolve(false),
+};
 
 export interface TestBackend {
   /** `http://127.0.0.1:<port>` */
@@ -61,6 +80,9 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
   const folder = await mkdtemp(join(tmpdir(), 'orch-backend-'));
   const bus = new MemoryBus();
   const logged = new LogLines();
+  const releases = new Releases(folder);
+  const before = { version: '0.0.1', folder };
+  releases.write('active', { version, folder, previous: before });
   const backend = createBackend({
     commands: new CommandPipeline({
       pool,
@@ -89,6 +111,11 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     dashboardDir: join(folder, 'dashboard'),
     // Nobody listens there.
     mcpUrl: 'http://127.0.0.1:9',
+    updates: {
+      provider: repository,
+      releases,
+      wake: () => undefined,
+    },
     sdkDir: fileURLToPath(new URL('../../runtime/python/sdk', import.meta.url)),
     ...changes,
   });

@@ -94,7 +94,8 @@ export class Fixture {
       import { runInTerminal } from ${file('minimal/terminal.ts')};
       const services = ${JSON.stringify(services)};
       await runInTerminal((say, signal) =>
-        startSupervisor({ services, environment: process.env, say }, signal));`;
+        startSupervisor({ services, environment: process.env, say }, signal));
+      process.exit(0);`;
   }
 
   start(variables: Readonly<Record<string, string>> = {}): Supervisor {

@@ -2322,6 +2322,112 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/system/updates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The version at work, the newest one that was found, and the update that is under way
+         * @description Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["getUpdates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system/updates/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look for a newer release
+         * @description What the repository says counts with a good signature that has not expired, and while it has nothing older than before.
+         *
+         *     Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        post: operations["checkUpdates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system/updates/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Install the newest release that was found
+         * @description Download, verify, backup, and then the restart with the new release, which is given up for the one before when it is not well. Runs are asked to end, bots start again afterwards. One that is under way already is answered with.
+         *
+         *     Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        post: operations["applyUpdate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system/updates/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go back to the release before the last update
+         * @description The release changes and nothing else: all that was recorded since stays. To go back to the data of then, restore the backup that was made before the update.
+         *
+         *     Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        post: operations["rollBackUpdate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system/updates/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The updates that there were, newest first
+         * @description Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["listUpdates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhooks": {
         parameters: {
             query?: never;
@@ -5415,6 +5521,110 @@ export interface components {
             missing_secrets: components["schemas"]["ConfigurationMissing"][];
             /** @description New tokens and secrets of what was made. They are not shown again. */
             shown_once: components["schemas"]["ConfigurationSecret"][];
+        };
+        /** Release */
+        Release: {
+            version: string;
+            notes: string;
+            /** Format: date-time */
+            released_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            minimum_version: string;
+            size_bytes: number;
+            /**
+             * Format: date-time
+             * @description When this was heard of.
+             */
+            found_at: string;
+        };
+        /**
+         * UpdateStatus
+         * @description `failed`: nothing was changed. `rolled_back`: the other release was not well, so the one before is at work.
+         * @enum {unknown}
+         */
+        UpdateStatus: "running" | "succeeded" | "failed" | "rolled_back";
+        /**
+         * UpdateStep
+         * @description `restart` is the migrations, the restart and the health check together.
+         * @enum {unknown}
+         */
+        UpdateStep: "download" | "verify" | "backup" | "prepare" | "restart";
+        /**
+         * Update
+         * @example {
+         *       "id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+         *       "kind": "update",
+         *       "from": "0.1.13",
+         *       "to": "0.1.14",
+         *       "status": "running",
+         *       "step": "backup",
+         *       "steps": [
+         *         {
+         *           "step": "download",
+         *           "finished_at": "2026-11-21T02:31:00.000Z"
+         *         }
+         *       ],
+         *       "reason": null,
+         *       "started_by": "ada@example.com",
+         *       "started_at": "2026-11-21T02:31:00.000Z",
+         *       "finished_at": null
+         *     }
+         */
+        Update: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description To a newer release, or to the one before.
+             * @enum {unknown}
+             */
+            kind: "update" | "rollback";
+            from: string;
+            to: string;
+            status: components["schemas"]["UpdateStatus"];
+            step: components["schemas"]["UpdateStep"];
+            /** @description Those that are done. */
+            steps: {
+                step: components["schemas"]["UpdateStep"];
+                /** Format: date-time */
+                finished_at: string;
+            }[];
+            reason: string | null;
+            started_by: string;
+            /** Format: date-time */
+            started_at: string;
+            finished_at: string | null;
+        };
+        /**
+         * Updates
+         * @example {
+         *       "current": "0.1.13",
+         *       "source_configured": true,
+         *       "installable": true,
+         *       "latest": null,
+         *       "update_available": false,
+         *       "previous": null,
+         *       "running": null
+         *     }
+         */
+        Updates: {
+            current: string;
+            /** @description A repository and its key are set. */
+            source_configured: boolean;
+            /** @description This edition installs updates itself. The other is updated by its images. */
+            installable: boolean;
+            latest: components["schemas"]["Release"] | null;
+            update_available: boolean;
+            previous: string | null;
+            running: components["schemas"]["Update"] | null;
+        };
+        /** UpdateRequest */
+        UpdateRequest: {
+            version: string;
+        };
+        /** UpdateHistory */
+        UpdateHistory: {
+            items: components["schemas"]["Update"][];
         };
         /**
          * Webhook
@@ -19253,6 +19463,477 @@ export interface operations {
             };
             /** @description `storage_full` */
             507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getUpdates: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where it stands. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "current": "0.1.13",
+                     *       "source_configured": true,
+                     *       "installable": true,
+                     *       "latest": null,
+                     *       "update_available": false,
+                     *       "previous": null,
+                     *       "running": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Updates"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    checkUpdates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where it stands. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "current": "0.1.13",
+                     *       "source_configured": true,
+                     *       "installable": true,
+                     *       "latest": null,
+                     *       "update_available": false,
+                     *       "previous": null,
+                     *       "running": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Updates"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `update_source_not_configured`, `update_refused` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    applyUpdate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "version": "0.1.14"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description It is under way. */
+            202: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *       "kind": "update",
+                     *       "from": "0.1.13",
+                     *       "to": "0.1.14",
+                     *       "status": "running",
+                     *       "step": "backup",
+                     *       "steps": [
+                     *         {
+                     *           "step": "download",
+                     *           "finished_at": "2026-11-21T02:31:00.000Z"
+                     *         }
+                     *       ],
+                     *       "reason": null,
+                     *       "started_by": "ada@example.com",
+                     *       "started_at": "2026-11-21T02:31:00.000Z",
+                     *       "finished_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Update"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `update_source_not_configured`, `update_in_progress`, `update_not_possible` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rollBackUpdate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description It is under way. */
+            202: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *       "kind": "update",
+                     *       "from": "0.1.13",
+                     *       "to": "0.1.14",
+                     *       "status": "running",
+                     *       "step": "backup",
+                     *       "steps": [
+                     *         {
+                     *           "step": "download",
+                     *           "finished_at": "2026-11-21T02:31:00.000Z"
+                     *         }
+                     *       ],
+                     *       "reason": null,
+                     *       "started_by": "ada@example.com",
+                     *       "started_at": "2026-11-21T02:31:00.000Z",
+                     *       "finished_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Update"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `update_in_progress`, `update_not_possible` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUpdates: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *           "kind": "update",
+                     *           "from": "0.1.13",
+                     *           "to": "0.1.14",
+                     *           "status": "running",
+                     *           "step": "backup",
+                     *           "steps": [
+                     *             {
+                     *               "step": "download",
+                     *               "finished_at": "2026-11-21T02:31:00.000Z"
+                     *             }
+                     *           ],
+                     *           "reason": null,
+                     *           "started_by": "ada@example.com",
+                     *           "started_at": "2026-11-21T02:31:00.000Z",
+                     *           "finished_at": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UpdateHistory"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,24 @@
+import type {
+  ReleaseFound,
+  UpdateFailed,
+  UpdateRolledBack,
+  UpdateStarted,
+  UpdateStepFinished,
+  UpdateSucceeded,
+} from './events.ts';
+
+/** Takes note of what the repository has, once its signature was found good. */
+export type NoteRelease = ReleaseFound['data'] & { readonly type: 'NoteRelease' };
+export type StartUpdate = UpdateStarted['data'] & { readonly type: 'StartUpdate' };
+export type FinishUpdateStep = UpdateStepFinished['data'] & { readonly type: 'FinishUpdateStep' };
+export type SucceedUpdate = UpdateSucceeded['data'] & { readonly type: 'SucceedUpdate' };
+export type FailUpdate = Omit<UpdateFailed['data'], 'step'> & { readonly type: 'FailUpdate' };
+export type RollUpdateBack = UpdateRolledBack['data'] & { readonly type: 'RollUpdateBack' };
+
+export type UpdateCommand =
+  | NoteRelease
+  | StartUpdate
+  | FinishUpdateStep
+  | SucceedUpdate
+  | FailUpdate
+  | RollUpdateBack;

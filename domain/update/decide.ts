@@ -1,0 +1,90 @@
+import type { Aggregate } from '#domain/kernel/aggregate.ts';
+import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import { isSameJson } from '#domain/kernel/json.ts';
+import type { NoteRelease, StartUpdate, UpdateCommand } from './commands.ts';
+import type { UpdateEvent } from './events.ts';
+import { evolveUpdate, initialUpdate, type UpdateState } from './state.ts';
+import { compareVersions } from './update.ts';
+
+export function decideUpdate(state: UpdateState, command: UpdateCommand): Decision<UpdateEvent> {
+  if (command.type === 'NoteRelease') return note(state, command);
+  if (command.type === 'StartUpdate') return start(state, command);
+  const { updateId } = command;
+  // Asked again, by somebody who did not hear the answer.
+  if (state.ended.includes(updateId)) return accept();
+  const { active } = state;
+  if (active?.updateId !== updateId) return refuse('not_found', 'There is no such update.');
+  switch (command.type) {
+    case 'FinishUpdateStep': {
+      const { step, detail } = command;
+      if (step === 'restart' || step !== active.step) return accept();
+      return accept({ type: 'UpdateStepFinished', data: { updateId, step, detail } });
+    }
+    case 'SucceedUpdate':
+      return accept({ type: 'UpdateSucceeded', data: { updateId } });
+    case 'FailUpdate': {
+      const { reason } = command;
+      return accept({ type: 'UpdateFailed', data: { updateId, step: active.step, reason } });
+    }
+    case 'RollUpdateBack':
+      return accept({ type: 'UpdateRolledBack', data: { updateId, reason: command.reason } });
+  }
+}
+
+function note(
+  { latest }: UpdateState,
+  { type: _, ...release }: NoteRelease,
+): Decision<UpdateEvent> {
+  if (latest === null) return accept({ type: 'ReleaseFound', data: release });
+  if (isSameJson(latest, release)) return accept();
+  const order = compareVersions(release.version, latest.version);
+  // Somebody keeps the news from us, or sells old wine in new bottles.
+  if (order < 0) {
+    return refuse(
+      'update_refused',
+      `The repository has ${release.version} now, and had ${latest.version} before.`,
+    );
+  }
+  if (order === 0 && release.sha256 !== latest.sha256) {
+    return refuse(
+      'update_refused',
+      `The repository has another ${release.version} than before; a release never changes.`,
+    );
+  }
+  return accept({ type: 'ReleaseFound', data: release });
+}
+
+function start(
+  { latest, active, ended }: UpdateState,
+  { type: _, ...data }: StartUpdate,
+): Decision<UpdateEvent> {
+  const { updateId, kind, from, to } = data;
+  if (active?.updateId === updateId || ended.includes(updateId)) return accept();
+  if (active !== null) {
+    return refuse('update_in_progress', `The update to ${active.to} is under way.`);
+  }
+  if (kind === 'update') {
+    if (latest?.version !== to) {
+      return refuse('update_not_possible', `The repository was not found to have ${to}.`);
+    }
+    if (compareVersions(to, from) <= 0) {
+      return refuse('update_not_possible', `${to} is not newer than ${from}, which is at work.`);
+    }
+    if (compareVersions(from, latest.minimumVersion) < 0) {
+      const detail = `${to} needs ${latest.minimumVersion} at least; update to that first.`;
+      return refuse('update_not_possible', detail);
+    }
+  }
+  return accept({ type: 'UpdateStarted', data });
+}
+
+export const updateAggregate: Aggregate<UpdateState, UpdateCommand, UpdateEvent> = {
+  streamType: 'update',
+  initial: initialUpdate,
+  evolve: evolveUpdate,
+  stateVersion: 1,
+  decide: decideUpdate,
+  streamOf: () => 'update-platform',
+  guards: () => [],
+  gather: () => Promise.resolve(undefined),
+};

@@ -1,0 +1,44 @@
+import type { UpdateId } from '#domain/kernel/ids.ts';
+import type { UpdateEvent } from './events.ts';
+import { updateSteps, type Release, type UpdateKind, type UpdateStep } from './update.ts';
+
+/** An update that is under way. */
+export interface ActiveUpdate {
+  readonly updateId: UpdateId;
+  readonly kind: UpdateKind;
+  readonly from: string;
+  readonly to: string;
+  /** What comes next, or is being done. */
+  readonly step: UpdateStep;
+}
+
+export interface UpdateState {
+  /** The newest release that a repository had, ever. */
+  readonly latest: Release | null;
+  readonly active: ActiveUpdate | null;
+  /** Those that came to an end. */
+  readonly ended: readonly UpdateId[];
+}
+
+export const initialUpdate: UpdateState = { latest: null, active: null, ended: [] };
+
+/** A rollback finds its release on this machine. */
+export const firstStep = (kind: UpdateKind): UpdateStep =>
+  kind === 'update' ? 'download' : 'restart';
+
+export function evolveUpdate(state: UpdateState, event: UpdateEvent): UpdateState {
+  switch (event.type) {
+    case 'ReleaseFound':
+      return { ...state, latest: event.data };
+    case 'UpdateStarted':
+      return { ...state, active: { ...event.data, step: firstStep(event.data.kind) } };
+    case 'UpdateStepFinished': {
+      const next = updateSteps[updateSteps.indexOf(event.data.step) + 1] ?? 'restart';
+      return { ...state, active: state.active && { ...state.active, step: next } };
+    }
+    case 'UpdateSucceeded':
+    case 'UpdateFailed':
+    case 'UpdateRolledBack':
+      return { ...state, active: null, ended: [...state.ended, event.data.updateId] };
+  }
+}

@@ -1,0 +1,121 @@
+/** What a repository says of its newest release, and the signature on it.
+ *
+ *  `latest.json` is an envelope: the manifest as bytes, and Ed25519 signatures on exactly these bytes, so that there is
+ *  nothing to disagree on about how JSON is written. It binds the artifact by size and hash, names the oldest
+ *  version that it fits, and expires: who keeps a repository from being renewed is found out. */
+import { createHash, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import { UpdateRefused } from '#domain/ports/updates.ts';
+import type { Release } from '#domain/update/update.ts';
+import Type, { type Static } from 'typebox';
+import { Value } from 'typebox/value';
+
+/** Name of the envelope in a repository. */
+export const envelopeName = 'latest.json';
+/** Of an envelope; more of it is not read. */
+export const maxEnvelopeBytes = 1024 * 1024;
+/** What is signed begins with this, so that the key signs nothing else by accident. */
+const domainSeparator = Buffer.from('orchestrator-update-v1\n');
+
+const version = Type.String({ pattern: String.raw`^\d{1,6}\.\d{1,6}\.\d{1,6}$` });
+const time = Type.String({ pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$` });
+
+const Manifest = Type.Object({
+  format: Type.Literal('orchestrator-update'),
+  format_version: Type.Literal(1),
+  version,
+  notes: Type.String({ maxLength: 10_000 }),
+  released_at: time,
+  expires_at: time,
+  minimum_version: version,
+  artifact: Type.Object({
+    path: Type.String({ pattern: String.raw`^[\w-][\w.-]*(/[\w-][\w.-]*){0,5}$`, maxLength: 200 }),
+    size_bytes: Type.Integer({ minimum: 1, maximum: 2 ** 40 }),
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  }),
+});
+export type Manifest = Static<typeof Manifest>;
+
+const Envelope = Type.Object({
+  payload: Type.String(),
+  signatures: Type.Array(Type.Object({ key_id: Type.String(), signature: Type.String() }), {
+    minItems: 1,
+    maxItems: 10,
+  }),
+});
+
+/** @param raw the 32 bytes of an Ed25519 public key */
+export function publicKeyOf(raw: Uint8Array): KeyObject {
+  const x = Buffer.from(raw).toString('base64url');
+  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+}
+
+/** The 32 bytes of a public key. */
+export function rawKeyOf(key: KeyObject): Buffer {
+  return Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url');
+}
+
+function keyIdOf(key: KeyObject): string {
+  return createHash('sha256').update(rawKeyOf(key)).digest('hex').slice(0, 16);
+}
+
+/** The envelope's text. @param privateKey Ed25519 */
+export function signManifest(manifest: Manifest, privateKey: KeyObject): string {
+  const payload = Buffer.from(JSON.stringify(manifest));
+  const signature = sign(null, Buffer.concat([domainSeparator, payload]), privateKey);
+  const envelope = {
+    payload: payload.toString('base64'),
+    signatures: [
+      {
+        key_id: keyIdOf(createPublicKey(privateKey)),
+        signature: signature.toString('base64'),
+      },
+    ],
+  };
+  return `${JSON.stringify(envelope, null, 2)}\n`;
+}
+
+/** What is in an envelope, once one of its signatures was found good and its time has not come.
+ *  @throws UpdateRefused saying why it cannot be trusted */
+export function openEnvelope(bytes: Uint8Array, keys: readonly KeyObject[], now: Date): Manifest {
+  const envelope = parsed(bytes, 'latest.json');
+  if (!Value.Check(Envelope, envelope)) throw new UpdateRefused('latest.json is no envelope');
+  const payload = Buffer.from(envelope.payload, 'base64');
+  const signed = Buffer.concat([domainSeparator, payload]);
+  const isGood = envelope.signatures.some(({ key_id, signature }) => {
+    const key = keys.find((one) => keyIdOf(one) === key_id);
+    return key !== undefined && verify(null, signed, key, Buffer.from(signature, 'base64'));
+  });
+  if (!isGood) throw new UpdateRefused('its manifest is not signed by a key that is known here');
+  // Only now: what nobody signed is looked at no further.
+  const manifest = parsed(payload, 'the manifest');
+  if (!Value.Check(Manifest, manifest)) {
+    const [first] = Value.Errors(Manifest, manifest);
+    const where = first?.instancePath ?? '';
+    throw new UpdateRefused(`its manifest is not one that this version reads (${where})`);
+  }
+  if (Date.parse(manifest.expires_at) <= now.getTime()) {
+    throw new UpdateRefused(`its manifest expired at ${manifest.expires_at}`);
+  }
+  return manifest;
+}
+
+export function releaseOf(manifest: Manifest): Release {
+  const { artifact } = manifest;
+  return {
+    version: manifest.version,
+    notes: manifest.notes,
+    releasedAt: manifest.released_at,
+    expiresAt: manifest.expires_at,
+    minimumVersion: manifest.minimum_version,
+    sizeBytes: artifact.size_bytes,
+    sha256: artifact.sha256,
+  };
+}
+
+function parsed(bytes: Uint8Array, what: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown;
+  } catch {
+    throw new UpdateRefused(`${what} is no JSON`);
+  }
+}

@@ -1,0 +1,80 @@
+/** Makes a folder of an artifact from which the release can be started. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isSameJson } from '#domain/kernel/json.ts';
+import { UpdateRefused } from '#domain/ports/updates.ts';
+
+export interface Preparing {
+  /** One that was found to be what was signed. */
+  readonly artifactPath: string;
+  readonly version: string;
+  /** Where the release is to be; whatever is there is replaced. */
+  readonly folder: string;
+  /** Of the program that is at work: packages that are the same are taken from there. */
+  readonly ownFolder: string;
+}
+
+/** Unpacks, and installs the packages of the release's lock file. The folder is there once all of it is.
+ *  @throws UpdateRefused when the artifact holds another version than it says */
+export async function prepareRelease(
+  { artifactPath, version, folder, ownFolder }: Preparing,
+  signal: AbortSignal,
+): Promise<void> {
+  const part = `${folder}.part`;
+  await rm(part, { recursive: true, force: true });
+  await mkdir(part, { mode: 0o755 });
+  await run('tar', ['-xzf', artifactPath, '--no-same-owner', '-C', part], part, signal);
+  const packed = JSON.parse(await readFile(join(part, 'package.json'), 'utf8')) as {
+    version?: unknown;
+  };
+  if (packed.version !== version) {
+    throw new UpdateRefused(`the artifact holds ${String(packed.version)}, not ${version}`);
+  }
+  await takeOverPackages(ownFolder, part, signal);
+  // Brings what is missing: other packages, or another Node.
+  await run('bash', ['scripts/bootstrap.sh'], part, signal);
+  await rm(folder, { recursive: true, force: true });
+  await rename(part, folder);
+}
+
+async function takeOverPackages(from: string, to: string, signal: AbortSignal): Promise<void> {
+  const [own, wanted] = await Promise.all([from, to].map(packagesOf));
+  if (!isSameJson(own, wanted)) return;
+  const [present, copy] = [join(from, 'node_modules'), join(to, 'node_modules')];
+  // As links, which takes a second and no room; on another disk as files.
+  await run('cp', ['-al', present, copy], to, signal).catch(async () => {
+    await rm(copy, { recursive: true, force: true });
+    await cp(present, copy, { recursive: true, verbatimSymlinks: true });
+  });
+}
+
+/** What the lock file asks for, without the version of the release itself. */
+async function packagesOf(folder: string): Promise<unknown> {
+  const text = await readFile(join(folder, 'package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(text) as { packages: Record<string, { version?: string }> };
+  const { version: _, ...root } = packages[''] ?? {};
+  return { ...packages, '': root };
+}
+
+async function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const PATH = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...process.env, PATH },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    signal,
+  });
+  const said: string[] = [];
+  child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code === 0) return;
+  const last = said.join('').trim().split('\n').slice(-3).join(' ');
+  throw new Error(`${command} failed (${String(code)}): ${last}`);
+}

@@ -1,0 +1,62 @@
+import { UpdateRefused, type UpdateProvider } from '#domain/ports/updates.ts';
+import { version as current } from '#services/shared/version.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { nextRelease, startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+
+let platform: TestBackend;
+let checkLatest: UpdateProvider['checkLatest'] = () => Promise.resolve(nextRelease);
+beforeAll(async () => {
+  const provider = {
+    checkLatest: () => checkLatest(),
+    download: () => Promise.reject(new Error('not here')),
+    verify: () => Promise.resolve(false),
+  };
+  platform = await startTestBackend({
+    updates: { provider, releases: undefined, wake: () => undefined },
+  });
+});
+afterAll(() => platform.close());
+
+const path = '/api/v1/system/updates';
+const post = (what: string, body?: object) => platform.admin.post(`${path}/${what}`, body);
+
+test('without a repository, updates say how to set one', async () => {
+  const { updates } = platform.services;
+  Object.assign(platform.services, { updates: { ...updates, provider: undefined } });
+  for (const answer of [await post('check'), await post('apply', { version: '9.9.9' })]) {
+    expect([answer.status, answer.json.code]).toEqual([409, 'update_source_not_configured']);
+  }
+  expect((await platform.admin.get(path)).json).toMatchObject({
+    current,
+    source_configured: false,
+    latest: null,
+    running: null,
+  });
+  Object.assign(platform.services, { updates });
+});
+
+test('what is found is shown; what cannot be trusted, or read, is told apart', async () => {
+  expect((await post('check')).json).toMatchObject({
+    latest: { version: nextRelease.version, notes: 'Better.' },
+    update_available: true,
+  });
+  checkLatest = () => Promise.reject(new UpdateRefused('its manifest expired'));
+  expect((await post('check')).json).toMatchObject({
+    code: 'update_refused',
+    detail: 'The repository cannot be trusted: its manifest expired.',
+  });
+  checkLatest = () => Promise.resolve({ ...nextRelease, version: '998.0.0' });
+  expect((await post('check')).json.code).toBe('update_refused');
+  checkLatest = () => Promise.reject(new Error('it answered 500'));
+  expect((await post('check')).json).toMatchObject({ code: 'unavailable' });
+});
+
+test('an edition of images installs nothing itself', async () => {
+  for (const answer of [
+    await post('apply', { version: nextRelease.version }),
+    await post('rollback'),
+  ]) {
+    expect([answer.status, answer.json.code]).toEqual([409, 'update_not_possible']);
+  }
+  expect((await platform.admin.get(`${path}/history`)).json).toEqual({ items: [] });
+});

@@ -1,0 +1,58 @@
+/** Puts updates together for the backend's process. */
+import { fileURLToPath } from 'node:url';
+import type { KeyObject } from 'node:crypto';
+import type { UpdateProvider } from '#domain/ports/updates.ts';
+import { Targets } from '#infra/outgoing/targets.ts';
+import { publicKeyOf } from '#infra/updates/manifest.ts';
+import { RepositoryUpdateProvider } from '#infra/updates/provider.ts';
+import { repositoryAt } from '#infra/updates/source.ts';
+import type { Settings } from '#services/shared/config.ts';
+import { startLoop, type Loop } from '#services/shared/loop.ts';
+import { Releases } from '#services/shared/releases.ts';
+import { version } from '#services/shared/version.ts';
+import { Updater, type UpdaterParts } from './updater.ts';
+
+const folder = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
+/** Whoever starts an update wakes it; this is for the rest. */
+const everyMs = 60_000;
+
+type UpdateSettings = Pick<
+  Settings,
+  'updateUrl' | 'updateKey' | 'updateKeyOther' | 'allowPrivateTargets'
+>;
+
+/** Where newer releases come from; `undefined` where that is not set. */
+export function updateProvider(
+  { updateUrl, updateKey, updateKeyOther, allowPrivateTargets }: UpdateSettings,
+  clock: UpdaterParts['clock'],
+): UpdateProvider | undefined {
+  const raw = [updateKey, updateKeyOther].filter((key) => key !== undefined);
+  if (updateUrl === undefined || raw.length === 0) return undefined;
+  const keys: readonly KeyObject[] = raw.map(publicKeyOf);
+  const read = repositoryAt(updateUrl, new Targets(allowPrivateTargets));
+  return new RepositoryUpdateProvider({ read, keys, clock });
+}
+
+/** The releases of an installation that switches between folders. */
+export function releasesOf({
+  edition,
+  supervised,
+  dataDir,
+}: Pick<Settings, 'edition' | 'supervised' | 'dataDir'>): Releases | undefined {
+  return edition === 'minimal' && supervised ? new Releases(dataDir) : undefined;
+}
+
+/** Carries updates out in the background. */
+export function startUpdater(
+  parts: Omit<UpdaterParts, 'own' | 'logger'> & {
+    readonly logger: UpdaterParts['logger'] & Parameters<typeof startLoop>[0]['logger'];
+  },
+): Loop {
+  const updater = new Updater({ ...parts, own: { version, folder } });
+  return startLoop({
+    name: 'updates',
+    everyMs,
+    runOnce: async (signal) => await updater.runOnce(signal),
+    logger: parts.logger,
+  });
+}

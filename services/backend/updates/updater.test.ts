@@ -1,0 +1,227 @@
+import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { known, parseUpdateId } from '#domain/kernel/ids.ts';
+import { backupContent, startUpdate } from '#domain/testing/samples.ts';
+import { updateSteps, type UpdateStep } from '#domain/update/update.ts';
+import { Targets } from '#infra/outgoing/targets.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
+import { publicKeyOf, rawKeyOf, signManifest } from '#infra/updates/manifest.ts';
+import { RepositoryUpdateProvider } from '#infra/updates/provider.ts';
+import { repositoryAt } from '#infra/updates/source.ts';
+import { Releases } from '#services/shared/releases.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readUpdates } from '../stores/updates.ts';
+import { Updater, type UpdaterParts } from './updater.ts';
+
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const clock = { now: () => new Date('2026-11-22T00:00:00.000Z') };
+const signal = new AbortController().signal;
+const artifact = Buffer.from('a release');
+
+let platform: TestPlatform;
+let folder: string;
+let releases: Releases;
+let number = 13;
+beforeAll(async () => {
+  platform = await openTestPlatform();
+});
+afterAll(() => platform.close());
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'orch-updater-'));
+  releases = new Releases(folder);
+  number += 1;
+  await offer();
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const version = () => `0.1.${number}`;
+
+/** Puts a release into the repository, as its maker would. */
+async function offer(content: Uint8Array = artifact, key: KeyObject = privateKey): Promise<void> {
+  const repository = join(folder, 'repository');
+  await mkdir(repository, { recursive: true });
+  await writeFile(join(repository, 'release.tar.gz'), content);
+  const manifest = {
+    format: 'orchestrator-update',
+    format_version: 1,
+    version: version(),
+    notes: '',
+    released_at: '2026-11-20T00:00:00.000Z',
+    expires_at: '2027-11-20T00:00:00.000Z',
+    minimum_version: '0.1.13',
+    artifact: {
+      path: 'release.tar.gz',
+      size_bytes: artifact.length,
+      sha256: createHash('sha256').update(artifact).digest('hex'),
+    },
+  } as const;
+  await writeFile(join(repository, 'latest.json'), signManifest(manifest, key));
+}
+
+function provider(): RepositoryUpdateProvider {
+  const url = pathToFileURL(join(folder, 'repository')).href;
+  const read = repositoryAt(url, new Targets([]));
+  return new RepositoryUpdateProvider({ read, keys: [publicKeyOf(rawKeyOf(publicKey))], clock });
+}
+
+function updater(changes: Partial<UpdaterParts> = {}): Updater {
+  return new Updater({
+    commands: platform.commands,
+    database: platform.pool,
+    clock,
+    ids: systemIds,
+    logger: { info: () => undefined, warn: () => undefined },
+    provider: provider(),
+    releases,
+    own: { version: '0.1.13', folder: '/own' },
+    prepare: async ({ folder: at }) => void (await mkdir(at, { recursive: true })),
+    ...changes,
+  });
+}
+
+/** Somebody has asked for the update, and somebody else makes the backup. */
+async function given(): Promise<string> {
+  const updateId = known(parseUpdateId, systemIds.next());
+  const release = await provider().checkLatest();
+  await platform.accepted({ type: 'NoteRelease', ...release });
+  await platform.accepted(startUpdate({ updateId, to: version() }));
+  return updateId;
+}
+
+async function makeBackups(): Promise<void> {
+  const { rows } = await platform.pool.query<{ id: string }>(
+    `SELECT data ->> 'backupId' AS id FROM events e WHERE type = 'BackupStarted' AND NOT EXISTS
+      (SELECT FROM events o WHERE o.stream_id = e.stream_id AND o.type = 'BackupFinished')`,
+  );
+  for (const { id } of rows) {
+    const content = { ...backupContent(), kind: 'before_update' as const };
+    await platform.accepted({ type: 'FinishBackup', backupId: id as never, content });
+  }
+}
+
+/** Rounds until the restart is asked for, or there is nothing more to do. */
+async function work(one = updater()): Promise<void> {
+  const backups = setInterval(() => void makeBackups().catch(() => undefined), 50);
+  try {
+    while ((await one.runOnce(signal)) === true);
+  } finally {
+    clearInterval(backups);
+  }
+}
+
+const story = async () => (await readUpdates(platform.pool)).stories[0];
+
+describe('given an update that was asked for', () => {
+  test('when it is carried out, then each step is recorded, and the restart is asked for', async () => {
+    const updateId = await given();
+    await work();
+    expect((await story())?.steps.map(({ step }) => step)).toEqual(updateSteps.slice(0, 4));
+    expect(releases.read('switch')).toEqual({
+      updateId,
+      kind: 'update',
+      from: { version: '0.1.13', folder: '/own' },
+      to: { version: version(), folder: releases.folderOf(version()) },
+      isTried: false,
+    });
+    releases.remove('switch');
+    releases.write('outcome', { updateId, kind: 'succeeded', reason: '' });
+    const to = { version: version(), folder: releases.folderOf(version()) };
+    await mkdir(releases.folderOf('0.1.9'));
+    releases.write('active', { ...to, previous: { version: '0.1.13', folder: '/own' } });
+    await work();
+    expect(await story()).toMatchObject({ status: 'succeeded', to: version() });
+    expect((await readdir(releases.folder)).toSorted()).toEqual([version(), 'active.json']);
+  });
+
+  test.each(updateSteps)(
+    'when everything dies in the step "%s", then the next process goes on',
+    async (step) => {
+      const updateId = await given();
+      await work(dyingIn(step)).catch(() => undefined);
+      expect(await story()).toMatchObject({ status: 'running' });
+      await work();
+      expect(releases.read('switch')).toMatchObject({ updateId });
+      expect((await story())?.steps.map((one) => one.step)).toEqual(updateSteps.slice(0, 4));
+      releases.write('outcome', {
+        updateId,
+        kind: 'rolled_back',
+        reason: 'It was not up in time.',
+      });
+      await work();
+      expect(await story()).toMatchObject({
+        status: 'rolled_back',
+        reason: 'It was not up in time.',
+      });
+    },
+  );
+
+  test.each([
+    [
+      'download',
+      'was signed by somebody else',
+      () => offer(artifact, generateKeyPairSync('ed25519').privateKey),
+      /not signed/,
+    ],
+    ['download', 'was cut', () => offer(artifact.subarray(0, 4)), /cut/],
+    ['verify', 'has another content', () => offer(Buffer.from('b release')), /not what was signed/],
+  ] as const)(
+    'when what comes in the step "%s" %s, then it fails, and nothing was changed',
+    async (step, _, spoil, reason) => {
+      await given();
+      await spoil();
+      await work();
+      const found = await story();
+      expect(found).toMatchObject({ status: 'failed', step });
+      expect(found?.reason).toMatch(reason);
+      expect(releases.read('switch')).toBeUndefined();
+    },
+  );
+
+  test('when it is changed after it was verified, then it is not opened', async () => {
+    await given();
+    const one = updater();
+    const backups = setInterval(() => void makeBackups(), 50);
+    for (const _ of ['download', 'verify', 'backup']) await one.runOnce(signal);
+    clearInterval(backups);
+    await writeFile(join(releases.folder, 'downloads', `${version()}.tar.gz`), 'x release');
+    await work(one);
+    expect(await story()).toMatchObject({ status: 'failed', step: 'prepare' });
+  });
+
+  test('when the backup does not come, then it fails', async () => {
+    await given();
+    const one = updater({ backupPatienceMs: -1 });
+    while ((await one.runOnce(signal)) === true);
+    expect(await story()).toMatchObject({ status: 'failed', step: 'backup' });
+  });
+});
+
+/** Does a step's work, and dies before that is recorded. */
+function dyingIn(step: UpdateStep): Updater {
+  const execute: UpdaterParts['commands']['execute'] = async (command, context) => {
+    if (command.type === 'FinishUpdateStep' && command.step === step) throw new Error('died');
+    if (command.type === 'FailUpdate') throw new Error('died');
+    return await platform.commands.execute(command, context);
+  };
+  const { commands } = platform;
+  const mortal = {
+    execute,
+    executeAll: commands.executeAll.bind(commands),
+    check: commands.check.bind(commands),
+  };
+  const dying = updater({ commands: mortal });
+  if (step !== 'restart') return dying;
+  // The wish was not written whole.
+  const { read } = releases;
+  const half = Object.assign(new Releases(folder), {
+    read,
+    write: () => {
+      throw new Error('died');
+    },
+  });
+  return updater({ releases: half });
+}

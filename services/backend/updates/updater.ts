@@ -1,0 +1,198 @@
+/** Carries updates out, step by step, up to the restart. Where it stands is in the events: after a death it goes on
+ *  with the step that was not finished, and each step can be done twice. */
+import { rm, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  known,
+  parseBackupId,
+  parseCommandId,
+  type BackupId,
+  type UpdateId,
+} from '#domain/kernel/ids.ts';
+import type { StartBackup } from '#domain/backup/commands.ts';
+import type { BackupEvent } from '#domain/backup/events.ts';
+import { evolveBackup, initialBackup, type BackupState } from '#domain/backup/state.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import type { CommandContext, Commands, Outcome } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import type { UpdateProvider } from '#domain/ports/updates.ts';
+import type { UpdateCommand } from '#domain/update/commands.ts';
+import type { ActiveUpdate } from '#domain/update/state.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import { readStream } from '#infra/postgres/event-store.ts';
+import { prepareRelease, type Preparing } from '#infra/updates/prepare.ts';
+import type { Logger } from '#services/shared/logger.ts';
+import type { Installed, Releases } from '#services/shared/releases.ts';
+import { readUpdates } from '../stores/updates.ts';
+
+/** A backup that is not there after so long does not come. */
+const usualBackupPatienceMs = 30 * 60_000;
+
+export interface UpdaterParts {
+  readonly commands: Commands;
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  /** Undefined: no repository is set. */
+  readonly provider: UpdateProvider | undefined;
+  readonly releases: Releases;
+  /** The program that is at work. */
+  readonly own: Installed;
+  readonly prepare?: (preparing: Preparing, signal: AbortSignal) => Promise<void>;
+  readonly backupPatienceMs?: number;
+}
+
+export class Updater {
+  readonly #parts: UpdaterParts;
+
+  constructor(parts: UpdaterParts) {
+    this.#parts = parts;
+  }
+
+  /** One round: records how a restart ended, or does the next step of the update that is under way.
+   *  @returns when to look again, where something is under way */
+  async runOnce(signal: AbortSignal): Promise<boolean | { readonly inMs: number }> {
+    await this.#recordOutcome();
+    const { active } = (await readUpdates(this.#parts.database)).state;
+    if (active === null) return false;
+    return active.step === 'restart' ? this.#restart(active) : await this.#step(active, signal);
+  }
+
+  async #step(active: ActiveUpdate, signal: AbortSignal): Promise<true> {
+    const { updateId, step } = active;
+    this.#parts.logger.info({ update: updateId, step, version: active.to }, 'update step begins');
+    try {
+      const detail = await this.#work(active, signal);
+      await this.#execute({ type: 'FinishUpdateStep', updateId, step, detail });
+    } catch (error) {
+      // Asked to end: the next process goes on.
+      if (signal.aborted) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#parts.logger.warn({ update: updateId, step, error }, 'update failed');
+      await this.#execute({ type: 'FailUpdate', updateId, reason: reason.slice(0, 1000) });
+      await this.#clear(active);
+    }
+    return true;
+  }
+
+  /** @returns a word on it for the history */
+  async #work(active: ActiveUpdate, signal: AbortSignal): Promise<string | null> {
+    const { to: version, updateId } = active;
+    switch (active.step) {
+      case 'download':
+        this.#parts.releases.make();
+        await mkdir(this.#downloads, { recursive: true, mode: 0o700 });
+        await this.#provider.download(version, this.#downloads);
+        return null;
+      case 'verify':
+        if (await this.#provider.verify(this.#artifactOf(version))) return null;
+        throw new Error('What was downloaded is not what was signed. Nothing of it was used.');
+      case 'backup':
+        return await this.#backUp(updateId, signal);
+      case 'prepare': {
+        // Once more, right before it is opened.
+        if (!(await this.#provider.verify(this.#artifactOf(version)))) {
+          throw new Error('The download was changed since it was verified.');
+        }
+        const { releases, own, prepare = prepareRelease } = this.#parts;
+        const folder = releases.folderOf(version);
+        const artifactPath = this.#artifactOf(version);
+        await prepare({ artifactPath, version, folder, ownFolder: own.folder }, signal);
+        return null;
+      }
+      case 'restart':
+        return null;
+    }
+  }
+
+  /** Its id follows from the update, so that a second attempt finds the first one's. */
+  async #backUp(updateId: UpdateId, signal: AbortSignal): Promise<string> {
+    const { ids, clock, backupPatienceMs = usualBackupPatienceMs } = this.#parts;
+    const backupId = known(parseBackupId, ids.derived(updateId, 'backup'));
+    await this.#execute({ type: 'StartBackup', backupId, kind: 'before_update' });
+    const deadlineMs = clock.now().getTime() + backupPatienceMs;
+    for (;;) {
+      const { status } = await this.#backup(backupId);
+      if (status === 'complete') return backupId;
+      if (status !== 'running') throw new Error('The backup failed; its page says why.');
+      if (clock.now().getTime() > deadlineMs)
+        throw new Error('The backup did not come to its end.');
+      await pause(200, signal);
+    }
+  }
+
+  async #backup(backupId: BackupId): Promise<BackupState> {
+    const events = await readStream(this.#parts.database, `backup-${backupId}`, 1);
+    return (events as unknown as readonly BackupEvent[]).reduce(evolveBackup, initialBackup);
+  }
+
+  /** Asks the supervisor, who stops this process in the course of it. */
+  #restart(active: ActiveUpdate): { readonly inMs: number } {
+    const { releases, own } = this.#parts;
+    if (releases.read('switch') === undefined && releases.read('outcome') === undefined) {
+      const to = this.#target(active);
+      const { updateId, kind } = active;
+      releases.write('switch', { updateId, kind, from: own, to, isTried: false });
+    }
+    return { inMs: 500 };
+  }
+
+  #target({ kind, to: version }: ActiveUpdate): Installed {
+    const { releases } = this.#parts;
+    const previous = releases.read('active')?.previous;
+    if (kind === 'rollback' && previous?.version === version) return previous;
+    return { version, folder: releases.folderOf(version) };
+  }
+
+  async #recordOutcome(): Promise<void> {
+    const { releases, own } = this.#parts;
+    const outcome = releases.read('outcome');
+    if (outcome === undefined) return;
+    const updateId = outcome.updateId as UpdateId;
+    await this.#execute(
+      outcome.kind === 'succeeded'
+        ? { type: 'SucceedUpdate', updateId }
+        : { type: 'RollUpdateBack', updateId, reason: outcome.reason },
+    );
+    releases.remove('outcome');
+    releases.prune(own);
+  }
+
+  async #clear({ to }: ActiveUpdate): Promise<void> {
+    await rm(this.#downloads, { recursive: true, force: true });
+    await rm(`${this.#parts.releases.folderOf(to)}.part`, { recursive: true, force: true });
+  }
+
+  get #provider(): UpdateProvider {
+    const { provider } = this.#parts;
+    if (provider === undefined) throw new Error('No repository is set any more: ORCH_UPDATE_URL.');
+    return provider;
+  }
+
+  get #downloads(): string {
+    return join(this.#parts.releases.folder, 'downloads');
+  }
+
+  #artifactOf(version: string): string {
+    return join(this.#downloads, `${version}.tar.gz`);
+  }
+
+  async #execute(command: UpdateCommand | StartBackup): Promise<Outcome> {
+    const { commands, ids } = this.#parts;
+    const commandId = known(parseCommandId, ids.next());
+    const context: CommandContext = {
+      commandId,
+      actor: { kind: 'system', name: 'updater' },
+      ip: null,
+      correlationId: 'updateId' in command ? command.updateId : commandId,
+      causationId: null,
+    };
+    return await commands.execute(command, context);
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  signal.throwIfAborted();
+}

@@ -1,0 +1,21 @@
+/** The guard as a process: it is what the supervisor turns into when another release is wanted. */
+import { resolve } from 'node:path';
+import { Releases } from '#services/shared/releases.ts';
+import { guard } from './guard.ts';
+import { own } from './started-as.ts';
+
+const { env } = process;
+const dataDir = resolve(env['ORCH_DATA_DIR'] ?? '.orchestrator');
+const asked = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => asked.abort());
+
+process.exitCode = await guard(
+  {
+    releases: new Releases(dataDir),
+    dataDir,
+    own,
+    environment: env,
+    say: (line) => void process.stdout.write(`${line}\n`),
+  },
+  asked.signal,
+);

@@ -1,0 +1,182 @@
+/** Watches over a switch from one release to another: starts the other one, and when it is not well, the one before
+ *  again. It is the release of before, so that nothing of the new one decides about itself. */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Installed, Releases, Switch } from '#services/shared/releases.ts';
+import { entryOf, guardedVariable, nodeOf } from './started-as.ts';
+
+export interface GuardOptions {
+  readonly releases: Releases;
+  readonly dataDir: string;
+  /** What to start when no switch is wanted. */
+  readonly own: Installed;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly say: (line: string) => void;
+  /** Longest time until a release says that it is up. */
+  readonly startPatienceMs?: number;
+  /** So long it has to stay up. */
+  readonly settleMs?: number;
+  /** Longest time that it has to end. */
+  readonly stopPatienceMs?: number;
+}
+
+/** A release that was started. */
+interface Started {
+  readonly child: ChildProcess;
+  /** Resolves with the exit code. */
+  readonly exited: Promise<number>;
+  /** Resolves when all its services are well. */
+  readonly ready: Promise<void>;
+}
+
+const usual = { startPatienceMs: 180_000, settleMs: 10_000, stopPatienceMs: 60_000 };
+
+/** Goes on until a release ends by itself. @param signal asks it to end. @returns its exit code */
+export async function guard(options: GuardOptions, signal: AbortSignal): Promise<number> {
+  let present: Installed = options.releases.read('active') ?? options.own;
+  let code = 0;
+  do {
+    const wanted = options.releases.read('switch');
+    const started =
+      wanted === undefined
+        ? start(present, options, signal)
+        : await carryOut(wanted, options, signal);
+    present = options.releases.read('active') ?? options.own;
+    code = await started.exited;
+  } while (!signal.aborted && options.releases.read('switch') !== undefined);
+  return code;
+}
+
+async function carryOut(
+  wanted: Switch,
+  options: GuardOptions,
+  signal: AbortSignal,
+): Promise<Started> {
+  const { releases, say, dataDir } = options;
+  const { from, to, updateId } = wanted;
+  if (wanted.isTried)
+    return goBack(wanted, 'The machine or its supervisor ended meanwhile.', options, signal);
+  keepDatabase(wanted, dataDir);
+  releases.write('switch', { ...wanted, isTried: true });
+  say(`Starting version ${to.version}`);
+  const started = start(to, options, signal);
+  const problem = await problemOf(started, options, signal);
+  if (problem !== undefined) {
+    await end(started, options);
+    // Asked to end in the midst of it: whoever starts next goes back.
+    if (signal.aborted) return started;
+    return goBack(wanted, problem, options, signal);
+  }
+  releases.write('active', { ...to, previous: from });
+  releases.write('outcome', { updateId, kind: 'succeeded', reason: '' });
+  releases.remove('switch');
+  rmSync(keptDatabase(dataDir), { recursive: true, force: true });
+  say(`Version ${to.version} is at work`);
+  return started;
+}
+
+function goBack(
+  { from, to, updateId }: Switch,
+  reason: string,
+  options: GuardOptions,
+  signal: AbortSignal,
+): Started {
+  const { releases, say, dataDir } = options;
+  say(`Version ${to.version} is not well: ${reason}`);
+  say(`Going back to version ${from.version}`);
+  bringDatabaseBack(dataDir);
+  releases.write('outcome', { updateId, kind: 'rolled_back', reason });
+  releases.remove('switch');
+  return start(from, options, signal);
+}
+
+function start(release: Installed, options: GuardOptions, signal: AbortSignal): Started {
+  const child = spawn(nodeOf(release), ['--max-semi-space-size=1', entryOf(release)], {
+    env: { ...options.environment, [guardedVariable]: 'true' },
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    // Ctrl-C reaches the guard alone, which hands it on.
+    detached: true,
+  });
+  const stop = () => void child.kill('SIGTERM');
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  const exited = new Promise<number>((resolve) => {
+    child.once('error', () => resolve(1));
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+  void exited.then(() => signal.removeEventListener('abort', stop));
+  const ready = new Promise<void>((resolve) => {
+    child.on('message', (message) => void (message === 'ready' && resolve()));
+  });
+  return { child, exited, ready };
+}
+
+/** Why a release that was started is not well; `undefined` where it is. */
+async function problemOf(
+  { exited, ready }: Started,
+  { startPatienceMs = usual.startPatienceMs, settleMs = usual.settleMs }: GuardOptions,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const over = new AbortController();
+  const ended = exited.then((code) => `it ended with code ${code}; the logs say why`);
+  const late = (ms: number, what: string | undefined) =>
+    wait(ms, what, { signal: over.signal }).catch(() => what);
+  const aborted = new Promise<string>((resolve) =>
+    signal.addEventListener('abort', () => resolve('it was asked to end'), { once: true }),
+  );
+  try {
+    const up = ready.then(() => undefined);
+    const patience = late(startPatienceMs, 'it was not up in time');
+    const problem = await Promise.race([up, ended, patience, aborted]);
+    if (problem !== undefined) return problem;
+    return await Promise.race([late(settleMs, undefined), ended, aborted]);
+  } finally {
+    over.abort();
+  }
+}
+
+async function end(
+  { child, exited }: Started,
+  { stopPatienceMs = usual.stopPatienceMs }: GuardOptions,
+): Promise<void> {
+  child.kill('SIGTERM');
+  const over = new AbortController();
+  const killing = wait(stopPatienceMs, undefined, { signal: over.signal }).then(
+    () => void child.kill('SIGKILL'),
+    () => undefined,
+  );
+  await exited;
+  over.abort();
+  await killing;
+}
+
+const keptDatabase = (dataDir: string) => join(dataDir, 'releases', 'postgres-before');
+
+/** Copies the database, which stands still, where the other release changes its schema: migrations go forward only. */
+function keepDatabase({ from, to }: Switch, dataDir: string): void {
+  const kept = keptDatabase(dataDir);
+  const part = `${kept}.part`;
+  rmSync(part, { recursive: true, force: true });
+  rmSync(kept, { recursive: true, force: true });
+  const database = join(dataDir, 'postgres');
+  if (!existsSync(database) || !hasOtherMigrations(from, to)) return;
+  execFileSync('cp', ['-a', '--reflink=auto', database, part]);
+  renameSync(part, kept);
+}
+
+function hasOtherMigrations(from: Installed, to: Installed): boolean {
+  const names = ({ folder }: Installed) => readdirSync(join(folder, 'migrations'));
+  const known = new Set(names(from));
+  return names(to).some((name) => name.endsWith('.sql') && !known.has(name));
+}
+
+/** Done twice it ends the same: the copy is taken by one rename. */
+function bringDatabaseBack(dataDir: string): void {
+  const kept = keptDatabase(dataDir);
+  if (!existsSync(kept)) return;
+  const database = join(dataDir, 'postgres');
+  rmSync(database, { recursive: true, force: true });
+  renameSync(kept, database);
+}

@@ -1,0 +1,94 @@
+/** The folder of releases: which one is at work, and which one is to be. The processes that an update stops and
+ *  starts agree by these files; each is replaced whole, so that whoever dies leaves the old or the new one. */
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { UpdateKind } from '#domain/update/update.ts';
+
+/** A release on this machine. */
+export interface Installed {
+  readonly version: string;
+  /** Absolute; with `services/minimal/main.ts` in it. */
+  readonly folder: string;
+}
+
+/** What is at work since the last update, and what was before. */
+export interface Active extends Installed {
+  readonly previous: Installed;
+}
+
+/** A switch that is wanted, or that somebody has begun. */
+export interface Switch {
+  readonly updateId: string;
+  readonly kind: UpdateKind;
+  readonly from: Installed;
+  readonly to: Installed;
+  /** The other release was started: who finds this after a death goes back. */
+  readonly isTried: boolean;
+}
+
+/** How a switch ended; it is to be recorded. */
+export interface Outcome {
+  readonly updateId: string;
+  readonly kind: 'succeeded' | 'rolled_back';
+  /** Why it was rolled back. */
+  readonly reason: string;
+}
+
+interface Files {
+  readonly active: Active;
+  readonly switch: Switch;
+  readonly outcome: Outcome;
+}
+
+/** @param folder of the data */
+export class Releases {
+  readonly folder: string;
+
+  constructor(dataDir: string) {
+    this.folder = join(dataDir, 'releases');
+  }
+
+  /** Where a version is, or will be. */
+  folderOf(version: string): string {
+    return join(this.folder, version);
+  }
+
+  /** Makes the folder; safe twice. Programs in it are read by the users that scripts run as. */
+  make(): void {
+    mkdirSync(this.folder, { recursive: true, mode: 0o755 });
+  }
+
+  read<Name extends keyof Files>(name: Name): Files[Name] | undefined {
+    try {
+      return JSON.parse(readFileSync(this.#path(name), 'utf8')) as Files[Name];
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw new Error(`${this.#path(name)} cannot be read`, { cause: error });
+    }
+  }
+
+  write<Name extends keyof Files>(name: Name, value: Files[Name]): void {
+    this.make();
+    const part = `${this.#path(name)}.part`;
+    writeFileSync(part, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true });
+    renameSync(part, this.#path(name));
+  }
+
+  remove(name: keyof Files): void {
+    rmSync(this.#path(name), { force: true });
+  }
+
+  /** Removes what was unpacked or downloaded, but for the release that is at work and the one before it. */
+  prune(own: Installed): void {
+    const active = this.read('active');
+    const kept = [own.folder, active?.folder, active?.previous.folder];
+    for (const entry of readdirSync(this.folder, { withFileTypes: true })) {
+      const path = join(this.folder, entry.name);
+      if (entry.isDirectory() && !kept.includes(path)) rmSync(path, { recursive: true });
+    }
+  }
+
+  #path(name: string): string {
+    return join(this.folder, `${name}.json`);
+  }
+}
