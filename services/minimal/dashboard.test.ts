@@ -96,4 +96,36 @@ describeWith(chromiumService, 'the dashboard in a browser', () => {
     expect(asked).toEqual([]);
     expect(browsing.complaints).toEqual([]);
   });
+
+  test(
+    'an administrator makes a backup, verifies it, and restores it',
+    { timeout: 90_000 },
+    async () => {
+      await page.getByRole('link', { name: 'Backups' }).click();
+      await page.getByRole('button', { name: 'Make a backup' }).click();
+      const row = page.getByRole('row').filter({ hasText: 'By hand' });
+      await row.getByText('Complete').waitFor();
+      await row.getByRole('button', { name: /^Actions of the backup/ }).click();
+      await page.getByRole('menuitem', { name: 'Verify' }).click();
+      await row.getByText('just now').waitFor();
+      expect(await browsing.barriers()).toEqual([]);
+      await product.script('After the backup', { 'main.py': '' });
+
+      await row.getByRole('button', { name: /^Actions of the backup/ }).click();
+      await page.getByRole('menuitem', { name: 'Restore' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Restore' }).click();
+      await dialog.getByText('Say first that you know what is lost.').waitFor();
+      await dialog.getByLabel(/^I know that/).check();
+      await dialog.getByRole('button', { name: 'Restore' }).click();
+      await row.getByText('Restoring').waitFor();
+      await row.getByText('Restoring').waitFor({ state: 'detached', timeout: 60_000 });
+      await browsing.signIn(`${product.baseUrl}/scripts`);
+      await page.getByRole('link', { name: 'from the browser' }).waitFor();
+      expect(await page.getByText('After the backup').count()).toBe(0);
+      // The browser tells of its WebSocket, which had nobody to talk to meanwhile.
+      const told = browsing.complaints.filter((one) => !one.startsWith('WebSocket connection'));
+      expect(told).toEqual([]);
+    },
+  );
 });

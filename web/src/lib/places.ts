@@ -1,4 +1,5 @@
 /** The pages that one can go to: the menu, the palette and the keys are made from this list. */
+import Archive from '@lucide/svelte/icons/archive';
 import Bell from '@lucide/svelte/icons/bell';
 import BookUser from '@lucide/svelte/icons/book-user';
 import CalendarClock from '@lucide/svelte/icons/calendar-clock';
@@ -81,6 +82,14 @@ const places: readonly Place[] = [
     icon: Settings,
     key: 'o',
     right: 'system.manage',
+  },
+  {
+    section: 'platform',
+    href: '/backups',
+    label: 'Backups',
+    icon: Archive,
+    key: 'b',
+    right: 'backups.manage',
   },
   { section: 'platform', href: '/system', label: 'System', icon: Server, key: 'y' },
   { section: 'own', href: '/account', label: 'Account and API tokens', icon: BookUser, key: 'u' },

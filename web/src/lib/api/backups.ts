@@ -1,0 +1,45 @@
+import { readApiError } from './api-error.ts';
+import { client, sendAuthorized, unwrap } from './client.ts';
+import { randomKey } from './random-key.ts';
+import type { Backup, BackupSchedule, BackupScheduleChange, Page } from './types.ts';
+
+const of = (id: string) => ({ path: { backup_id: id } });
+
+export function listBackups(cursor: string | null): Promise<Page<Backup>> {
+  const query = cursor ? { cursor } : {};
+  return unwrap(client.GET('/api/v1/backups', { params: { query } }));
+}
+
+/** It is made behind the answer. */
+export function makeBackup(): Promise<Backup> {
+  const params = { header: { 'Idempotency-Key': randomKey() } };
+  return unwrap(client.POST('/api/v1/backups', { params }));
+}
+
+/** Its outcome comes into the backup. */
+export function verifyBackup(id: string): Promise<Backup> {
+  return unwrap(client.POST('/api/v1/backups/{backup_id}/verify', { params: of(id) }));
+}
+
+/** The service stops, and comes back as it was when the backup was made. */
+export function restoreBackup(id: string): Promise<Backup> {
+  return unwrap(client.POST('/api/v1/backups/{backup_id}/restore', { params: of(id) }));
+}
+
+export async function deleteBackup(id: string): Promise<void> {
+  await unwrap(client.DELETE('/api/v1/backups/{backup_id}', { params: of(id) }));
+}
+
+export async function downloadBackup(id: string): Promise<Blob> {
+  const response = await sendAuthorized(new Request(`/api/v1/backups/${id}/download`));
+  if (!response.ok) throw await readApiError(response);
+  return response.blob();
+}
+
+export function getBackupSchedule(): Promise<BackupSchedule> {
+  return unwrap(client.GET('/api/v1/backups/schedule', {}));
+}
+
+export function putBackupSchedule(body: BackupScheduleChange): Promise<BackupSchedule> {
+  return unwrap(client.PUT('/api/v1/backups/schedule', { body }));
+}
