@@ -127,6 +127,12 @@ export function key(variable: string): Setting<Buffer> {
   return setting(variable, { expected, parse, secret: true });
 }
 
+/** 32 bytes in base64 (either alphabet) or hex that everybody may know, such as a public key. */
+export function publicKey(variable: string): Setting<Buffer> {
+  const parse = (value: string): Buffer | typeof invalid => bytesOf(value) ?? invalid;
+  return setting(variable, { expected: '32 bytes in base64 or hex', parse });
+}
+
 const leastDifferentBytes = 12;
 
 function bytesOf(value: string): Buffer | undefined {

@@ -11,6 +11,7 @@ import {
   optional,
   path,
   port,
+  publicKey,
   secret,
   text,
 } from './parsers.ts';
@@ -142,9 +143,9 @@ export const settings = {
 
   /** Where newer releases are found, and whose signature counts: the 32 bytes of an Ed25519 public key. */
   updateUrl: optional(text('ORCH_UPDATE_URL', repository)),
-  updateKey: optional({ ...key('ORCH_UPDATE_KEY'), secret: false }),
+  updateKey: optional(publicKey('ORCH_UPDATE_KEY')),
   /** Good too while one takes the place of the other. */
-  updateKeyOther: optional({ ...key('ORCH_UPDATE_KEY_OTHER'), secret: false }),
+  updateKeyOther: optional(publicKey('ORCH_UPDATE_KEY_OTHER')),
 
   /** Where scripts publish. */
   mqttUrl: optional(secret(text('ORCH_MQTT_URL', brokerAddress))),

@@ -7,7 +7,7 @@ import type { Installed, Releases } from '#services/shared/releases.ts';
 import { version } from '#services/shared/version.ts';
 
 /** Set by the guard for the release that it watches over. */
-export const guardedVariable = 'ORCH_GUARDED';
+export const guardedVariable = 'ORCHESTRATOR_GUARDED';
 
 /** This release. */
 export const own: Installed = {
