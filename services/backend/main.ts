@@ -39,6 +39,7 @@ await runProcess('backend', async (signal, logger) => {
     'secretMasterKeyOther',
     'adminEmail',
     'adminPassword',
+    'examples',
     'edition',
     'trustedProxies',
     'publicUrl',
@@ -86,8 +87,9 @@ await runProcess('backend', async (signal, logger) => {
     sdkDir,
     updates: { provider, releases, wake: () => updater.loop?.wake() },
   });
-  const { adminEmail: email, adminPassword: password } = config;
-  await seed(backend.services, password === undefined ? undefined : { email, password });
+  const { adminEmail: email, adminPassword: password, examples } = config;
+  const administrator = password === undefined ? undefined : { email, password };
+  await seed(backend.services, administrator, examples);
   if (!isLoopback(config.bind) && config.trustedProxies.length === 0) {
     logger.warn(
       { bind: config.bind },

@@ -38,7 +38,7 @@ describe('given keys and passwords', () => {
     }
     expect(settings.adminPassword.fallback?.({ dataDir: '' })).toBeUndefined();
     const before = await platform.pool.query('SELECT user_id FROM users');
-    await seed(platform.services, undefined);
+    await seed(platform.services, undefined, false);
     expect(await platform.pool.query('SELECT user_id FROM users')).toMatchObject({
       rowCount: before.rowCount,
     });

@@ -1,10 +1,11 @@
-/** What every installation starts with: four groups and the first administrator. Ids are derived from
- *  names, so that doing it again, or twice at once, changes nothing. */
+/** What every installation starts with: four groups, examples and the first administrator. Ids are derived
+ *  from names, so that doing it again, or twice at once, changes nothing. */
 import { seededGroups } from '#domain/group/seed.ts';
 import type { Command } from '#domain/aggregates.ts';
 import { known, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
 import { putCredential } from '#infra/postgres/credentials.ts';
 import { findUserByEmail, listUsers } from '#projections/users/queries.ts';
+import { makeExamples } from './examples.ts';
 import { isTooLong } from '#services/shared/passwords.ts';
 import { ConfigError } from '#services/shared/config.ts';
 import type { Services } from './services.ts';
@@ -19,19 +20,28 @@ const noAdministrator =
   'as nobody is there yet';
 
 /** @param administrator made where there is nobody yet; `undefined` makes nobody
+ *  @param withExamples made with the administrator: a newcomer shall see something that runs
  *  @throws ConfigError where nobody could sign in to the production edition
  *  @throws when a command is refused, or the password has more than 72 bytes */
 export async function seed(
   services: Services,
   administrator: FirstAdministrator | undefined,
+  withExamples: boolean,
 ): Promise<void> {
   for (const group of seededGroups) {
     await carryOut({ type: 'CreateGroup', ...group }, `group ${group.groupId}`, services);
   }
   const isFirst = (await listUsers(services.readModels, undefined, 1)).length === 0;
   if (!isFirst) return;
-  if (administrator !== undefined) await createAdministrator(administrator, services);
-  else if (services.edition === 'production') throw new ConfigError([noAdministrator]);
+  if (administrator === undefined) {
+    if (services.edition === 'production') throw new ConfigError([noAdministrator]);
+    return;
+  }
+  // Before the administrator: who dies in between begins anew.
+  if (withExamples) {
+    await makeExamples(services, (command, cause) => carryOut(command, cause, services));
+  }
+  await createAdministrator(administrator, services);
 }
 
 async function createAdministrator(
@@ -60,11 +70,13 @@ async function createAdministrator(
   }
 }
 
-async function carryOut(command: Command, cause: string, services: Services): Promise<void> {
+/** Does it once, whoever asks again. */
+export async function carryOut(command: Command, cause: string, services: Services): Promise<void> {
   const { commands, ids } = services;
   const commandId = known(parseCommandId, ids.derived('seed', cause));
   const outcome = await commands.execute(command, {
     commandId,
+    fingerprint: cause,
     actor: { kind: 'system', name: 'setup' },
     ip: null,
     correlationId: commandId,

@@ -134,6 +134,8 @@ export const settings = {
   adminEmail: text('ORCH_ADMIN_EMAIL', emailAddress, 'admin@example.com'),
   /** Of the first administrator, who is made where there is none. */
   adminPassword: optional(secret(text('ORCH_ADMIN_PASSWORD', password))),
+  /** Scripts and a run for the first administrator to look at. */
+  examples: flag('ORCH_EXAMPLES', true),
   redisPassword: optional(secret(text('ORCH_REDIS_PASSWORD', password))),
 
   // Who may be reached, and believed

@@ -24,7 +24,7 @@ import type { Static } from 'typebox';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import type { NewScript } from '../schemas/script.ts';
 import type { Services } from '../services.ts';
-import { templateEntrypoint, templateFiles } from '../templates/templates.ts';
+import { templateEntrypoint, templateFiles, type TemplateId } from '../templates/templates.ts';
 import { makeScript, type Made } from './make-script.ts';
 import { once } from './once.ts';
 
@@ -48,19 +48,34 @@ export async function createScript(
   if (refused !== undefined) return badField('environment', refused);
   const noSchema = await parametersSchemaProblem(call.body, services);
   if (noSchema !== undefined) return noSchema;
-  const files = (await templateFiles(call.body.template)).map(({ path, content }) => ({
+  const { files, contents } = await startingFiles(call.body.template, entrypoint);
+  const scriptId = known(parseScriptId, services.ids.next());
+  const command = newScript(call, scriptId, groupId, { entrypoint, files });
+  const contentOf = async (sha256: string) => once(contents.get(sha256) ?? new Uint8Array());
+  return await makeScript(command, contentOf, call.context, services);
+}
+
+interface StartingFiles {
+  readonly files: CreateScript['files'];
+  /** By SHA-256. */
+  readonly contents: ReadonlyMap<string, Uint8Array>;
+}
+
+/** What a script of a template, or a blank one, starts with. */
+export async function startingFiles(
+  template: TemplateId | undefined,
+  entrypoint: string,
+): Promise<StartingFiles> {
+  const files = (await templateFiles(template)).map(({ path, content }) => ({
     path: path === templateEntrypoint ? entrypoint : path,
     sha256: createHash('sha256').update(content).digest('hex'),
     sizeBytes: content.length,
     content,
   }));
-  const contents = new Map(files.map(({ sha256, content }) => [sha256, content]));
-  const command = newScript(call, known(parseScriptId, services.ids.next()), groupId, {
-    entrypoint,
+  return {
     files: files.map(({ content: _, ...file }) => file),
-  });
-  const contentOf = async (sha256: string) => once(contents.get(sha256) ?? new Uint8Array());
-  return await makeScript(command, contentOf, call.context, services);
+    contents: new Map(files.map(({ sha256, content }) => [sha256, content])),
+  };
 }
 
 function newScript(

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeExamples } from '../examples.ts';
+import { carryOut } from '../seed.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 
 let platform: TestBackend;
@@ -6,6 +8,25 @@ beforeAll(async () => {
   platform = await startTestBackend();
 });
 afterAll(() => platform.close());
+
+describe('given a new installation', () => {
+  test('when its examples are made again, as after a start that was cut off, then they are there once', async () => {
+    const { services, admin } = platform;
+    for (const _ of ['once', 'again']) {
+      await makeExamples(services, (command, cause) => carryOut(command, cause, services));
+    }
+    const scripts = (await admin.get('/api/v1/scripts')).json.items as {
+      readonly id: string;
+      readonly name: string;
+    }[];
+    expect(scripts.map(({ name }) => name)).toEqual(['ETL job', 'Chat bot', 'HTTP monitor']);
+    const runs = (await admin.get('/api/v1/runs')).json.items;
+    expect(runs).toMatchObject([{ script_name: 'ETL job', requested_by: 'setup' }]);
+    const files = (await admin.get(`/api/v1/scripts/${scripts[0]?.id}/files`)).json.items;
+    expect(files.map((one: { path: string }) => one.path)).toContain('orders.csv');
+    for (const { id } of scripts) await admin.delete(`/api/v1/scripts/${id}`);
+  });
+});
 
 describe('given the templates', () => {
   test('when they are listed, then there are three', async () => {

@@ -119,7 +119,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     sdkDir: fileURLToPath(new URL('../../runtime/python/sdk', import.meta.url)),
     ...changes,
   });
-  await seed(backend.services, administrator);
+  await seed(backend.services, administrator, false);
   const origin = `http://127.0.0.1:${await backend.listen(0, '127.0.0.1')}`;
   const anonymous = new TestClient(origin);
   return {

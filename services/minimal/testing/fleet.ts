@@ -195,6 +195,7 @@ function environmentOf(
     ORCH_TOKEN_KEY: keyOf('token'),
     ORCH_AUDIT_KEY: keyOf('audit'),
     ORCH_ADMIN_PASSWORD: productPassword,
+    ORCH_EXAMPLES: 'false',
     ORCH_SUPERVISED: 'true',
     ...variables,
   };

@@ -18,7 +18,8 @@ export async function setup(): Promise<() => Promise<void>> {
   process.env[variable] = folder;
   // Programs that tests start find themselves compiled.
   process.env['NODE_COMPILE_CACHE'] ??= join(folder, 'compiled');
-  return () => rm(folder, { recursive: true, force: true });
+  // Programs that are ending write what they compiled there still.
+  return () => rm(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 
 /** Puts it into an empty folder; nothing, outside of a run of the tests.

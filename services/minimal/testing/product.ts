@@ -81,6 +81,7 @@ export class Product {
         ORCH_REDIS_PORT: String(redis),
         ORCH_MCP_PORT: String(mcp),
         ORCH_ADMIN_PASSWORD: productPassword,
+        ORCH_EXAMPLES: 'false',
         // It has its own.
         NODE_COMPILE_CACHE: undefined,
         ...options.variables,
