@@ -76,13 +76,8 @@ test('every event has a reader, and every table one writer', () => {
   const unread = eventTypes.filter((type) =>
     inlineProjections.every((one) => !one.handles.includes(type)),
   );
-  // What was refused, read or sent is for those alone who look back; tokens were traded by old programs.
-  expect(unread.toSorted()).toEqual([
-    'DataDisclosed',
-    'RequestRefused',
-    'SecretsRead',
-    'SessionRefreshed',
-  ]);
+  // What was refused, read or sent is for those alone who look back.
+  expect(unread.toSorted()).toEqual(['DataDisclosed', 'RequestRefused', 'SecretsRead']);
   const tables = projections.flatMap((projection) => projection.tables);
   expect(tables).toEqual([...new Set(tables)]);
   const names = projections.map((projection) => projection.name);

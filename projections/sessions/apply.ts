@@ -1,19 +1,17 @@
 import type { Recorded } from '#domain/aggregates.ts';
-import type { SessionEvent, SessionRefreshed } from '#domain/session/events.ts';
+import type { SessionEvent } from '#domain/session/events.ts';
 import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { sessionColumns, type SessionsTable } from './table.ts';
 
-type Opened = Recorded<Exclude<SessionEvent, SessionRefreshed>>;
-
 /** Sign-ins: whether a token still counts is asked of these rows. */
-export const sessionsProjection: Projection = rowProjection<SessionsTable, Opened>({
+export const sessionsProjection: Projection = rowProjection<SessionsTable, Recorded<SessionEvent>>({
   name: 'sessions',
   version: 1,
   table: 'sessions',
   key: 'session_id',
   columns: sessionColumns,
-  handles: ['SessionOpened', 'SessionClosed'],
+  handles: ['SessionOpened', 'SessionRefreshed', 'SessionClosed'],
   keyOf: (event) => event.data.sessionId,
   step: (row, event) => {
     if (event.type === 'SessionOpened') {
@@ -27,6 +25,12 @@ export const sessionsProjection: Projection = rowProjection<SessionsTable, Opene
         closed_at: null,
       };
     }
-    return row && { ...row, closed_at: event.recordedAt };
+    if (row === undefined) return undefined;
+    switch (event.type) {
+      case 'SessionRefreshed':
+        return row;
+      case 'SessionClosed':
+        return { ...row, closed_at: event.recordedAt };
+    }
   },
 });
