@@ -2,6 +2,7 @@
  *  never fails. `make bench ARGS='queue logs'` measures these subjects alone. Bars and results: see
  *  docs/performance.md. */
 import { Product } from '#services/minimal/testing/product.ts';
+import { benchFailover } from './failover.ts';
 import { benchFirstLine } from './first-line.ts';
 import { benchManyRuns } from './many-runs.ts';
 import { benchLogDelivery } from './log-delivery.ts';
@@ -28,6 +29,7 @@ const subjects: Readonly<Record<string, () => Promise<void>>> = {
   'log-storage': benchLogStorage,
   'log-delivery': () => onProduct(benchLogDelivery),
   'many-runs': benchManyRuns,
+  failover: benchFailover,
   'long-streams': () => onProduct(benchLongStreams),
 };
 
