@@ -1,7 +1,7 @@
 /** The backend process: REST, WebSockets, documentation and the dashboard. */
 import { fileURLToPath } from 'node:url';
 import { HeadSigner } from '#infra/audit/head-signer.ts';
-import { openObjectStore } from '#infra/objects/open.ts';
+import { openObjects } from '#services/shared/objects.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
 import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
@@ -72,7 +72,7 @@ await runProcess('backend', async (signal, logger) => {
     database: database.pool,
     vault,
     auditSigner: new HeadSigner(config.auditKey),
-    objects: await openObjectStore(config),
+    objects: await openObjects(config, logger),
     runLogs: new PostgresRunLogs(database.pool),
     runSamples: new PostgresRunSamples(database.pool),
     logger,

@@ -2,6 +2,7 @@
 import { ApiProblem } from '#services/shared/api-client.ts';
 import { version } from '#services/shared/version.ts';
 import type { Command, Use } from './command.ts';
+import { backupCreate, backupDownload, backupList } from './commands/backups.ts';
 import { completionCommand } from './commands/completion.ts';
 import { doctor } from './commands/doctor.ts';
 import { login, logout, profiles } from './commands/login.ts';
@@ -35,6 +36,9 @@ const commands: readonly Command[] = [
   push,
   schedulePreview,
   auditVerify,
+  backupCreate,
+  backupList,
+  backupDownload,
   setup,
   projectionsList,
   projectionsRebuild,

@@ -156,6 +156,11 @@ sys.exit(7)
     ...done,
     out: expect.stringMatching(/^valid: \d+ entries; head \d+:/),
   });
+  const made = await orchestrator(['backup', 'create']);
+  expect(made).toEqual({ ...done, out: expect.stringMatching(/^[0-9a-f-]{36}\n$/) });
+  const saved = await orchestrator(['backup', 'download', made.out.trim(), 'saved.tar']);
+  expect(saved).toEqual({ ...done, out: `${join(home, 'saved.tar')}\n` });
+  expect((await orchestrator(['backup', 'list'])).out).toMatch(/complete +manual/);
   const healthy = await orchestrator(['doctor']);
   expect(healthy.out).toMatch(/ok +runtimes +1, which execute/);
   expect(healthy.code).toBe(0);

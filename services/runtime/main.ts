@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openObjectStore } from '#infra/objects/open.ts';
+import { openObjects } from '#services/shared/objects.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/environment-locks.ts';
 import { getPayload } from '#infra/postgres/payloads.ts';
 import { Vault } from '#infra/secrets/vault.ts';
@@ -152,7 +152,7 @@ async function openPreparation(
   const folder = (name: string) => join(config.workDir, name);
   const leaseMs = config.leaseSeconds * 1000;
   await mkdir(folder('data'), { recursive: true });
-  const objects = await openObjectStore(config);
+  const objects = await openObjects(config, logger);
   const secrets = new RunSecrets({ reads, vault, commands, ids });
   return {
     interpreters: new Interpreters(python, process.env['PATH'] ?? ''),

@@ -5,7 +5,7 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 import { reactions } from '#domain/reactions/registry.ts';
 import { HeadSigner } from '#infra/audit/head-signer.ts';
 import { makeMarks, type Horizon } from '#infra/postgres/active-runs.ts';
-import { openObjectStore } from '#infra/objects/open.ts';
+import { openObjects } from '#services/shared/objects.ts';
 import { forgetAnswers } from '#infra/postgres/command-answers.ts';
 import { Feeder, feederName, forgetFeeder } from '#infra/postgres/feeder.ts';
 import { handOver } from '#infra/postgres/handed-over.ts';
@@ -101,7 +101,7 @@ await runProcess('scheduler', async (signal, logger) => {
     signal,
   });
   const signer = new HeadSigner(config.auditKey);
-  const objects = await openObjectStore(config);
+  const objects = await openObjects(config, logger);
   const duties = [
     ...startDuties(platform, objects, signer, logger),
     startBackups(platform, objects, config, logger),

@@ -98,8 +98,9 @@ async function openBus(options: PlatformOptions, pool: Database['pool']) {
     const bus = await PostgresBus.open({ url: databaseUrl, pool, onError });
     return { bus, feed: undefined, close: () => bus.close() };
   }
+  const tried = natsUrl.map(({ protocol, host }) => `${protocol}//${host}`).join(', ');
   const onProblem = (error: unknown, problem: string) =>
-    logger.warn({ error, problem }, 'the bus is down: everybody looks for themselves');
+    logger.warn({ error, problem, tried }, 'the bus is down: everybody looks for themselves');
   const link = await NatsLink.open({
     servers: natsUrl,
     credentials: natsCredentials,

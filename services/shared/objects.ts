@@ -1,0 +1,21 @@
+/** The object store of a process. */
+import { objectKey } from '#domain/ports/object-keys.ts';
+import type { ObjectStore } from '#domain/ports/objects.ts';
+import { openObjectStore, type ObjectStoreConfig } from '#infra/objects/open.ts';
+import type { Logger } from './logger.ts';
+
+/** Opens it. Nothing waits for a server that does not answer: the log says what was tried, and it is asked again
+ *  when it is needed.
+ *  @throws when a setting contradicts another, or when the folder cannot be made or entered */
+export async function openObjects(
+  config: ObjectStoreConfig,
+  logger: Pick<Logger, 'warn'>,
+): Promise<ObjectStore> {
+  const objects = await openObjectStore(config);
+  const { objectsUrl, s3Endpoint = 'Amazon S3', objectsDir } = config;
+  const tried = objectsUrl === undefined ? objectsDir : `${objectsUrl} at ${s3Endpoint}`;
+  objects.head(objectKey.system('health')).catch((error: unknown) => {
+    logger.warn({ tried, error }, 'the object store does not answer');
+  });
+  return objects;
+}
