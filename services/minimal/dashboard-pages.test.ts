@@ -384,12 +384,25 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
       ['u', 'Account'],
       ['o', 'Configuration'],
       ['y', 'System'],
+      ['m', 'MCP server'],
     ] as const) {
       await page.keyboard.press('g');
       await page.keyboard.press(key);
       await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
       expect(await browsing.barriers(), title).toEqual([]);
     }
+    await page.getByRole('button', { name: 'Create a token' }).click();
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page
+      .getByRole('region', { name: 'token', exact: true })
+      .getByText(/^orch_\w/)
+      .waitFor();
+    await page.getByText('Cursor').click();
+    await page
+      .getByRole('region', { name: 'configuration of Cursor' })
+      .getByText('mcpServers')
+      .waitFor();
+    expect(await browsing.barriers()).toEqual([]);
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill('night');
     await page.getByRole('option', { name: /^night report [^:]/, selected: true }).waitFor();

@@ -1,6 +1,7 @@
 /** The pages that one can go to: the menu, the palette and the keys are made from this list. */
 import Archive from '@lucide/svelte/icons/archive';
 import Bell from '@lucide/svelte/icons/bell';
+import Bot from '@lucide/svelte/icons/bot';
 import BookUser from '@lucide/svelte/icons/book-user';
 import CalendarClock from '@lucide/svelte/icons/calendar-clock';
 import FileCode from '@lucide/svelte/icons/file-code-2';
@@ -91,6 +92,7 @@ const places: readonly Place[] = [
     key: 'b',
     right: 'backups.manage',
   },
+  { section: 'platform', href: '/models', label: 'MCP server', icon: Bot, key: 'm' },
   { section: 'platform', href: '/system', label: 'System', icon: Server, key: 'y' },
   { section: 'own', href: '/account', label: 'Account and API tokens', icon: BookUser, key: 'u' },
 ];

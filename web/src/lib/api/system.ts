@@ -1,5 +1,5 @@
 import { client, unwrap } from './client.ts';
-import type { Retention, RetentionChanges, SystemInfo } from './types.ts';
+import type { Retention, RetentionChanges, SystemInfo, McpInfo } from './types.ts';
 
 export function systemInfo(): Promise<SystemInfo> {
   return unwrap(client.GET('/api/v1/system/info', {}));
@@ -18,4 +18,9 @@ export function getRetention(): Promise<Retention> {
 
 export function putRetention(body: RetentionChanges): Promise<Retention> {
   return unwrap(client.PUT('/api/v1/system/retention', { body }));
+}
+
+/** Where language models connect, and whether it answers. */
+export function mcpInfo(): Promise<McpInfo> {
+  return unwrap(client.GET('/api/v1/mcp/info', {}));
 }

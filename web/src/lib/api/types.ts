@@ -72,6 +72,7 @@ export type AuditFilter = Pick<
   AuditQuery,
   'actor' | 'action' | 'resource' | 'outcome' | 'from' | 'to' | 'position'
 >;
+export type McpInfo = Schemas['McpInfo'];
 export type SystemInfo = Schemas['SystemInfo'];
 export type Group = Schemas['Group'];
 export type GroupLook = Pick<Group, 'name' | 'color' | 'icon'>;

@@ -1,0 +1,40 @@
+/** How programs with a language model are told of the MCP server, ready to be copied. */
+const name = 'scripts';
+
+interface Client {
+  /** Where the text goes. */
+  readonly where: string;
+  readonly text: (url: string, token: string) => string;
+}
+
+const json = (value: object): string => JSON.stringify(value, null, 2);
+const headers = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+export const clients = {
+  'Claude Code': {
+    where: 'At the command line:',
+    text: (url, token) =>
+      `claude mcp add --transport http ${name} ${url} \\
+  --header "Authorization: Bearer ${token}"`,
+  },
+  Cursor: {
+    where: 'In .cursor/mcp.json of a project, or of your home:',
+    text: (url, token) => json({ mcpServers: { [name]: { url, headers: headers(token) } } }),
+  },
+  'VS Code': {
+    where: 'In .vscode/mcp.json:',
+    text: (url, token) =>
+      json({ servers: { [name]: { type: 'http', url, headers: headers(token) } } }),
+  },
+  Others: {
+    where: 'In the configuration of MCP servers, where the transport is Streamable HTTP:',
+    text: (url, token) =>
+      json({ mcpServers: { [name]: { type: 'http', url, headers: headers(token) } } }),
+  },
+} as const satisfies Record<string, Client>;
+
+export type ClientName = keyof typeof clients;
+export const clientNames = Object.keys(clients) as ClientName[];
+
+/** What stands in the place of a token until there is one. */
+export const tokenPlaceholder = 'orch_…';
