@@ -6,7 +6,7 @@ import { backupCreate, backupDownload, backupList } from './commands/backups.ts'
 import { completionCommand } from './commands/completion.ts';
 import { doctor } from './commands/doctor.ts';
 import { login, logout, profiles } from './commands/login.ts';
-import { auditVerify, schedulePreview } from './commands/operate.ts';
+import { auditVerify, scheduleCreate, schedulePreview } from './commands/operate.ts';
 import {
   backupRestore,
   backupVerify,
@@ -15,7 +15,7 @@ import {
   setup,
   resetPassword,
 } from './commands/server.ts';
-import { logs, run, runs, scripts, stop } from './commands/runs.ts';
+import { logs, newScript, run, runs, scripts, stop } from './commands/runs.ts';
 import { diff, pull, push } from './commands/sync.ts';
 import { helpOf, overview } from './help.ts';
 import { parseLine } from './options.ts';
@@ -27,6 +27,7 @@ const commands: readonly Command[] = [
   logout,
   profiles,
   scripts,
+  newScript,
   run,
   logs,
   runs,
@@ -35,6 +36,7 @@ const commands: readonly Command[] = [
   diff,
   push,
   schedulePreview,
+  scheduleCreate,
   auditVerify,
   backupCreate,
   backupList,

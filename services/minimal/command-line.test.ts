@@ -198,6 +198,12 @@ test('what both sides changed is a conflict, and nothing is deleted unasked', as
   ]);
   const pruned = await orchestrator(['sync', 'push', '--prune'], { from });
   expect([pruned.code, pruned.out]).toEqual([0, 'deleted old.py\n']);
+  const made = await orchestrator(['new', 'By itself', '--template', 'etl-job']);
+  expect(made).toEqual({ ...done, out: expect.stringMatching(/^[0-9a-f-]{36}\n$/) });
+  const scheduled = await orchestrator(['schedule', 'create', 'By itself', '--every', '3600']);
+  expect(scheduled.code).toBe(0);
+  const due = await orchestrator(['schedule', 'preview', scheduled.out.trim(), '--count', '2']);
+  expect(due.out.split('\n')).toHaveLength(4);
   const signedOut = await orchestrator(['logout']);
   expect(signedOut).toEqual({ ...done, out: `Signed out of ${product.baseUrl}.\n` });
   expect((await orchestrator(['runs'])).code).toBe(77);

@@ -1,11 +1,13 @@
 /** Commands about the platform: schedules to come, the audit trail, and whether all is well. */
+import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { part } from '#services/shared/api-client.ts';
-import type { Command } from '../command.ts';
+import { findScript } from '../answers.ts';
+import type { Command, Options } from '../command.ts';
 import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
 import { printTable } from '../table.ts';
-import { numberOf } from './runs.ts';
+import { expectArgs, numberOf } from './runs.ts';
 
 /** A long trail takes long; each line that tells of progress is an answer. */
 const verifyDeadlineMs = 60 * 60_000;
@@ -16,15 +18,19 @@ interface DueTime {
   readonly note: string | null;
 }
 
+const timingOptions = {
+  cron: { value: 'EXPRESSION', help: 'such as "30 2 * * *"' },
+  timezone: { value: 'NAME', help: 'such as Europe/Berlin (default UTC)' },
+  every: { value: 'SECONDS', help: 'an interval in place of --cron' },
+};
+
 export const schedulePreview: Command = {
   name: 'schedule preview',
   arguments: '[SCHEDULE]',
   summary: 'show when a schedule is due next',
   details: 'Of a schedule that is there, by its id, or of one that could be.',
   options: {
-    cron: { value: 'EXPRESSION', help: 'such as "30 2 * * *"' },
-    timezone: { value: 'NAME', help: 'such as Europe/Berlin (default UTC)' },
-    every: { value: 'SECONDS', help: 'an interval in place of --cron' },
+    ...timingOptions,
     count: { value: 'N', help: 'how many due times (default 10)' },
   },
   examples: [
@@ -37,18 +43,14 @@ export const schedulePreview: Command = {
   run: async ({ args, options, terminal, session }) => {
     const { api } = await session();
     const [id] = args;
-    const [cron, every] = [options.text('cron'), options.text('every')];
-    if ([id, cron, every].filter((one) => one !== undefined).length !== 1) {
+    const given = givenTiming(options);
+    const isNamed = options.text('cron') !== undefined || options.text('every') !== undefined;
+    if (id === undefined ? given === undefined : isNamed) {
       throw usageProblem('Expected one of SCHEDULE, --cron and --every.');
     }
     const timing =
       id === undefined
-        ? {
-            ...(cron === undefined
-              ? { kind: 'interval', interval_seconds: numberOf('every', every ?? '') }
-              : { kind: 'cron', cron }),
-            timezone: options.text('timezone'),
-          }
+        ? given
         : timingOf((await api.call<Timing>('GET', `/schedules/${part(id)}`)).body);
     const { body } = await api.call<{ items: DueTime[] }>('POST', '/schedules/preview', {
       body: { ...timing, count: numberOf('count', options.text('count') ?? '10') },
@@ -66,6 +68,47 @@ export const schedulePreview: Command = {
     return exitCodes.done;
   },
 };
+
+export const scheduleCreate: Command = {
+  name: 'schedule create',
+  arguments: 'SCRIPT',
+  summary: 'let a script run by itself; prints the id of the schedule',
+  options: {
+    cron: timingOptions.cron,
+    timezone: timingOptions.timezone,
+    every: timingOptions.every,
+  },
+  examples: [
+    ['schedule create Weather --cron "30 2 * * *" --timezone Europe/Berlin', 'every night'],
+    ['schedule create Weather --every 900', 'every quarter of an hour'],
+  ],
+  run: async (use) => {
+    const { options, terminal } = use;
+    const [named] = expectArgs(use, 1, 'SCRIPT');
+    const timing = givenTiming(options);
+    if (timing === undefined) throw usageProblem('Expected one of --cron and --every.');
+    const { api } = await use.session();
+    const script = await findScript(api, named);
+    const { body } = await api.call<{ readonly id: string }>('POST', '/schedules', {
+      body: { script_id: script.id, ...timing },
+      headers: { 'Idempotency-Key': randomUUID() },
+    });
+    terminal.line(options.json ? JSON.stringify(body) : body.id);
+    return exitCodes.done;
+  },
+};
+
+/** undefined where none, or both, are given. */
+function givenTiming(options: Options): object | undefined {
+  const [cron, every] = [options.text('cron'), options.text('every')];
+  if ((cron === undefined) === (every === undefined)) return undefined;
+  return {
+    ...(cron === undefined
+      ? { kind: 'interval', interval_seconds: numberOf('every', every ?? '') }
+      : { kind: 'cron', cron }),
+    timezone: options.text('timezone'),
+  };
+}
 
 interface Timing {
   readonly kind: 'cron' | 'interval';

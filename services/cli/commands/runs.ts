@@ -205,6 +205,35 @@ export const scripts: Command = {
   },
 };
 
+export const newScript: Command = {
+  name: 'new',
+  arguments: 'NAME',
+  summary: 'make a script; prints its id',
+  options: {
+    template: {
+      value: 'NAME',
+      help: 'begin with a template',
+      choices: ['http-monitor', 'chat-bot', 'etl-job'],
+    },
+  },
+  examples: [
+    ['new Weather', 'with a main.py that says hello'],
+    ['new "Nightly import" --template etl-job', 'from a template'],
+  ],
+  run: async (use) => {
+    const { options, terminal } = use;
+    const [name] = expectArgs(use, 1, 'NAME');
+    const { api } = await use.session();
+    const template = options.text('template');
+    const { body } = await api.call<ScriptAnswer>('POST', '/scripts', {
+      body: { name, ...(template !== undefined && { template }) },
+      headers: { 'Idempotency-Key': randomUUID() },
+    });
+    terminal.line(options.json ? JSON.stringify(body) : body.id);
+    return exitCodes.done;
+  },
+};
+
 export const stop: Command = {
   name: 'stop',
   arguments: 'RUN',
