@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { Browsing, chromiumService } from './testing/browsing.ts';
+import { spoiledRelease, type SpoiledRelease } from './testing/spoiled-release.ts';
 import { Product, until } from './testing/product.ts';
 
 describeWith(chromiumService, 'the pages of the dashboard', () => {
@@ -13,8 +14,11 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
   let browsing: Browsing;
   let page: Page;
   let scriptId: string;
+  let release: SpoiledRelease;
   beforeAll(async () => {
-    [product, browsing] = await Promise.all([Product.start(), Browsing.start()]);
+    release = await spoiledRelease('999.0.0');
+    const { variables } = release;
+    [product, browsing] = await Promise.all([Product.start({ variables }), Browsing.start()]);
     ({ page } = browsing);
     scriptId = await product.script('night report', { 'main.py': 'print("rows")\n' });
     await browsing.signIn(`${product.baseUrl}/schedules`);
@@ -24,6 +28,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await browsing.close();
     await product.stop();
     await product.remove();
+    await release.remove();
   });
 
   test('a schedule is made with its next due times in view, and its ledger fills by itself', async () => {
@@ -288,17 +293,23 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
   });
 
   test('a configuration is exported, changed and imported, with its differences in view', async () => {
+    await product.script('goes with it', { 'main.py': 'print("gone")\n' });
     await page.goto(`${product.baseUrl}/configuration`);
     const saving = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export' }).click();
     const document = JSON.parse(await readFile(await (await saving).path(), 'utf8'));
-    document.scripts = [{ ...document.scripts[0], name: 'day report', limit: 1 }];
+    document.scripts = document.scripts
+      .filter(({ name }: { name: string }) => name !== 'goes with it')
+      .map((one: { id: string }) =>
+        one.id === scriptId ? { ...one, name: 'day report', limit: 1 } : one,
+      );
+    const report = document.scripts.find(({ id }: { id: string }) => id === scriptId);
     const field = page.getByLabel('Document', { exact: true });
     await field.fill(JSON.stringify(document));
     await page.getByRole('button', { name: 'Show the differences' }).click();
-    await page.getByText('The field "scripts/0/limit" is unknown.').waitFor();
-    delete document.scripts[0].limit;
-    document.webhooks = [{ id: randomUUID(), script_id: document.scripts[0].id, name: 'push' }];
+    await page.getByText(/The field "scripts\/\d+\/limit" is unknown\./).waitFor();
+    delete report.limit;
+    document.webhooks = [{ id: randomUUID(), script_id: scriptId, name: 'push' }];
     await field.fill(JSON.stringify(document));
     await page.getByLabel('Delete what the document does not have').check();
     await page.getByRole('button', { name: 'Show the differences' }).click();
@@ -313,14 +324,32 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByText('The configuration was imported.').waitFor();
     await page.getByRole('region', { name: 'address of push' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    document.webhooks = [];
-    document.scripts[0].name = 'night report';
+    delete document.webhooks;
+    report.name = 'night report';
     await page.getByLabel('Delete what the document does not have').uncheck();
     await field.fill(JSON.stringify(document));
     await page.getByRole('button', { name: 'Show the differences' }).click();
     await page.getByRole('button', { name: 'Import', exact: true }).click();
     await page.getByRole('button', { name: 'Import it' }).click();
     await page.getByText('The configuration was imported.').waitFor();
+  });
+
+  test('a newer version is found, its changed artifact is refused, and the history says so', async () => {
+    await page.goto(`${product.baseUrl}/updates`);
+    await page.getByText('Nobody has looked for a newer one yet.').waitFor();
+    await page.getByRole('button', { name: 'Look for updates' }).click();
+    await page.getByText('Version 999.0.0 is new.').waitFor();
+    await page.getByText('Runs are painted in better colors.').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByRole('button', { name: 'Install 999.0.0' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Install 999.0.0?' });
+    await dialog.getByText(/comes back by itself/).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Install it' }).click();
+    const row = page.getByRole('row', { name: /999\.0\.0/ });
+    await row.getByText('Failed', { exact: true }).waitFor();
+    await row.getByText(/not what was signed/).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
   });
 
   test('the audit trail is narrowed by its address, opened and verified', async () => {
@@ -383,6 +412,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
       ['r', 'Runs'],
       ['u', 'Account'],
       ['o', 'Configuration'],
+      ['v', 'Updates'],
       ['y', 'System'],
       ['m', 'MCP server'],
     ] as const) {

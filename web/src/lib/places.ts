@@ -7,6 +7,7 @@ import CalendarClock from '@lucide/svelte/icons/calendar-clock';
 import FileCode from '@lucide/svelte/icons/file-code-2';
 import Gauge from '@lucide/svelte/icons/gauge';
 import History from '@lucide/svelte/icons/history';
+import PackageOpen from '@lucide/svelte/icons/package-open';
 import ScrollText from '@lucide/svelte/icons/scroll-text';
 import Settings from '@lucide/svelte/icons/settings-2';
 import Rewind from '@lucide/svelte/icons/rewind';
@@ -93,6 +94,14 @@ const places: readonly Place[] = [
     right: 'backups.manage',
   },
   { section: 'platform', href: '/models', label: 'MCP server', icon: Bot, key: 'm' },
+  {
+    section: 'platform',
+    href: '/updates',
+    label: 'Updates',
+    icon: PackageOpen,
+    key: 'v',
+    right: 'system.manage',
+  },
   { section: 'platform', href: '/system', label: 'System', icon: Server, key: 'y' },
   { section: 'own', href: '/account', label: 'Account and API tokens', icon: BookUser, key: 'u' },
 ];

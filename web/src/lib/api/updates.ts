@@ -1,0 +1,26 @@
+import { client, unwrap } from './client.ts';
+import type { Update, Updates } from './types.ts';
+
+export function getUpdates(): Promise<Updates> {
+  return unwrap(client.GET('/api/v1/system/updates', {}));
+}
+
+/** Asks the repository.
+ *  @throws ApiError 409 where none is set or it cannot be trusted, 503 where it cannot be read */
+export function checkUpdates(): Promise<Updates> {
+  return unwrap(client.POST('/api/v1/system/updates/check', {}));
+}
+
+export function applyUpdate(version: string): Promise<Update> {
+  return unwrap(client.POST('/api/v1/system/updates/apply', { body: { version } }));
+}
+
+/** Goes back to the release before. */
+export function rollBackUpdate(): Promise<Update> {
+  return unwrap(client.POST('/api/v1/system/updates/rollback', { body: {} }));
+}
+
+/** Newest first. */
+export async function listUpdates(): Promise<Update[]> {
+  return (await unwrap(client.GET('/api/v1/system/updates/history', {}))).items;
+}
