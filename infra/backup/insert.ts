@@ -2,14 +2,14 @@
 import type { Queryable } from '#infra/postgres/database.ts';
 import { setCheckpoint } from '#infra/postgres/checkpoints.ts';
 import type { Projection } from '#projections/projection.ts';
+import type { Places } from './places.ts';
 import { DamagedBackup } from './damaged.ts';
 import type { Manifest, WrappedKey } from './format.ts';
 
 const statements = {
-  // All are of this transaction, so that their positions alone are their order.
-  events: `INSERT INTO events (global_position, stream_id, version, event_id, type, schema_version, data, metadata, recorded_at)
+  events: `INSERT INTO events (global_position, transaction_id, stream_id, version, event_id, type, schema_version, data, metadata, recorded_at)
     OVERRIDING SYSTEM VALUE
-    SELECT $2 + ordinal, r.stream_id, r.version, r.event_id, r.type, r.schema_version, r.data, r.metadata, r.recorded_at
+    SELECT $2 + ordinal, (1 + ($2 + ordinal - 1) / $3)::text::xid8, r.stream_id, r.version, r.event_id, r.type, r.schema_version, r.data, r.metadata, r.recorded_at
     FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS line (value, ordinal),
       LATERAL jsonb_populate_record(NULL::events, value) r`,
   streams: `INSERT INTO streams (stream_id, stream_type, version)
@@ -22,7 +22,6 @@ const statements = {
       wrapped_key text, created_at timestamptz)
     WHERE key_id NOT IN (SELECT key_id FROM destroyed_keys)`,
   destroyed: `INSERT INTO destroyed_keys (key_id) SELECT unnest($1::uuid[]) ON CONFLICT DO NOTHING`,
-  transaction: `SELECT pg_current_xact_id()::text AS id`,
 };
 
 /** @param after how many events came before these  @returns how many these were */
@@ -30,8 +29,9 @@ export async function insertEvents(
   db: Queryable,
   lines: readonly string[],
   after: number,
+  { share }: Places,
 ): Promise<number> {
-  await db.query(statements.events, [arrayOf(lines), after]);
+  await db.query(statements.events, [arrayOf(lines), after, share]);
   return lines.length;
 }
 
@@ -77,13 +77,12 @@ export async function placeReaders(
   db: Queryable,
   readers: Manifest['readers'],
   projections: readonly Projection[],
+  places: Places,
 ): Promise<void> {
-  const { rows } = await db.query<{ id: string }>(statements.transaction);
-  const transactionId = BigInt(rows[0]?.id ?? 0);
   const projected = new Set(projections.map(({ name }) => name));
   for (const { name, version, seen } of readers) {
     if (projected.has(name)) continue;
-    await setCheckpoint(db, name, version, { transactionId, globalPosition: seen });
+    await setCheckpoint(db, name, version, places.of(seen));
   }
 }
 

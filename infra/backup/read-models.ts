@@ -8,6 +8,7 @@ import { readTypes } from '#infra/postgres/event-store.ts';
 import { replaceVersion } from '#infra/postgres/projection-versions.ts';
 import { applyAll, fillOf, type Projection, type ReadModels } from '#projections/projection.ts';
 import type pg from 'pg';
+import type { Places } from './places.ts';
 
 const batchSize = 2_000;
 const chunkSize = 20_000;
@@ -17,19 +18,26 @@ export interface Projections {
   readonly async: readonly Projection[];
 }
 
-/** @param events how many there are; their positions are from 1 on and all are of this transaction
+/** Events that were loaded, and those that were appended behind them in this transaction. */
+export interface Loaded {
+  readonly places: Places;
+  readonly loaded: number;
+  readonly added: number;
+}
+
+/** @param events what there is
  *  @param onProgress told the share that is done, from 0 to 1 */
 export async function fillReadModels(
   client: pg.PoolClient,
   { inline, async }: Projections,
-  events: number,
+  events: Loaded,
   onProgress: (share: number) => Promise<void>,
 ): Promise<void> {
-  const { rows } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
-  const end: Position = { transactionId: BigInt(rows[0]?.id ?? 0), globalPosition: events };
+  const { transactionId } = events.places;
+  const end: Position = { transactionId, globalPosition: events.loaded + events.added };
   const all = [...inline, ...async];
   for (const [index, projection] of all.entries()) {
-    await fillOne(client, projection, end);
+    await fillOne(client, projection, events, end);
     await replaceVersion(client, projection);
     if (async.includes(projection)) {
       await setCheckpoint(client, projection.name, projection.version, end);
@@ -42,6 +50,7 @@ export async function fillReadModels(
 async function fillOne(
   client: pg.PoolClient,
   projection: Projection,
+  { places, loaded }: Loaded,
   end: Position,
 ): Promise<void> {
   const db = queryBuilderOn<never>(client) as unknown as ReadModels;
@@ -50,9 +59,10 @@ async function fillOne(
     await applyFrom(client, db, projection);
     return;
   }
-  for (let from = startOfStore; from.globalPosition < end.globalPosition;) {
-    const globalPosition = Math.min(end.globalPosition, from.globalPosition + chunkSize);
-    const to: Position = { ...end, globalPosition };
+  let from = startOfStore;
+  for (let last = 0; from !== end;) {
+    last += chunkSize;
+    const to = last < loaded ? places.of(last) : end;
     await fill.run(db, from, to);
     if (fill.covers !== 'every event') {
       const left = await readContinued(client, from, to, projection.handles);

@@ -32,6 +32,7 @@ import type { BackupSource } from './files.ts';
 import type { FormatDescription, Manifest } from './format.ts';
 import { insertEvents, insertKeys, insertRows, insertStreams, placeReaders } from './insert.ts';
 import { fillReadModels, type Projections } from './read-models.ts';
+import { placesFor, type Places } from './places.ts';
 import { newer, readBackup, verifyBackup, wholeMember } from './read.ts';
 import type { TarMember } from './tar.ts';
 
@@ -157,17 +158,17 @@ class Restore {
     await this.#refuseLoss();
     const destroyed = await clearDatabase(this.#db);
     await migrateWithin(this.#db, this.#migrations.before);
-    await this.#load();
+    const places = await placesFor(this.#db, this.#manifest.events);
+    await this.#load(places);
     await insertStreams(this.#db);
     await migrateWithin(this.#db, this.#migrations.after);
     await insertKeys(this.#db, this.#options.source.keys, destroyed);
     const added = await this.#record();
     await this.#tell('read models', 0);
     const { projections } = this.#options;
-    await fillReadModels(this.#db, projections, this.#events + added, (share) =>
-      this.#tell('read models', share),
-    );
-    await placeReaders(this.#db, this.#manifest.readers, projections.async);
+    const told = { places, loaded: this.#events, added };
+    await fillReadModels(this.#db, projections, told, (share) => this.#tell('read models', share));
+    await placeReaders(this.#db, this.#manifest.readers, projections.async, places);
     return this.#differing;
   }
 
@@ -188,7 +189,7 @@ class Restore {
     }
   }
 
-  async #load(): Promise<void> {
+  async #load(places: Places): Promise<void> {
     const columns = new Map(this.#manifest.tables.map((table) => [table.name, table.columns]));
     const { source, key } = this.#options;
     const { sizeBytes } = source.summary;
@@ -197,7 +198,7 @@ class Restore {
       if (member.kind !== 'content') continue;
       const [root, table = ''] = member.name.split('/');
       if (root === 'events') {
-        this.#events += await insertEvents(this.#db, await linesOf(member), this.#events);
+        this.#events += await insertEvents(this.#db, await linesOf(member), this.#events, places);
       } else if (root === 'tables') {
         await insertRows(this.#db, table, columns.get(table) ?? [], await linesOf(member));
       } else if (root === 'objects') {

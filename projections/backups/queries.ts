@@ -37,3 +37,11 @@ export async function allBackups(db: ReadModels): Promise<readonly BackupsTable[
 export async function backupSchedule(db: ReadModels): Promise<BackupScheduleTable | undefined> {
   return await db.selectFrom('backup_schedule').selectAll().executeTakeFirst();
 }
+
+const newest = statement<{ created_at: Date }>(`SELECT created_at FROM backups
+  WHERE status = 'complete' AND NOT deleted ORDER BY created_at DESC LIMIT 1`);
+
+/** When the newest backup that is complete was begun; `undefined` where there is none. */
+export async function newestBackup(db: ReadModels): Promise<Date | undefined> {
+  return (await newest(db))[0]?.created_at;
+}

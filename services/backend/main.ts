@@ -82,6 +82,7 @@ await runProcess('backend', async (signal, logger) => {
     publicUrl: config.publicUrl,
     passwordCost,
     positionPatienceMs,
+    objectsFolder: config.objectsUrl === undefined ? config.objectsDir : undefined,
     mcpUrl: config.mcpUrl ?? localAddress(config.bind, config.mcpPort),
     dashboardDir,
     sdkDir,

@@ -62,6 +62,8 @@ export interface Parts {
   readonly publicUrl?: string | undefined;
   /** Cost of password hashes, as a power of two. */
   readonly passwordCost: number;
+  /** Where objects and backups are kept. Undefined: in a bucket. */
+  readonly objectsFolder: string | undefined;
   /** Where the MCP server is, without a path. */
   readonly mcpUrl: string;
   /** Folder of the dashboard's build. */

@@ -109,13 +109,19 @@ await runProcess('scheduler', async (signal, logger) => {
     ...(await startFeeding(platform, logger)),
   ];
   const { pool } = platform.database;
+  const watched = {
+    database: pool,
+    reads: platform.reads,
+    clock: platform.clock,
+    folder: config.objectsUrl === undefined ? config.objectsDir : undefined,
+  };
   const health = await startHealthServer({
     host: config.bind,
     port: config.schedulerHealthPort,
     name: 'scheduler',
     problem: () => lagProblem(pool, process.uptime()),
     degraded: () => platform.bus.problem ?? platform.feed?.problem,
-    metrics: schedulerMetrics(pool, () => platform.bus.problem === undefined),
+    metrics: schedulerMetrics(watched, () => platform.bus.problem === undefined),
   });
   return {
     stop: async () => {

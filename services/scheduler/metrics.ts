@@ -1,17 +1,20 @@
 /** What the scheduler says of the platform as a whole, for Prometheus: how far its readers are, what waits, and
  *  how the event store grows. Read at each scrape; every scheduler says the same. */
 import { Gauge, Registry } from 'prom-client';
-import type { Queryable } from '#infra/postgres/database.ts';
+import type { AlarmParts } from '#services/shared/alarms.ts';
 import { queueFigures, storeFigures } from '#infra/postgres/platform-figures.ts';
 import { addProcessMetrics } from '#services/shared/process-metrics.ts';
+import { addAlarmMetrics } from './alarm-metrics.ts';
 import { addLagMetrics } from './reader-lag.ts';
 
 /** @param isBusUp whether messages go through */
-export function schedulerMetrics(db: Queryable, isBusUp: () => boolean): Registry {
+export function schedulerMetrics(parts: AlarmParts, isBusUp: () => boolean): Registry {
+  const { database: db } = parts;
   const registry = new Registry();
   const registers = [registry];
   addProcessMetrics(registry);
   addLagMetrics(db, registry);
+  addAlarmMetrics(parts, registry);
   new Gauge({
     name: 'orchestrator_bus_up',
     help: 'Whether the bus works: 1, or 0 while everybody looks for themselves',

@@ -21,12 +21,21 @@ test('given a reader that does not come on, then health names it and the figures
   await store.append([{ streamId: 'test-old', expectedVersion: 0, events }]);
   expect(await lagProblem(platform.pool, 1000)).toMatch(/^slow is 2 events and 36\d\d s behind/);
   expect(await lagProblem(platform.pool, 5)).toBeUndefined();
-  const page = await schedulerMetrics(platform.pool, () => false).metrics();
+  const parts = {
+    database: platform.pool,
+    reads: platform.reads,
+    clock: { now: () => new Date() },
+    folder: '/',
+  };
+  const page = await schedulerMetrics(parts, () => false).metrics();
   expect(page).toContain('orchestrator_projection_lag_events{reader="slow"} 2');
   expect(page).toMatch(/orchestrator_projection_lag_seconds\{reader="slow"\} 36\d\d/);
   expect(page).toMatch(/orchestrator_queue_runs\{state="due"\} 0/);
   expect(page).toMatch(/orchestrator_event_store_position [1-9]/);
   expect(page).toMatch(/orchestrator_database_size_bytes [1-9]/);
   expect(page).toMatch(/orchestrator_bus_up 0/);
+  expect(page).toMatch(/orchestrator_backup_overdue_seconds 0/);
+  expect(page).toMatch(/orchestrator_disk_free_bytes [1-9]/);
+  expect(page).not.toMatch(/^orchestrator_backup_age_seconds/m);
   expect(page).toMatch(/process_resident_memory_bytes [1-9]/);
 });

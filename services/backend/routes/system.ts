@@ -10,6 +10,7 @@ import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { json, text } from '../http/reply.ts';
 import { Health, SystemInfo } from '../schemas/system.ts';
+import { alarmsNow } from '#services/shared/alarms.ts';
 import { version } from '#services/shared/version.ts';
 import { triggersJson } from './triggers.ts';
 
@@ -24,12 +25,15 @@ const info = operation({
   tag,
   access: { right: 'system.read' },
   responses: { 200: { description: 'The platform.', schema: SystemInfo } },
-  handle: async (_call, { database, readModels, edition, startedAt, clock }) => {
-    const [runtimes, projections, position, triggers] = await Promise.all([
+  handle: async (_call, services) => {
+    const { database, readModels, edition, startedAt, clock, objectsFolder } = services;
+    const watched = { database, reads: readModels, clock, folder: objectsFolder };
+    const [runtimes, projections, position, triggers, alarms] = await Promise.all([
       listRuntimes(database),
       listCheckpoints(database),
       newestPlace(database),
       triggerState(readModels),
+      alarmsNow(watched),
     ]);
     const now = clock.now();
     const backend = { name: 'backend', id: 'backend', started_at: startedAt, seen_at: now };
@@ -42,6 +46,7 @@ const info = operation({
       triggers: triggersJson(triggers),
       event_position: position.globalPosition,
       projections,
+      alarms,
     });
   },
 });

@@ -1,5 +1,6 @@
 /** The platform about itself. */
 import { maxRetentionDays } from '#domain/system/retention.ts';
+import { alarmNames } from '#services/shared/alarms.ts';
 import Type from 'typebox';
 import { examples, Nullable, Time } from './common.ts';
 
@@ -67,6 +68,13 @@ export const SystemInfo = Type.Object(
         { title: 'ProjectionInfo', additionalProperties: false },
       ),
     ),
+    alarms: Type.Array(
+      Type.Object(
+        { name: Type.Enum(alarmNames), detail: Type.String() },
+        { title: 'Alarm', additionalProperties: false },
+      ),
+      { description: 'What somebody has to look at before it stops the platform.' },
+    ),
   },
   {
     title: 'SystemInfo',
@@ -99,6 +107,7 @@ export const SystemInfo = Type.Object(
         triggers: { paused: false, since: null, by: null },
         event_position: 1204,
         projections: [{ name: 'audit', version: 1, position: 1204, lag: 0 }],
+        alarms: [{ name: 'backup_overdue', detail: 'A backup was due 2 hours ago.' }],
       },
     ],
   },

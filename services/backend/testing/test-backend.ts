@@ -104,6 +104,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     ids: systemIds,
     logger: createLogger('backend', 'info', logged),
     edition: 'minimal',
+    objectsFolder: folder,
     tokenKey: randomBytes(32),
     trustedProxies: trustedProxies(['127.0.0.1']),
     passwordCost: 4,

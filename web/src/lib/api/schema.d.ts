@@ -4941,6 +4941,12 @@ export interface components {
             /** @description Events behind the newest. */
             lag: number;
         };
+        /** Alarm */
+        Alarm: {
+            /** @enum {unknown} */
+            name: "disk_low" | "backup_overdue" | "projection_lag";
+            detail: string;
+        };
         /**
          * SystemInfo
          * @example {
@@ -4980,6 +4986,12 @@ export interface components {
          *           "position": 1204,
          *           "lag": 0
          *         }
+         *       ],
+         *       "alarms": [
+         *         {
+         *           "name": "backup_overdue",
+         *           "detail": "A backup was due 2 hours ago."
+         *         }
          *       ]
          *     }
          */
@@ -4993,6 +5005,8 @@ export interface components {
             triggers: components["schemas"]["TriggerState"];
             event_position: number;
             projections: components["schemas"]["ProjectionInfo"][];
+            /** @description What somebody has to look at before it stops the platform. */
+            alarms: components["schemas"]["Alarm"][];
         };
         /**
          * Health
@@ -17667,6 +17681,12 @@ export interface operations {
                      *           "version": 1,
                      *           "position": 1204,
                      *           "lag": 0
+                     *         }
+                     *       ],
+                     *       "alarms": [
+                     *         {
+                     *           "name": "backup_overdue",
+                     *           "detail": "A backup was due 2 hours ago."
                      *         }
                      *       ]
                      *     }

@@ -1,0 +1,38 @@
+/** Figures behind the alarms of the platform, for Prometheus. */
+import { diskSpace } from '#infra/system/disk.ts';
+import { newestBackup } from '#projections/backups/queries.ts';
+import { backupOverdueMs, type AlarmParts } from '#services/shared/alarms.ts';
+import { Gauge, type Registry } from 'prom-client';
+
+/** Read at each scrape. What is not known is not shown. */
+export function addAlarmMetrics(
+  { reads, clock, folder }: Omit<AlarmParts, 'database'>,
+  registry: Registry,
+): void {
+  const gauge = (name: string, help: string, valueOf: () => Promise<number | undefined>) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        const value = await valueOf();
+        this.reset();
+        if (value !== undefined) this.set(value);
+        else this.remove();
+      },
+    });
+  gauge('orchestrator_backup_age_seconds', 'Age of the newest complete backup', async () => {
+    const newest = await newestBackup(reads);
+    return newest && (clock.now().getTime() - newest.getTime()) / 1000;
+  });
+  gauge(
+    'orchestrator_backup_overdue_seconds',
+    'How long ago a backup was due that there is not; 0 where none is missing',
+    async () => (await backupOverdueMs(reads, clock.now())) / 1000,
+  );
+  gauge(
+    'orchestrator_disk_free_bytes',
+    'Room on the disk where objects and backups are kept',
+    async () => (folder === undefined ? undefined : (await diskSpace(folder))?.freeBytes),
+  );
+}

@@ -1,0 +1,85 @@
+/** What somebody has to look at before it stops the platform (docs/backup.md, docs/operations.md). */
+import { lastBackupDue } from '#domain/system/backup-schedule.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import { readerLags } from '#infra/postgres/store-health.ts';
+import { diskSpace, type DiskSpace } from '#infra/system/disk.ts';
+import { backupSchedule, newestBackup } from '#projections/backups/queries.ts';
+import type { ReadModels } from '#projections/projection.ts';
+
+export const alarmNames = ['disk_low', 'backup_overdue', 'projection_lag'] as const;
+
+export interface Alarm {
+  readonly name: (typeof alarmNames)[number];
+  /** A sentence for the operator. */
+  readonly detail: string;
+}
+
+const leastFreeBytes = 1024 ** 3;
+const leastFreeShare = 0.05;
+const mostLagSeconds = 60;
+/** A large backup takes its time, and the scheduler may have been away. */
+const backupPatienceMs = 60 * 60_000;
+
+export interface AlarmParts {
+  readonly database: Queryable;
+  readonly reads: ReadModels;
+  readonly clock: Clock;
+  /** Where objects and backups are kept. Undefined: in a bucket. */
+  readonly folder: string | undefined;
+}
+
+/** What is to be looked at now. */
+export async function alarmsNow(parts: AlarmParts): Promise<readonly Alarm[]> {
+  const { folder, database } = parts;
+  const found = await Promise.all([
+    folder === undefined ? undefined : diskSpace(folder).then(diskAlarm),
+    backupAlarm(parts),
+    lagAlarm(database),
+  ]);
+  return found.filter((alarm) => alarm !== undefined);
+}
+
+/** @param space of the disk; nothing where that is not known */
+export function diskAlarm(space: DiskSpace | undefined): Alarm | undefined {
+  if (space === undefined) return undefined;
+  const { freeBytes, totalBytes } = space;
+  if (freeBytes >= Math.min(leastFreeBytes, totalBytes * leastFreeShare)) return undefined;
+  const free = `${(freeBytes / 1024 ** 2).toFixed(0)} MiB`;
+  return {
+    name: 'disk_low',
+    detail: `Only ${free} of the disk are free: remove what is not needed, or keep less (/system/retention).`,
+  };
+}
+
+async function backupAlarm({ reads, clock }: AlarmParts): Promise<Alarm | undefined> {
+  const overdueMs = await backupOverdueMs(reads, clock.now());
+  if (overdueMs === 0) return undefined;
+  const hours = Math.floor(overdueMs / 3_600_000);
+  return {
+    name: 'backup_overdue',
+    detail: `A backup was due ${hours === 1 ? 'an hour' : `${hours} hours`} ago, and none was made since: look at the newest in the list of backups.`,
+  };
+}
+
+/** How long ago a backup was due that there is not, in milliseconds; 0 where none is missing, or was due only just
+ *  now. */
+export async function backupOverdueMs(reads: ReadModels, now: Date): Promise<number> {
+  const schedule = await backupSchedule(reads);
+  if (schedule === undefined) return 0;
+  const newest = await newestBackup(reads);
+  const due = lastBackupDue(schedule, schedule.changed_at, now);
+  if (due === undefined || (newest !== undefined && newest >= due)) return 0;
+  const overdueMs = now.getTime() - due.getTime();
+  return overdueMs > backupPatienceMs ? overdueMs : 0;
+}
+
+async function lagAlarm(database: Queryable): Promise<Alarm | undefined> {
+  const late = (await readerLags(database)).filter(({ seconds }) => seconds > mostLagSeconds);
+  const [first] = late.toSorted((one, other) => other.seconds - one.seconds);
+  if (first === undefined) return undefined;
+  return {
+    name: 'projection_lag',
+    detail: `${first.name} is ${Math.round(first.seconds)} s behind the events: a transaction may be open for long.`,
+  };
+}
