@@ -107,7 +107,7 @@ async function shown(
     const thing = {
       ...item,
       ...beside?.shown,
-      ...(kind === 'schedules' && { script_name: beside?.scriptName }),
+      ...namesOf(kind, item, beside?.scripts),
       ...updated,
       ...('paramsSha256' in (beside ?? {}) && {
         params: params.get(beside?.paramsSha256 ?? null) ?? null,
@@ -119,18 +119,36 @@ async function shown(
   return new Map(things);
 }
 
-/** Those that are for the caller as groups are now. */
+/** What its scripts were called, where that is shown. */
+function namesOf(
+  kind: PastKind,
+  item: Replayed['item'],
+  scripts: ReadonlyMap<unknown, string | undefined> = new Map(),
+): Thing {
+  if (kind === 'schedules') return { script_name: scripts.get(item['script_id']) };
+  if (kind !== 'chains') return {};
+  const { source_script_id: source, target_script_id: target } = item;
+  return { source_script_name: scripts.get(source), target_script_name: scripts.get(target) };
+}
+
+/** Those whose scripts were all there, and are for the caller as groups are now. */
 async function visibleNow(
   principal: Principal,
   found: ReadonlyMap<StreamId, Replayed>,
   database: Services['database'],
 ): Promise<readonly (readonly [StreamId, Replayed])[]> {
-  if (principal.role === 'administrator') return [...found];
-  const scriptIds = [...found.values()].flatMap(({ beside }) => beside?.scriptId ?? []);
+  const whole = [...found].filter(([, { beside }]) =>
+    [...(beside?.scripts?.values() ?? [])].every((name) => name !== undefined),
+  );
+  if (principal.role === 'administrator') return whole;
+  const scriptIds = whole.flatMap(([, { beside }]) => [...(beside?.scripts?.keys() ?? [])]);
   const groups = await groupsOfNow(database, scriptIds);
-  return [...found].filter(([, { groupIds, beside }]) => {
-    const groupId = beside?.scriptId === undefined ? groupIds[0] : groups.get(beside.scriptId);
-    return groupId !== undefined && isIn(principal, groupId);
+  return whole.filter(([, { groupIds, beside }]) => {
+    const needed =
+      beside?.scripts === undefined
+        ? groupIds
+        : [...beside.scripts.keys()].map((id) => groups.get(id));
+    return needed !== 'every' && needed.every((id) => id !== undefined && isIn(principal, id));
   });
 }
 

@@ -210,7 +210,11 @@ describe('given things that have changed', () => {
   const reads = [
     ['schedules', { enabled: true, script_name: 'Sum' }, { enabled: false, script_name: 'Total' }],
     ['webhooks', { name: 'push', signing: false }, { name: 'pull', signing: true }],
-    ['chains', { on: 'success', params: { n: 1 } }, { on: 'any', params: { n: 2 } }],
+    [
+      'chains',
+      { on: 'success', params: { n: 1 }, source_script_name: 'Sum', target_script_name: 'Told' },
+      { on: 'any', params: { n: 2 }, source_script_name: 'Total' },
+    ],
     ['groups', { name: 'sums' }, { name: 'totals' }],
     ['users', { role: 'viewer' }, { role: 'operator', name: 'Eve' }],
   ] as const;
@@ -251,6 +255,30 @@ describe('given things that have changed', () => {
         expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
       }
     });
+  });
+
+  test('when a chain leads to another group, then it is for those alone who see both', async () => {
+    const { id: hidden } = await script(admin, { name: 'Hidden' });
+    const chained = { source_script_id: script_id, target_script_id: hidden };
+    const { id } = (await admin.post('/api/v1/chains', chained)).json;
+    const at = await position();
+    const member = await someone(platform, { role: 'developer', groupIds: [made.groups] });
+    const both = await someone(platform, {
+      role: 'developer',
+      groupIds: [made.groups, groups.custom],
+    });
+    for (const [client, status] of [
+      [member, 404],
+      [both, 200],
+    ] as const) {
+      expect((await client.get(`/api/v1/chains/${id}?at=${at}`)).status).toBe(status);
+      const { text } = await client.get(`/api/v1/chains?at=${at}`);
+      expect(text.includes(hidden)).toBe(status === 200);
+    }
+    await admin.delete(`/api/v1/scripts/${hidden}`);
+    const gone = await position();
+    expect((await admin.get(`/api/v1/chains/${id}?at=${gone}`)).status).toBe(404);
+    expect((await admin.get(`/api/v1/chains/${id}?at=${at}`)).status).toBe(200);
   });
 
   test('when a list of then is narrowed or long, then it is read so', async () => {

@@ -41,9 +41,8 @@ export interface Replayed {
 export interface Beside {
   readonly shown: Readonly<Record<string, unknown>>;
   readonly paramsSha256?: string | null;
-  /** Its script, and what that was called then. */
-  readonly scriptId?: string;
-  readonly scriptName?: string;
+  /** The scripts that it is nothing without, by their ids, as they were called then; undefined: not there. */
+  readonly scripts?: ReadonlyMap<string, string | undefined>;
 }
 
 /** What was there of some streams, by their ids; the moment is that of `until`. */
@@ -184,19 +183,29 @@ function ofScripts<State, Event extends DomainEvent>(
       firstEvents(db, ids),
     ]);
     const owners = new Map(ids.map((id) => [id, ownerIn(firsts.get(id))]));
+    const owned = new Map([...states].map(([id, state]) => [id, shown(state)]));
     const scriptIds = [...owners.values()].map(({ scriptId }) => scriptId);
-    const scripts = await scriptsPresent(db, scriptIds, moment);
+    const targetIds = [...owned.values()].flatMap((own) => targetIn(own?.item) ?? []);
+    const scripts = await scriptsPresent(db, [...scriptIds, ...targetIds], moment);
     const found = ids.flatMap((streamId) => {
-      const [state, { name, scriptId }] = [states.get(streamId), owners.get(streamId) ?? nobody];
-      const [own, script] = [state && shown(state), scripts.get(scriptId)];
+      const { name, scriptId } = owners.get(streamId) ?? nobody;
+      const [own, script] = [owned.get(streamId), scripts.get(scriptId)];
       if (own === undefined || script === undefined) return [];
       const created = creation(firsts.get(streamId));
       const item = { id: idOf(streamId), [name]: scriptId, ...own.item, ...created };
-      const beside = { shown: {}, ...own.beside, scriptId, scriptName: script.name };
+      const needed = [scriptId, targetIn(own.item) ?? scriptId];
+      const names = new Map(needed.map((id) => [id, scripts.get(id)?.name]));
+      const beside = { shown: {}, ...own.beside, scripts: names };
       return [[streamId, { groupIds: [script.groupId], item, beside }] as const];
     });
     return new Map(found);
   };
+}
+
+/** The script that a chain leads to. */
+function targetIn(item: Replayed['item'] | undefined): string | undefined {
+  const id = item?.['target_script_id'];
+  return typeof id === 'string' ? id : undefined;
 }
 
 interface Owner {
