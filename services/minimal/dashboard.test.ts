@@ -81,6 +81,70 @@ describeWith(chromiumService, 'the dashboard in a browser', () => {
     expect(bytes).toBeLessThan(200_000);
   });
 
+  test('a viewer sees what ran, and neither code nor what they may not do', async () => {
+    const { items } = await product.call<{ items: { id: string; name: string }[] }>(
+      'GET',
+      '/groups',
+    );
+    const groupNamed = (wanted: string) => items.find(({ name }) => name === wanted)?.id;
+    for (const [name, role, group] of [
+      ['vera', 'viewer', 'custom'],
+      ['dan', 'developer', 'bots'],
+    ] as const) {
+      const account = { name, role, email: `${name}@example.com`, password: productPassword };
+      await product.call('POST', '/users', { ...account, group_ids: [groupNamed(group)] });
+    }
+    await browsing.signOut();
+    expect(await browsing.barriers()).toEqual([]);
+    await browsing.signIn(`${product.baseUrl}/scripts`, 'vera@example.com');
+    const row = page.getByRole('row', { name: /from the browser/ });
+    await row.getByText('Stopped').waitFor();
+    expect(await page.getByRole('button', { name: /New script|Run/ }).count()).toBe(0);
+    const menu = page.getByRole('navigation', { name: 'Main' });
+    expect(await menu.getByRole('link', { name: /Audit|People|Chains|Backups/ }).count()).toBe(0);
+    await row.getByRole('link', { name: 'from the browser' }).click();
+    await page.waitForURL(/\/runs$/);
+    expect(await page.getByRole('link', { name: 'Code' }).count()).toBe(0);
+    await page.getByRole('table').getByRole('link').first().click();
+    await page.getByRole('region', { name: 'Log', exact: true }).getByText('up').waitFor();
+    expect(await page.getByRole('button', { name: /Stop|Run again/ }).count()).toBe(0);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await browsing.barriers()).toEqual([]);
+    for (const path of ['/audit', '/people', '/chains', '/notifications/channels']) {
+      await page.goto(product.baseUrl + path);
+      await page.getByText('Your role does not allow it.').waitFor();
+    }
+    expect(await browsing.barriers()).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    expect(browsing.complaints).toEqual([]);
+  });
+
+  test('a developer of one group works there, and what is elsewhere does not exist', async () => {
+    const { items } = await product.call<{ items: { id: string }[] }>('GET', '/scripts');
+    await browsing.signOut();
+    await browsing.signIn(`${product.baseUrl}/scripts/${items[0]?.id}`, 'dan@example.com');
+    await page.getByText('404').waitFor();
+    await page.goto(`${product.baseUrl}/scripts`);
+    await page.getByRole('button', { name: 'New script' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'New script' });
+    await dialog.getByLabel('Name').fill('a bot');
+    await dialog.getByRole('button', { name: 'Create script' }).click();
+    await page.getByRole('textbox', { name: 'Code of main.py' }).waitFor();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('status', { name: 'Run status' }).getByText('Success').waitFor();
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(await browsing.barriers(), String(width)).toEqual([]);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto(`${product.baseUrl}/scripts`);
+    await page.getByRole('row', { name: /a bot/ }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+    await browsing.signOut();
+    await browsing.signIn(`${product.baseUrl}/scripts`);
+    expect(browsing.complaints).toEqual([]);
+  });
+
   test('what is made and run elsewhere appears without a question', async () => {
     await page.getByRole('link', { name: 'Scripts', exact: true }).click();
     await page.getByRole('link', { name: 'from the browser', exact: true }).waitFor();

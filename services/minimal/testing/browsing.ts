@@ -54,13 +54,19 @@ export class Browsing {
     return new Browsing(browser, page);
   }
 
-  /** Signs in as the administrator, and comes to the page at `url`. */
-  async signIn(url: string): Promise<void> {
+  /** Signs in, as the administrator unless another is named, and comes to the page at `url`. */
+  async signIn(url: string, email = 'admin@example.com'): Promise<void> {
     await this.page.goto(url);
-    await this.page.getByLabel('Email').fill('admin@example.com');
+    await this.page.getByLabel('Email').fill(email);
     await this.page.getByLabel('Password').fill(productPassword);
     await this.page.getByRole('button', { name: 'Log in' }).click();
     await this.page.getByRole('navigation', { name: 'Main' }).waitFor();
+  }
+
+  async signOut(): Promise<void> {
+    await this.page.getByRole('button', { name: 'Account:' }).click();
+    await this.page.getByRole('menuitem', { name: 'Log out' }).click();
+    await this.page.getByRole('button', { name: 'Log in' }).waitFor();
   }
 
   /** What is shown that not everybody can use, in the light and the dark look: WCAG 2.2 AA, as far as a

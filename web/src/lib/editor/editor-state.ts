@@ -50,7 +50,8 @@ export function editorState({ path, text, readOnly, onChange }: EditorOptions): 
       highlightSelectionMatches(),
       language(path),
       editorTheme,
-      EditorView.contentAttributes.of({ 'aria-label': `Code of ${path}` }),
+      // What can be edited takes the focus anyway; not every tool that checks knows.
+      EditorView.contentAttributes.of({ 'aria-label': `Code of ${path}`, tabindex: '0' }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged || update.selectionSet) onChange(update.state);
       }),
