@@ -1,3 +1,4 @@
+// Long because all of it looks back at one history, which takes seconds to make.
 import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseUserId } from '#domain/kernel/ids.ts';
 import { makeMarks, type Horizon } from '#infra/postgres/active-runs.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { groups, nowhere, script, someone } from '../testing/people.ts';
+import { finishRun, groups, nowhere, run, script, someone, startRun } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 import { statusesOf, type TestClient } from '../testing/test-client.ts';
 
@@ -33,6 +33,27 @@ describe('given a developer', () => {
     expect(Number(created.headers.get('orch-position'))).toBeGreaterThan(0);
     const file = await developer.get(`${path(created.json.id)}/files/main.py`);
     expect(file.text).toContain('def main()');
+  });
+
+  test('when the list is asked for with activity, then each has its latest runs, newest first', async () => {
+    const { id } = await script(developer);
+    const ended = await run(developer, id);
+    await finishRun(platform, ended, await startRun(platform, ended));
+    const queued = await run(developer, id);
+    const { items } = (await developer.get('/api/v1/scripts?with=activity')).json;
+    const [listed] = items as { activity: unknown; last_run: { finished_at: string } }[];
+    expect(listed?.activity).toEqual({
+      recent_runs: [
+        { run_id: queued, status: 'queued', finished_at: null, duration_ms: null },
+        {
+          run_id: ended,
+          status: 'success',
+          finished_at: listed?.last_run.finished_at,
+          duration_ms: 12,
+        },
+      ],
+      next_fire_at: null,
+    });
   });
 
   test('when custom is not theirs, then their script is in their first group', async () => {

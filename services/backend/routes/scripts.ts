@@ -1,5 +1,6 @@
 /** Scripts: list, create, read, change, delete, switch on and off. */
 import { parseGroupId, parseScriptId } from '#domain/kernel/ids.ts';
+import { readActivity } from '#projections/scripts/activity.ts';
 import { listScripts } from '#projections/scripts/queries.ts';
 import Type from 'typebox';
 import { etag, isUnchanged, versionOf } from '../http/conditional.ts';
@@ -34,13 +35,16 @@ const list = operation({
       group_id: Type.Optional(Type.String({ format: 'uuid', maxLength: 36 })),
       enabled: Type.Optional(Type.Boolean()),
       q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name.' })),
+      with: Type.Optional(
+        Type.Literal('activity', { description: 'Also the latest runs, and the next due time.' }),
+      ),
     },
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page.', schema: ScriptPage, headers: ['Link'] } },
   refusals: ['invalid_cursor'],
   handle: async ({ principal, query, url }, { readModels }) => {
-    const { limit, cursor, group_id, enabled, q } = query;
+    const { limit, cursor, group_id, enabled, q, with: more } = query;
     const visible = visibleGroups(principal);
     const wanted = group_id === undefined ? undefined : parseGroupId(group_id);
     const filter = { visible, wanted, enabled, q };
@@ -54,7 +58,14 @@ const list = operation({
       after.key,
       (limit ?? defaultLimit) + 1,
     );
-    return pageReply(request, rows, (row) => row.script_id, scriptJson);
+    const ids = more === undefined ? [] : rows.map((row) => row.script_id);
+    const activity = ids.length === 0 ? undefined : await readActivity(readModels, ids);
+    return pageReply(
+      request,
+      rows,
+      (row) => row.script_id,
+      (row) => ({ ...scriptJson(row), activity: activity?.get(row.script_id) }),
+    );
   },
 });
 

@@ -1,5 +1,6 @@
 /** Scripts and their files on the wire (contract §3, "Script"). */
 import { defaultLimits, defaultRetry, defaultSettings } from '#domain/script/settings.ts';
+import { runStatuses } from '#domain/run/run.ts';
 import Type from 'typebox';
 import { templateIds } from '../templates/templates.ts';
 import { examples, Nullable, Page, Sha256, Time, Uuid, OneLine } from './common.ts';
@@ -131,7 +132,32 @@ export const Script = Type.Object(
   { title: 'Script', additionalProperties: false, examples: [scriptExample] },
 );
 
-export const ScriptPage = Page('ScriptPage', Script);
+const Activity = Type.Object(
+  {
+    recent_runs: Type.Array(
+      Type.Object(
+        {
+          run_id: Uuid(),
+          status: Type.Enum(runStatuses),
+          finished_at: Nullable(Time('Null: it has not ended.')),
+          duration_ms: Nullable(Type.Integer({ description: 'Of its process.' })),
+        },
+        { title: 'RecentRun', additionalProperties: false },
+      ),
+      { description: 'The latest ten, newest first.' },
+    ),
+    next_fire_at: Nullable(Time('When one of its schedules is due next.')),
+  },
+  { title: 'ScriptActivity', additionalProperties: false },
+);
+
+/** As it stands in lists. */
+export const ListedScript = Type.Object(
+  { ...Script.properties, activity: Type.Optional(Activity) },
+  { title: 'ListedScript', additionalProperties: false, examples: [scriptExample] },
+);
+
+export const ScriptPage = Page('ScriptPage', ListedScript);
 
 const file = {
   path: Type.String(),

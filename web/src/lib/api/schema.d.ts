@@ -3046,6 +3046,186 @@ export interface components {
             /** Format: date-time */
             finished_at: string;
         };
+        /** RecentRun */
+        RecentRun: {
+            /** Format: uuid */
+            run_id: string;
+            /** @enum {unknown} */
+            status: "queued" | "running" | "success" | "failed" | "stopped";
+            finished_at: string | null;
+            duration_ms: number | null;
+        };
+        /** ScriptActivity */
+        ScriptActivity: {
+            /** @description The latest ten, newest first. */
+            recent_runs: components["schemas"]["RecentRun"][];
+            next_fire_at: string | null;
+        };
+        /**
+         * ListedScript
+         * @example {
+         *       "id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *       "name": "Price watcher",
+         *       "description": "Reads prices every hour.",
+         *       "group_id": "01900000-0000-7000-8000-000000000004",
+         *       "group": "custom",
+         *       "enabled": true,
+         *       "max_concurrent_runs": 1,
+         *       "storage_quota_bytes": 104857600,
+         *       "storage_used_bytes": 412,
+         *       "entrypoint": "main.py",
+         *       "limits": {
+         *         "cpu_seconds": 3600,
+         *         "memory_bytes": 1073741824,
+         *         "address_space_bytes": 8589934592,
+         *         "open_files": 256,
+         *         "processes": 64,
+         *         "wall_clock_seconds": 3600,
+         *         "log_bytes": 10485760,
+         *         "queue_seconds": 86400
+         *       },
+         *       "tags": [
+         *         "prices"
+         *       ],
+         *       "retry": {
+         *         "max_attempts": 1,
+         *         "backoff_seconds": 10,
+         *         "backoff_factor": 2,
+         *         "max_backoff_seconds": 3600
+         *       },
+         *       "keep_alive": false,
+         *       "environment": {
+         *         "TZ": "Europe/Berlin"
+         *       },
+         *       "python": null,
+         *       "start_mode": "warm",
+         *       "parameters_schema": {
+         *         "type": "object",
+         *         "properties": {
+         *           "limit": {
+         *             "type": "integer"
+         *           }
+         *         }
+         *       },
+         *       "version": 3,
+         *       "created_at": "2026-11-21T02:31:00.000Z",
+         *       "created_by": "ada@example.com",
+         *       "updated_at": "2026-11-21T02:31:00.000Z",
+         *       "updated_by": "ada@example.com",
+         *       "last_run": {
+         *         "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+         *         "status": "success",
+         *         "finished_at": "2026-11-21T02:31:00.000Z"
+         *       }
+         *     }
+         */
+        ListedScript: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            description: string;
+            /** Format: uuid */
+            group_id: string;
+            /** @description Name of the group. */
+            group: string;
+            enabled: boolean;
+            max_concurrent_runs: number;
+            storage_quota_bytes: number;
+            storage_used_bytes: number;
+            /** @description File that `python` executes. */
+            entrypoint: string;
+            limits: components["schemas"]["Limits"];
+            tags: string[];
+            retry: components["schemas"]["Retry"];
+            /** @description For bots: while the script is enabled, one run is kept alive. When it ends, even by a stop, another one starts, after a pause that grows while runs end quickly. Disable the script to end that. */
+            keep_alive: boolean;
+            /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. */
+            environment: {
+                [key: string]: string;
+            };
+            python: string | null;
+            /**
+             * @description With `warm`, a run may be executed by an interpreter that is kept for the script and forked; it differs in nothing but what `docs/warm-start.md` names. With `cold`, each run starts an interpreter.
+             * @enum {unknown}
+             */
+            start_mode: "warm" | "cold";
+            parameters_schema: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Counts every change of files and settings; the `ETag`. */
+            version: number;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            updated_at: string;
+            updated_by: string;
+            last_run: components["schemas"]["LastRun"] | null;
+            activity?: components["schemas"]["ScriptActivity"];
+        };
+        /** ScriptPage */
+        ScriptPage: {
+            items: components["schemas"]["ListedScript"][];
+            next_cursor: string | null;
+        };
+        /**
+         * LimitChanges
+         * @description Limits that are not named stay; `null` lifts a limit.
+         */
+        LimitChanges: {
+            cpu_seconds?: number | null;
+            memory_bytes?: number | null;
+            address_space_bytes?: number | null;
+            open_files?: number | null;
+            processes?: number | null;
+            wall_clock_seconds?: number | null;
+            log_bytes?: number | null;
+            queue_seconds?: number | null;
+        };
+        /** RetryChanges */
+        RetryChanges: {
+            /** @description Runs in all, the first included: 1 for none again. */
+            max_attempts?: number;
+            /** @description From the end of the first run to the start of the second. */
+            backoff_seconds?: number;
+            /** @description Each further attempt waits so many times as long. */
+            backoff_factor?: number;
+            max_backoff_seconds?: number;
+        };
+        /** NewScript */
+        NewScript: {
+            name: string;
+            description?: string;
+            /**
+             * Format: uuid
+             * @description Default: `custom`, or your first group where that is not yours.
+             */
+            group_id?: string;
+            /** @enum {unknown} */
+            template?: "http-monitor" | "chat-bot" | "etl-job";
+            max_concurrent_runs?: number;
+            storage_quota_bytes?: number;
+            /** @description File that `python` executes. */
+            entrypoint?: string;
+            limits?: components["schemas"]["LimitChanges"];
+            tags?: string[];
+            retry?: components["schemas"]["RetryChanges"];
+            /** @description For bots: while the script is enabled, one run is kept alive. When it ends, even by a stop, another one starts, after a pause that grows while runs end quickly. Disable the script to end that. */
+            keep_alive?: boolean;
+            python?: string | null;
+            /**
+             * @description With `warm`, a run may be executed by an interpreter that is kept for the script and forked; it differs in nothing but what `docs/warm-start.md` names. With `cold`, each run starts an interpreter.
+             * @enum {unknown}
+             */
+            start_mode?: "warm" | "cold";
+            parameters_schema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. */
+            environment?: {
+                [key: string]: string;
+            };
+        };
         /**
          * Script
          * @example {
@@ -3146,69 +3326,6 @@ export interface components {
             updated_at: string;
             updated_by: string;
             last_run: components["schemas"]["LastRun"] | null;
-        };
-        /** ScriptPage */
-        ScriptPage: {
-            items: components["schemas"]["Script"][];
-            next_cursor: string | null;
-        };
-        /**
-         * LimitChanges
-         * @description Limits that are not named stay; `null` lifts a limit.
-         */
-        LimitChanges: {
-            cpu_seconds?: number | null;
-            memory_bytes?: number | null;
-            address_space_bytes?: number | null;
-            open_files?: number | null;
-            processes?: number | null;
-            wall_clock_seconds?: number | null;
-            log_bytes?: number | null;
-            queue_seconds?: number | null;
-        };
-        /** RetryChanges */
-        RetryChanges: {
-            /** @description Runs in all, the first included: 1 for none again. */
-            max_attempts?: number;
-            /** @description From the end of the first run to the start of the second. */
-            backoff_seconds?: number;
-            /** @description Each further attempt waits so many times as long. */
-            backoff_factor?: number;
-            max_backoff_seconds?: number;
-        };
-        /** NewScript */
-        NewScript: {
-            name: string;
-            description?: string;
-            /**
-             * Format: uuid
-             * @description Default: `custom`, or your first group where that is not yours.
-             */
-            group_id?: string;
-            /** @enum {unknown} */
-            template?: "http-monitor" | "chat-bot" | "etl-job";
-            max_concurrent_runs?: number;
-            storage_quota_bytes?: number;
-            /** @description File that `python` executes. */
-            entrypoint?: string;
-            limits?: components["schemas"]["LimitChanges"];
-            tags?: string[];
-            retry?: components["schemas"]["RetryChanges"];
-            /** @description For bots: while the script is enabled, one run is kept alive. When it ends, even by a stop, another one starts, after a pause that grows while runs end quickly. Disable the script to end that. */
-            keep_alive?: boolean;
-            python?: string | null;
-            /**
-             * @description With `warm`, a run may be executed by an interpreter that is kept for the script and forked; it differs in nothing but what `docs/warm-start.md` names. With `cold`, each run starts an interpreter.
-             * @enum {unknown}
-             */
-            start_mode?: "warm" | "cold";
-            parameters_schema?: {
-                [key: string]: unknown;
-            } | null;
-            /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. */
-            environment?: {
-                [key: string]: string;
-            };
         };
         /**
          * ScriptChanges
@@ -7003,6 +7120,8 @@ export interface operations {
                 enabled?: boolean;
                 /** @description Part of the name. */
                 q?: string;
+                /** @description Also the latest runs, and the next due time. */
+                with?: "activity";
             };
             header?: {
                 /** @description Waits until what a write answered with as `Orch-Position` can be seen. */

@@ -1,6 +1,6 @@
 import { client, unwrap, unwrapWithEtag } from './client.ts';
 import { randomKey } from './random-key.ts';
-import type { FileEntry, Group, Page, Script } from './types.ts';
+import type { FileEntry, Group, ListedScript, Page, Script } from './types.ts';
 
 /** What a merge patch of a script may change here (RFC 7396). */
 export type ScriptPatch = Partial<
@@ -13,8 +13,9 @@ export interface VersionedScript {
   etag: string | null;
 }
 
-export function listScripts(cursor: string | null): Promise<Page<Script>> {
-  const query = cursor ? { cursor, limit: 100 } : { limit: 100 };
+/** With what they have done lately. */
+export function listScripts(cursor: string | null): Promise<Page<ListedScript>> {
+  const query = { limit: 100, with: 'activity', ...(cursor && { cursor }) } as const;
   return unwrap(client.GET('/api/v1/scripts', { params: { query } }));
 }
 

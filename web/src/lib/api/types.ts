@@ -3,6 +3,9 @@ import type { components, operations } from './schema.d.ts';
 type Schemas = components['schemas'];
 
 export type Script = Schemas['Script'];
+/** A script as it stands in lists. */
+export type ListedScript = Schemas['ListedScript'];
+export type RecentRun = Schemas['RecentRun'];
 
 export type Run = Schemas['Run'];
 export type RunStatus = Run['status'];

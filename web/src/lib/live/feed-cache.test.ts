@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/query-core';
 import { expect, test, vi } from 'vitest';
-import type { Run, Script } from '../api/types.ts';
+import type { ListedScript, RecentRun, Run, Script } from '../api/types.ts';
 import { FeedCache } from './feed-cache.ts';
 import type { Pages } from './live-pages.ts';
 
@@ -67,6 +67,31 @@ test('the end of a run is the last run of its script, unless a newer one ended b
     script: { last_run: last },
     etag: '"1"',
   });
+});
+
+test('runs are among the latest of their script, also when its settings are told anew', () => {
+  const { client, cache, pass } = setUp();
+  const recent = ({ run_id, status, finished_at, duration_ms }: Run): RecentRun => ({
+    run_id,
+    status,
+    finished_at,
+    duration_ms,
+  });
+  const runs = Array.from({ length: 11 }, (_, index) => run(`r${10 + index}`));
+  const activity = { recent_runs: [recent(runs[0]!)], next_fire_at: null };
+  const listed: ListedScript = { ...script('s1'), activity };
+  client.setQueryData(['scripts'], page(listed, script('s2')));
+  for (const one of runs) cache.take({ type: 'status', run: one });
+  pass();
+  cache.take({ type: 'script', script: script('s1', { name: 'New' }) });
+  cache.take({ type: 'status', run: run('r20', ended) });
+  pass();
+  const [shown, other] =
+    client.getQueryData<Pages<ListedScript>>(['scripts'])?.pages[0]?.items ?? [];
+  expect(shown?.name).toBe('New');
+  const newest = runs.slice(1, -1).toReversed().map(recent);
+  expect(shown?.activity?.recent_runs).toEqual([recent(run('r20', ended)), ...newest]);
+  expect(other?.activity).toBeUndefined();
 });
 
 test('a list by group is asked for again, once for many new runs', () => {

@@ -1,8 +1,9 @@
 import type { QueryClient, QueryKey } from '@tanstack/svelte-query';
 import type { VersionedScript } from '../api/scripts.ts';
 import type { RunFilter } from '../api/runs.ts';
-import type { FeedFrame, Run, Script } from '../api/types.ts';
+import type { FeedFrame, ListedScript, Run, Script } from '../api/types.ts';
 import type { LivePorts } from './live-socket.ts';
+import { withRuns } from './recent-runs.ts';
 import { hasItem, matches, withItem, withoutItem, type Pages } from './live-pages.ts';
 
 /** Frames that follow closely are one change of what is shown. */
@@ -13,7 +14,7 @@ const refreshEveryMs = 2000;
 const askSoonMs = 300;
 /** The lists of what is told by name alone. */
 const namedKeys: Record<ChangedFrame['resource'], (frame: ChangedFrame) => QueryKey[]> = {
-  schedule: ({ id }) => [['schedules'], ['schedule', id], ['occurrences', id]],
+  schedule: ({ id }) => [['schedules'], ['schedule', id], ['occurrences', id], ['scripts']],
   webhook: ({ id, script_id }) => [
     ['webhooks', script_id],
     ['deliveries', id],
@@ -111,6 +112,7 @@ export class FeedCache {
         ofScript.reduce((pages, run) => withItem(pages, run, runId), data),
       );
       for (const run of ofScript) this.#refreshTriggerOf(run);
+      this.#showActivity(id, ofScript);
       const last = lastEnded(ofScript);
       if (last !== undefined) this.#showLastRun(id, last);
     }
@@ -134,7 +136,9 @@ export class FeedCache {
   #refreshTriggerOf({ trigger, script_id }: Run): void {
     const { schedule_id: schedule, webhook_id: webhook, chain_id: chain } = trigger;
     const keys = [
-      ...(schedule ? [['schedules'], ['schedule', schedule], ['occurrences', schedule]] : []),
+      ...(schedule
+        ? [['schedules'], ['schedule', schedule], ['occurrences', schedule], ['scripts']]
+        : []),
       ...(webhook
         ? [
             ['webhooks', script_id],
@@ -147,33 +151,46 @@ export class FeedCache {
   }
 
   #showLastRun(id: string, run: Run): void {
-    const shown = (script: Script): Script => {
+    const shown = <Shown extends Script>(script: Shown): Shown => {
       const { last_run: before } = script;
       if (run.finished_at === null || (before && before.run_id > run.run_id)) return script;
       const status = run.status as NonNullable<Script['last_run']>['status'];
       const last = { run_id: run.run_id, status, finished_at: run.finished_at };
       return { ...script, last_run: last };
     };
-    this.#change<Pages<Script>>(['scripts'], (data) => ({
-      ...data,
-      pages: data.pages.map((page) => ({
-        ...page,
-        items: page.items.map((one) => (one.id === id ? shown(one) : one)),
-      })),
-    }));
+    this.#changeListed(id, shown);
     this.#change<VersionedScript>(['script', id], (data) => ({
       ...data,
       script: shown(data.script),
     }));
   }
 
+  #showActivity(id: string, runs: readonly Run[]): void {
+    this.#changeListed(id, (script) =>
+      script.activity === undefined
+        ? script
+        : { ...script, activity: withRuns(script.activity, runs) },
+    );
+  }
+
+  #changeListed(id: string, change: (script: ListedScript) => ListedScript): void {
+    this.#change<Pages<ListedScript>>(['scripts'], (data) => ({
+      ...data,
+      pages: data.pages.map((page) => ({
+        ...page,
+        items: page.items.map((one) => (one.id === id ? change(one) : one)),
+      })),
+    }));
+  }
+
   #showScripts(scripts: readonly (readonly [string, Script | null])[]): void {
-    this.#change<Pages<Script>>(['scripts'], (data) =>
-      scripts.reduce(
-        (pages, [id, script]) =>
-          script === null ? withoutItem(pages, id, scriptId) : withItem(pages, script, scriptId),
-        data,
-      ),
+    this.#change<Pages<ListedScript>>(['scripts'], (data) =>
+      scripts.reduce((pages, [id, script]) => {
+        if (script === null) return withoutItem(pages, id, scriptId);
+        const items = pages.pages.flatMap((page) => page.items);
+        const activity = items.find((one) => one.id === id)?.activity;
+        return withItem(pages, { ...script, ...(activity && { activity }) }, scriptId);
+      }, data),
     );
     // With its ETag, which only an answer has.
     for (const [id] of scripts) void this.#client.invalidateQueries({ queryKey: ['script', id] });

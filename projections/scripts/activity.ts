@@ -1,0 +1,43 @@
+/** What scripts have done lately, and when they are due next. */
+import type { RunStatus } from '#domain/run/run.ts';
+import type { ReadModels } from '../projection.ts';
+import { statement } from '../statement.ts';
+
+const shownRuns = 10;
+
+export interface RecentRun {
+  readonly run_id: string;
+  readonly status: RunStatus;
+  /** ISO 8601; `null` while it has not ended. */
+  readonly finished_at: string | null;
+  /** Of its process. */
+  readonly duration_ms: number | null;
+}
+
+export interface ScriptActivity {
+  /** The latest ten, newest first. */
+  readonly recent_runs: readonly RecentRun[];
+  /** By any of its schedules. */
+  readonly next_fire_at: Date | null;
+}
+
+const read = statement<ScriptActivity & { readonly script_id: string }>(`
+  SELECT asked.script_id,
+    (SELECT coalesce(json_agg(json_build_object('run_id', run_id, 'status', status,
+        'finished_at', to_char(finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+        'duration_ms', duration_ms)
+      ORDER BY run_id DESC), '[]')
+      FROM (SELECT run_id, status, finished_at, duration_ms FROM runs r
+        WHERE r.script_id = asked.script_id ORDER BY run_id DESC LIMIT ${shownRuns}) latest
+    ) AS recent_runs,
+    (SELECT min(next_fire_at) FROM schedules c WHERE c.script_id = asked.script_id) AS next_fire_at
+  FROM unnest($1::uuid[]) AS asked (script_id)`);
+
+/** Of each of the scripts, whether there is one or not. */
+export async function readActivity(
+  db: ReadModels,
+  scriptIds: readonly string[],
+): Promise<ReadonlyMap<string, ScriptActivity>> {
+  const rows = await read(db, scriptIds);
+  return new Map(rows.map(({ script_id: id, ...activity }) => [id, activity]));
+}

@@ -1,0 +1,20 @@
+import type { ListedScript, RecentRun, Run } from '../api/types.ts';
+
+type Activity = NonNullable<ListedScript['activity']>;
+
+const shownRuns = 10;
+
+/** The latest runs of a script, with those of it that are told of. */
+export function withRuns(activity: Activity, runs: readonly Run[]): Activity {
+  const told = runs.map(recentOf);
+  const ids = new Set(told.map((run) => run.run_id));
+  const others = activity.recent_runs.filter((run) => !ids.has(run.run_id));
+  const newestFirst = [...others, ...told].toSorted((one, other) =>
+    one.run_id < other.run_id ? 1 : -1,
+  );
+  return { ...activity, recent_runs: newestFirst.slice(0, shownRuns) };
+}
+
+function recentOf({ run_id, status, finished_at, duration_ms }: Run): RecentRun {
+  return { run_id, status, finished_at, duration_ms };
+}
