@@ -56,7 +56,7 @@ export async function startSupervisor(
   const config = await moveTakenPorts(options.services, wanted, say);
   const taken = await takenPorts(options.services, config);
   if (taken.length > 0) throw new StartRefused(taken.join('\n'));
-  const running = createRunning();
+  const running = createRunning(config.drainSeconds * 1000);
   try {
     const secrets = await startAll(options, config, running, signal);
     announce(options, config, secrets, performance.now() - startedMs);
@@ -141,15 +141,22 @@ async function keepRestoring(
     await stopServices(running);
     await restoreIfAsked(parts, signal);
     if (signal.aborted) return;
-    await startServices().catch((error: unknown) => {
-      parts.say(`The services do not start: ${error instanceof Error ? error.message : ''}`);
-    });
-    parts.say('The services are back');
+    try {
+      await startServices();
+      parts.say('The services are back');
+    } catch (error) {
+      if (signal.aborted) return;
+      parts.say(`The services do not start: ${(error as Error).message}`);
+    }
   }
 }
 
+/** Where runs may go on for a while, they are looked at and followed until the last has ended. */
 async function stopServices(running: Running): Promise<void> {
-  await Promise.all(running.services.map((service) => service.stop(STOP_PATIENCE_MS)));
+  const { services, drainMs } = running;
+  const runtime = services.find(({ name }) => name === 'runtime');
+  if (drainMs > 0) await runtime?.stop(drainMs + STOP_PATIENCE_MS);
+  await Promise.all(services.map((service) => service.stop(STOP_PATIENCE_MS)));
 }
 
 function makeService(
@@ -183,10 +190,12 @@ interface Running extends Supervisor {
   services: readonly Service[];
   /** Looks for restores until `stopping` says so. */
   restores: Promise<void>;
+  /** How long runs may go on when everything is to end. */
+  readonly drainMs: number;
   readonly stopping: AbortController;
 }
 
-function createRunning(): Running {
+function createRunning(drainMs: number): Running {
   let stopped: Promise<void> | undefined;
   const stopAll = async (running: Running): Promise<void> => {
     running.stopping.abort();
@@ -198,6 +207,7 @@ function createRunning(): Running {
     database: undefined,
     services: [],
     restores: Promise.resolve(),
+    drainMs,
     stopping: new AbortController(),
     stop() {
       return (stopped ??= stopAll(this));

@@ -31,7 +31,12 @@ beforeAll(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'orch-survival-'));
   await chmod(temporary, 0o755);
   product = await Product.start({
-    variables: { ORCH_LEASE_SECONDS: '6', ORCH_RUNTIME_SLOTS: '4', TMPDIR: temporary },
+    variables: {
+      ORCH_LEASE_SECONDS: '6',
+      ORCH_RUNTIME_SLOTS: '4',
+      ORCH_DRAIN_SECONDS: '30',
+      TMPDIR: temporary,
+    },
   });
 }, 120_000);
 afterAll(async () => {
@@ -59,6 +64,12 @@ describe('given a run that is under way', { timeout: 120_000 }, () => {
   test('when the scheduler is killed, then the run finishes and its log is complete', async () => {
     const runId = await startedRun(steadyScript);
     process.kill(await product.pidOf('scheduler'), 'SIGKILL');
+    await expectWhole(runId);
+  });
+
+  test('when the runtime is to stop, then the run finishes before', async () => {
+    const runId = await startedRun(steadyScript);
+    process.kill(await product.pidOf('runtime'), 'SIGTERM');
     await expectWhole(runId);
   });
 

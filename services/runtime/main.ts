@@ -1,3 +1,4 @@
+// Long because it puts together all that a runtime is made of.
 /** The runtime: claims runs and executes them in the sandbox. */
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
@@ -51,10 +52,13 @@ const reportMs = 10_000;
 const lookForPurgesMs = 60_000;
 /** Long enough for the grace of what still runs, and for the report of its end. */
 const stopDeadlineMs = stopGraceMs + 10_000;
+/** How long runs may go on before that; known when the settings were read. */
+let drainMs = 0;
 
 const readSettings = () =>
   readConfig([
     ...platformSettings,
+    'drainSeconds',
     'secretMasterKey',
     'secretMasterKeyOther',
     'mqttUrl',
@@ -75,10 +79,11 @@ const readSettings = () =>
   ]);
 type Config = ReturnType<typeof readSettings>;
 
-await runProcess('runtime', startRuntime, { stopDeadlineMs });
+await runProcess('runtime', startRuntime, { stopDeadlineMs: () => drainMs + stopDeadlineMs });
 
 async function startRuntime(signal: AbortSignal, logger: Logger) {
   const config = readSettings();
+  drainMs = config.drainSeconds * 1000;
   const python = await findPython({ configured: config.python, path: process.env['PATH'] ?? '' });
   const platform = await openPlatform({
     ...config,
@@ -127,7 +132,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
   return {
     stop: async () => {
       await duties.claiming.stop();
-      await worker.drain();
+      await worker.drain(drainMs);
       await Promise.all([duties.renewing, reporting, sampling, tidying].map((one) => one.stop()));
       await sandbox.stop();
       await preparing.sdk.close();

@@ -1,5 +1,6 @@
 /** Claims runs into free slots, keeps their leases, and passes on what is asked of them. */
 import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ClaimedRun, RunQueue } from '#domain/ports/run-queue.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import type { EndRequest, Execution } from './execution.ts';
@@ -75,12 +76,16 @@ export class Worker {
     this.#held.get(runId)?.execution.end(request);
   }
 
-  /** Takes nothing more, ends what runs, and waits for it; safe twice. */
-  async drain(): Promise<void> {
+  /** Takes nothing more, lets what runs go on for so long, ends the rest, and waits for it; safe twice. */
+  async drain(patienceMs: number): Promise<void> {
     this.#draining = true;
     const held = [...this.#held.values()];
+    const all = Promise.all(held.map(({ done }) => done));
+    const patience = new AbortController();
+    await Promise.race([all, wait(patienceMs, undefined, { signal: patience.signal })]);
+    patience.abort();
     for (const { execution } of held) execution.end('shutdown');
-    await Promise.all(held.map(({ done }) => done));
+    await all;
   }
 
   // A run that ended leaves the queue, and its lease with it: that is the ordinary case.

@@ -11,7 +11,7 @@ export interface Running {
 
 export interface ProcessOptions {
   /** Longest time that `stop` may take before the process ends anyhow. Default 20 s. */
-  readonly stopDeadlineMs?: number;
+  readonly stopDeadlineMs?: number | (() => number);
 }
 
 /** Runs a process to its end. SIGTERM, SIGINT, and with `ORCH_SUPERVISED` the end of standard input,
@@ -29,7 +29,8 @@ export async function runProcess(
   const stopping = new AbortController();
   const asked = untilAsked(supervised, logger).then(() => {
     stopping.abort();
-    endBy(options.stopDeadlineMs ?? STOP_DEADLINE_MS, logger);
+    const { stopDeadlineMs = STOP_DEADLINE_MS } = options;
+    endBy(typeof stopDeadlineMs === 'number' ? stopDeadlineMs : stopDeadlineMs(), logger);
   });
   endOnUnhandled(logger);
   for (const problem of unknownVariables()) logger.warn({ problem }, 'unknown setting');

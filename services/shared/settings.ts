@@ -160,6 +160,8 @@ export const settings = {
     () => availableParallelism() * 2,
   ),
   leaseSeconds: integer('ORCH_LEASE_SECONDS', { min: 2, max: 3600 }, 15),
+  /** How long runs may go on when their runtime is to stop, before they are ended. */
+  drainSeconds: integer('ORCH_DRAIN_SECONDS', { min: 0, max: 86_400 }, 0),
   /** Of runs that programs took from the queue and that they do not renew. */
   queueLeaseSeconds: integer('ORCH_QUEUE_LEASE_SECONDS', { min: 2, max: 3600 }, 60),
   /** The interpreter for scripts that name none. */
