@@ -55,6 +55,15 @@ export async function migrate(
   }
 }
 
+/** What to tell whoever starts a program on a database that is ahead of it.
+ *  @param ahead as `migrate` answers, which changed nothing then */
+export function newerSchema(ahead: readonly string[]): string {
+  return (
+    `The database is of a newer version than this program (${ahead.join(', ')}); nothing was changed. ` +
+    'Start that version, or restore a backup that was made with this one.'
+  );
+}
+
 /** Keeps everybody else from migrating until the caller's transaction ends. */
 export async function lockMigrations(db: Queryable): Promise<void> {
   await db.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY]);

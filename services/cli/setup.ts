@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { prepareObjectStore } from '#infra/objects/open.ts';
 import { awaitDatabase } from '#infra/postgres/await-database.ts';
-import { migrate } from '#infra/postgres/migrate.ts';
+import { migrate, newerSchema } from '#infra/postgres/migrate.ts';
 import { prepareServiceUser } from '#infra/postgres/service-user.ts';
 import { isDatabaseAway } from '#services/shared/database-away.ts';
 import { objectStoreSettings, readConfig, ConfigError } from '#services/shared/config.ts';
@@ -25,7 +25,7 @@ export async function setUp(terminal: Terminal, signal: AbortSignal): Promise<vo
       terminal.problem(`${tried} does not answer (${message}); trying again`),
   });
   const { applied, ahead } = await migrate(adminUrl, { directory: migrations });
-  if (ahead.length > 0) throw newer(ahead);
+  if (ahead.length > 0) throw new CommandProblem(exitCodes.refused, newerSchema(ahead));
   for (const name of applied) terminal.line(`migrated ${name}`);
   await prepareServiceUser(adminUrl, databaseUrl);
   await withServerDatabase(terminal, async (pool) => {
@@ -43,12 +43,4 @@ function settings() {
     if (!(error instanceof ConfigError)) throw error;
     throw new CommandProblem(exitCodes.configuration, error.problems.join('\n'), { cause: error });
   }
-}
-
-function newer(ahead: readonly string[]): CommandProblem {
-  return new CommandProblem(
-    exitCodes.refused,
-    `The database is of a newer version than this program (${ahead.join(', ')}); nothing was changed. ` +
-      'Start that version, or restore a backup that was made with this one.',
-  );
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startEmbeddedPostgres } from '#infra/embedded/postgres.ts';
-import { migrate } from '#infra/postgres/migrate.ts';
+import { migrate, newerSchema } from '#infra/postgres/migrate.ts';
 import { rebuildOutdated } from './rebuilds.ts';
 import { restartDelayMs } from './service.ts';
 
@@ -26,7 +26,7 @@ export async function startDatabase(
   const stopping = new AbortController();
   try {
     const { ahead } = await migrate(server.adminUrl, { directory: MIGRATIONS });
-    if (ahead.length > 0) say(`The database is from a newer version: ${ahead.join(', ')}`);
+    if (ahead.length > 0) throw new Error(newerSchema(ahead));
     await rebuildOutdated(dataDir, say);
   } catch (error) {
     await server.stop();

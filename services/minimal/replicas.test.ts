@@ -1,7 +1,10 @@
 /** Several of each process on one database, with and without NATS: what was accepted is carried out once,
- *  whoever is killed meanwhile. `ORCH_TEST_REPLICA_RUNS=2000` makes it last longer. */
+ *  whoever is killed meanwhile. `ORCH_TEST_REPLICA_RUNS=2000` makes it last longer, and with
+ *  `ORCH_TEST_REPLICA_OBJECTS=s3` files lie in an S3 server, as in production. */
 import { availableParallelism } from 'node:os';
 import { openDatabase, type Database } from '#infra/postgres/database.ts';
+import type { S3Location } from '#infra/objects/s3-calls.ts';
+import { startS3Server, type TestS3Server } from '#infra/testing/s3-server.ts';
 import { createTestDatabase, type TestDatabase } from '#infra/testing/database.ts';
 import { natsService, TestNatsServer } from '#infra/testing/nats-server.ts';
 import { serveDueSchedules } from '#services/scheduler/schedules/due-schedules.ts';
@@ -26,6 +29,7 @@ import { askForRun, prepareLoad } from './testing/replica-load.ts';
 
 const runs = Number(process.env['ORCH_TEST_REPLICA_RUNS'] ?? 120);
 const seed = Number(process.env['ORCH_TEST_REPLICA_SEED'] ?? 20_260_101);
+const inBucket = process.env['ORCH_TEST_REPLICA_OBJECTS'] === 's3';
 const askersAtOnce = 6;
 const runsPerKill = 25;
 const slots = availableParallelism() * 2;
@@ -40,16 +44,30 @@ interface Made {
   readonly id: string;
 }
 
+function bucketVariables({ bucket, root, endpoint = '', credentials }: S3Location) {
+  return {
+    ORCH_OBJECTS_URL: `s3://${bucket}/${root.replace(/\/$/, '')}`,
+    ORCH_S3_ENDPOINT: endpoint,
+    ORCH_S3_ACCESS_KEY_ID: credentials?.accessKeyId ?? '',
+    ORCH_S3_SECRET_ACCESS_KEY: credentials?.secretAccessKey ?? '',
+  };
+}
+
 function suite(name: string, startNats: () => Promise<TestNatsServer | undefined>): void {
   describe(name, { timeout: 120_000 + runs * 500 }, () => {
     const closing: (() => Promise<void>)[] = [];
     let made: TestDatabase;
     let database: Database;
     let nats: TestNatsServer | undefined;
+    let s3: TestS3Server | undefined;
     let fleet: Fleet;
     beforeAll(async () => {
       const index = await startPackageIndex([greeting]);
-      [made, nats] = await Promise.all([createTestDatabase(), startNats()]);
+      [made, nats, s3] = await Promise.all([
+        createTestDatabase(),
+        startNats(),
+        inBucket ? startS3Server() : undefined,
+      ]);
       database = openDatabase(made.serviceUrl, {
         connections: 4,
         applicationName: 'test',
@@ -64,6 +82,7 @@ function suite(name: string, startNats: () => Promise<TestNatsServer | undefined
           ORCH_KEEPERS: '2',
           PIP_INDEX_URL: index.url,
           ...(nats !== undefined && { ORCH_NATS_URL: nats.url }),
+          ...(s3 !== undefined && bucketVariables(s3.location)),
         },
       });
       closing.push(() => index.close());
@@ -72,6 +91,7 @@ function suite(name: string, startNats: () => Promise<TestNatsServer | undefined
       await fleet.stop();
       for (const close of closing) await close();
       await nats?.stop();
+      await s3?.stop();
       await database.close();
       await made.drop();
     });

@@ -23,18 +23,25 @@ export interface Chaos {
   readonly progress: () => number;
 }
 
-/** Kills and starts again, spread over the work. @returns the names, in order */
+const kinds = ['backend', 'scheduler', 'runtime'] as const;
+/** Share of those that are asked to end, and may hand over what they have. */
+const politely = 0.25;
+
+/** Ends and starts again, spread over the work: each kind in its turn, any of its replicas.
+ *  @returns the names, in order */
 export async function killAtRandom(chaos: Chaos): Promise<readonly string[]> {
   const { fleet, nats, seed, kills, progress } = chaos;
   const random = randomFrom(seed);
   const killed: string[] = [];
   for (let number = 1; number <= kills; number += 1) {
     while (progress() < number / (kills + 1)) await pause(20);
-    const victim = fleet.replicas[Math.floor(random() * fleet.replicas.length)];
+    const those = fleet.of(kinds[number % kinds.length] ?? 'runtime');
+    const victim = those[Math.floor(random() * those.length)];
     if (victim === undefined) continue;
-    await victim.end('SIGKILL');
+    const isPolite = random() < politely;
+    await victim.end(isPolite ? 'SIGTERM' : 'SIGKILL');
     victim.start();
-    killed.push(victim.name);
+    killed.push(isPolite ? `${victim.name} (asked)` : victim.name);
     if (number % 3 !== 0 || nats === undefined) continue;
     await nats.kill();
     await nats.restart();
