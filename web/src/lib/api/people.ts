@@ -1,6 +1,15 @@
 import { client, unwrap } from './client.ts';
 import { randomKey } from './random-key.ts';
-import type { Group, GroupLook, NewUser, Page, User, UserChange } from './types.ts';
+import type {
+  ApiToken,
+  Group,
+  GroupLook,
+  NewUser,
+  Page,
+  SignIn,
+  User,
+  UserChange,
+} from './types.ts';
 
 const mergePatch = { 'content-type': 'application/merge-patch+json' };
 
@@ -25,6 +34,18 @@ export function patchUser(id: string, body: UserChange): Promise<User> {
 export async function resetPassword(id: string, password: string): Promise<void> {
   const params = { path: { user_id: id } };
   await unwrap(client.POST('/api/v1/users/{user_id}/password', { params, body: { password } }));
+}
+
+/** Where somebody is signed in, the newest first. */
+export async function listUserSessions(id: string): Promise<SignIn[]> {
+  const params = { path: { user_id: id } };
+  return (await unwrap(client.GET('/api/v1/users/{user_id}/sessions', { params }))).items;
+}
+
+/** The newest 200. */
+export function listUserTokens(id: string): Promise<Page<ApiToken>> {
+  const params = { path: { user_id: id }, query: { limit: 200 } };
+  return unwrap(client.GET('/api/v1/users/{user_id}/tokens', { params }));
 }
 
 export function createGroup(body: GroupLook): Promise<Group> {
