@@ -7,6 +7,7 @@ import { benchFirstLine } from './first-line.ts';
 import { benchManyRuns } from './many-runs.ts';
 import { benchLogDelivery } from './log-delivery.ts';
 import { benchLogStorage } from './log-storage.ts';
+import { benchLogViewer } from './log-viewer.ts';
 import { benchLongStreams } from './long-streams.ts';
 import { benchProjections } from './projections.ts';
 import { benchQueue } from './queue.ts';
@@ -28,6 +29,7 @@ const subjects: Readonly<Record<string, () => Promise<void>>> = {
   projections: benchProjections,
   'log-storage': benchLogStorage,
   'log-delivery': () => onProduct(benchLogDelivery),
+  'log-viewer': () => onProduct(benchLogViewer),
   'many-runs': benchManyRuns,
   failover: benchFailover,
   'long-streams': () => onProduct(benchLongStreams),

@@ -1,0 +1,111 @@
+/** The log viewer of the dashboard in a real browser: two million lines, and a flood. */
+import { performance } from 'node:perf_hooks';
+import type { Page } from 'playwright-core';
+import { Browsing } from '#services/minimal/testing/browsing.ts';
+import type { Product } from '#services/minimal/testing/product.ts';
+import { row } from './report.ts';
+
+const manyLines = 2_000_000;
+const [floodLines, floodSeconds] = [20_000, 10];
+/** The log of two million lines, and room. */
+const logBytes = 200 * 1024 * 1024;
+const scrollMs = 5000;
+const patienceMs = 300_000;
+
+const many = `import sys
+for start in range(0, ${manyLines}, 1000):
+    sys.stdout.write("".join(f"line {n}\\n" for n in range(start, start + 1000)))
+`;
+const flood = `import sys, time
+begin = time.monotonic()
+for tick in range(${floodSeconds * 20}):
+    sys.stdout.write("".join(f"tick {tick} line {n}\\n" for n in range(${floodLines / 20})))
+    sys.stdout.flush()
+    time.sleep(max(0, begin + (tick + 1) / 20 - time.monotonic()))
+`;
+
+export async function benchLogViewer(product: Product): Promise<void> {
+  const browsing = await Browsing.start();
+  const { page } = browsing;
+  page.setDefaultTimeout(patienceMs);
+  try {
+    await browsing.signIn(`${product.baseUrl}/runs`);
+    await showMany(product, page);
+    await showFlood(product, page);
+  } finally {
+    await browsing.close();
+  }
+}
+
+async function showMany(product: Product, page: Page): Promise<void> {
+  const runId = await runOf(product, 'two million lines', many);
+  await product.untilFinished(runId);
+  const startedMs = performance.now();
+  await page.goto(`${product.baseUrl}/runs/${runId}`);
+  await page.getByText(`line ${manyLines - 1}`, { exact: true }).waitFor();
+  row('2 million lines: page opened to the last line shown', `${since(startedMs)} ms`, '≤ 2000 ms');
+  const scrolled = await framesWhile(page, async () => {
+    const log = page.getByRole('region', { name: 'Log', exact: true });
+    await log.last().hover();
+    for (const until = performance.now() + scrollMs; performance.now() < until;) {
+      await page.mouse.wheel(0, -4000);
+    }
+  });
+  row('2 million lines: frames while scrolling', words(scrolled), '99 of 100 ≤ 50 ms');
+  const toStartMs = performance.now();
+  await page.evaluate(`for (const one of document.querySelectorAll('[role=region][aria-label=Log]'))
+    one.scrollTop = 0;`);
+  await page.getByText('line 0', { exact: true }).waitFor();
+  row('2 million lines: from the end to the first line', `${since(toStartMs)} ms`, '≤ 1000 ms');
+  row('2 million lines: JavaScript heap', await heapOf(page), '≤ 100 MB');
+}
+
+async function showFlood(product: Product, page: Page): Promise<void> {
+  const runId = await runOf(product, 'flood', flood);
+  await page.goto(`${product.baseUrl}/runs/${runId}`);
+  await page
+    .getByText(/^tick \d+ line/)
+    .first()
+    .waitFor();
+  const last = page.getByText(`tick ${floodSeconds * 20 - 1} line ${floodLines / 20 - 1}`, {
+    exact: true,
+  });
+  const followed = await framesWhile(page, () => last.waitFor());
+  row(`${floodLines} lines a second: frames while following`, words(followed), '99 of 100 ≤ 50 ms');
+  row(`${floodLines} lines a second: JavaScript heap`, await heapOf(page), '≤ 100 MB');
+}
+
+async function runOf(product: Product, name: string, source: string): Promise<string> {
+  const id = await product.script(name, { 'main.py': source });
+  await product.call('PATCH', `/scripts/${id}`, { limits: { log_bytes: logBytes } });
+  return (await product.run(id)).run_id;
+}
+
+/** Times between frames, in milliseconds, shortest first. */
+async function framesWhile(page: Page, work: () => Promise<unknown>): Promise<readonly number[]> {
+  await page.evaluate(`{
+    const times = (globalThis.frameTimes = []);
+    const note = (time) => (times.push(time), requestAnimationFrame(note));
+    requestAnimationFrame(note);
+  }`);
+  await work();
+  const times = await page.evaluate<number[]>('globalThis.frameTimes');
+  return times
+    .slice(1)
+    .map((time, index) => time - (times[index] ?? time))
+    .toSorted((one, other) => one - other);
+}
+
+function words(gaps: readonly number[]): string {
+  const at = (share: number) => Math.round(gaps[Math.floor(share * (gaps.length - 1))] ?? 0);
+  return `${gaps.length}: median ${at(0.5)}, 99 % ${at(0.99)}, most ${at(1)} ms`;
+}
+
+async function heapOf(page: Page): Promise<string> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await session.send('Runtime.getHeapUsage');
+  return `${Math.round(usedSize / 1e6)} MB`;
+}
+
+const since = (startedMs: number): number => Math.round(performance.now() - startedMs);
