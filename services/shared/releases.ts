@@ -1,6 +1,14 @@
 /** The folder of releases: which one is at work, and which one is to be. The processes that an update stops and
  *  starts agree by these files; each is replaced whole, so that whoever dies leaves the old or the new one. */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { UpdateKind } from '#domain/update/update.ts';
 
@@ -14,6 +22,17 @@ export interface Installed {
 /** What is at work since the last update, and what was before. */
 export interface Active extends Installed {
   readonly previous: Installed;
+}
+
+/** Whether a release makes of the database what the other one does not know, and so refuses. */
+export function bringsMigrations(to: Installed, from: Installed): boolean {
+  const known = migrationsIn(from);
+  return migrationsIn(to).some((name) => !known.includes(name));
+}
+
+function migrationsIn({ folder }: Installed): readonly string[] {
+  const at = join(folder, 'migrations');
+  return existsSync(at) ? readdirSync(at).filter((name) => name.endsWith('.sql')) : [];
 }
 
 /** A switch that is wanted, or that somebody has begun. */

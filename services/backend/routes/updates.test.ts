@@ -1,4 +1,8 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { UpdateRefused, type UpdateProvider } from '#domain/ports/updates.ts';
+import { Releases } from '#services/shared/releases.ts';
 import { version as current } from '#services/shared/version.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { nextRelease, startTestBackend, type TestBackend } from '../testing/test-backend.ts';
@@ -59,4 +63,23 @@ test('an edition of images installs nothing itself', async () => {
     expect([answer.status, answer.json.code]).toEqual([409, 'update_not_possible']);
   }
   expect((await platform.admin.get(`${path}/history`)).json).toEqual({ items: [] });
+});
+
+test('the release before is not gone back to where it would not know the database', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'orch-updates-'));
+  const releases = new Releases(folder);
+  const [now, before] = [join(folder, 'now'), join(folder, 'before')];
+  for (const one of [now, before]) await mkdir(join(one, 'migrations'), { recursive: true });
+  const previous = { version: '0.0.1', folder: before };
+  releases.write('active', { version: current, folder: now, previous });
+  const { updates } = platform.services;
+  Object.assign(platform.services, { updates: { ...updates, releases } });
+  expect((await platform.admin.get(path)).json.previous).toBe('0.0.1');
+  await writeFile(join(now, 'migrations', '0001_new.sql'), '');
+  expect((await platform.admin.get(path)).json.previous).toBeNull();
+  const refused = await post('rollback');
+  expect([refused.status, refused.json.code]).toEqual([409, 'update_not_possible']);
+  expect(refused.json.detail).toContain('Restore the backup');
+  Object.assign(platform.services, { updates });
+  await rm(folder, { recursive: true });
 });

@@ -3,10 +3,11 @@ import { known, parseUpdateId } from '#domain/kernel/ids.ts';
 import { UpdateRefused } from '#domain/ports/updates.ts';
 import type { StartUpdate } from '#domain/update/commands.ts';
 import { compareVersions } from '#domain/update/update.ts';
+import { bringsMigrations, type Installed } from '#services/shared/releases.ts';
 import { version as current } from '#services/shared/version.ts';
 import Type from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
-import { isProblem, notFound, problem } from '../http/problem.ts';
+import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import { json, type Answer } from '../http/reply.ts';
 import { Update, UpdateHistory, UpdateRequest, Updates } from '../schemas/update.ts';
 import type { Services } from '../services.ts';
@@ -94,18 +95,16 @@ const rollback = operation({
   operationId: 'rollBackUpdate',
   summary: 'Go back to the release before the last update',
   description:
-    'The release changes and nothing else: all that was recorded since stays. To go back to the data of then, ' +
-    'restore the backup that was made before the update.',
+    'The release changes and nothing else: all that was recorded since stays. Refused where this release has ' +
+    'changed the database in a way that the one before does not know.',
   tag,
   access,
   body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
   responses: { 202: started },
   refusals: ['update_in_progress', 'update_not_possible'],
   handle: async ({ context }, services) => {
-    const previous = services.updates.releases?.read('active')?.previous;
-    if (previous === undefined) {
-      return problem('update_not_possible', 'There is no release to go back to.');
-    }
+    const previous = previousOf(services);
+    if (isProblem(previous)) return previous;
     return await start({ kind: 'rollback', to: previous.version }, context, services);
   },
 });
@@ -150,8 +149,25 @@ async function start(
   return story === undefined ? notFound : json(202, updateJson(story), positionHeader(outcome));
 }
 
-function updatesJson({ state, stories, foundAt }: UpdatesRead, { updates }: Services) {
+/** The release before this one, where it can be gone back to. */
+function previousOf({ updates }: Services): Installed | Problem {
+  const active = updates.releases?.read('active');
+  if (active?.version !== current) {
+    return problem('update_not_possible', 'There is no release to go back to.');
+  }
+  const { previous } = active;
+  if (!bringsMigrations(active, previous)) return previous;
+  return problem(
+    'update_not_possible',
+    `${current} has changed the database, which ${previous.version} does not know. Restore the backup that was ` +
+      `made before the update onto an installation of ${previous.version}.`,
+  );
+}
+
+function updatesJson({ state, stories, foundAt }: UpdatesRead, services: Services) {
   const { latest } = state;
+  const { updates } = services;
+  const previous = previousOf(services);
   const running = stories.find((one) => one.status === 'running');
   return {
     current,
@@ -167,7 +183,7 @@ function updatesJson({ state, stories, foundAt }: UpdatesRead, { updates }: Serv
       found_at: foundAt,
     },
     update_available: latest !== null && compareVersions(latest.version, current) > 0,
-    previous: updates.releases?.read('active')?.previous.version ?? null,
+    previous: isProblem(previous) ? null : previous.version,
     running: running === undefined ? null : updateJson(running),
   };
 }

@@ -1,10 +1,15 @@
 /** Watches over a switch from one release to another: starts the other one, and when it is not well, the one before
  *  again. It is the release of before, so that nothing of the new one decides about itself. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Installed, Releases, Switch } from '#services/shared/releases.ts';
+import {
+  bringsMigrations,
+  type Installed,
+  type Releases,
+  type Switch,
+} from '#services/shared/releases.ts';
 import { entryOf, guardedVariable, nodeOf } from './started-as.ts';
 
 export interface GuardOptions {
@@ -161,15 +166,9 @@ function keepDatabase({ from, to }: Switch, dataDir: string): void {
   rmSync(part, { recursive: true, force: true });
   rmSync(kept, { recursive: true, force: true });
   const database = join(dataDir, 'postgres');
-  if (!existsSync(database) || !hasOtherMigrations(from, to)) return;
+  if (!existsSync(database) || !bringsMigrations(to, from)) return;
   execFileSync('cp', ['-a', '--reflink=auto', database, part]);
   renameSync(part, kept);
-}
-
-function hasOtherMigrations(from: Installed, to: Installed): boolean {
-  const names = ({ folder }: Installed) => readdirSync(join(folder, 'migrations'));
-  const known = new Set(names(from));
-  return names(to).some((name) => name.endsWith('.sql') && !known.has(name));
 }
 
 /** Done twice it ends the same: the copy is taken by one rename. */

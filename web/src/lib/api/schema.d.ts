@@ -2397,7 +2397,7 @@ export interface paths {
         put?: never;
         /**
          * Go back to the release before the last update
-         * @description The release changes and nothing else: all that was recorded since stays. To go back to the data of then, restore the backup that was made before the update.
+         * @description The release changes and nothing else: all that was recorded since stays. Refused where this release has changed the database in a way that the one before does not know.
          *
          *     Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
          */
