@@ -66,6 +66,37 @@ describeWith(chromiumService, 'the dashboard in a browser', () => {
     expect(browsing.complaints).toEqual([]);
   });
 
+  test('a script that says what it takes is asked with a form, which holds what it was given', async () => {
+    await product.call('POST', '/scripts', {
+      name: 'Weather',
+      parameters_schema: {
+        type: 'object',
+        required: ['city'],
+        properties: {
+          city: { type: 'string', title: 'City' },
+          days: { type: 'integer', maximum: 7 },
+        },
+      },
+    });
+    await page.goto(`${product.baseUrl}/scripts`);
+    await page.getByRole('button', { name: 'Run Weather' }).click();
+    const form = page.getByRole('dialog', { name: 'Run Weather' });
+    await form.getByRole('button', { name: 'Run' }).click();
+    await form.getByText('This is needed.').waitFor();
+    await form.getByLabel('City').fill('Bern');
+    await form.getByLabel('days').fill('9');
+    await form.getByRole('button', { name: 'Run' }).click();
+    await form.getByText('must be <= 7').waitFor();
+    await form.getByLabel('days').fill('3');
+    await form.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('status', { name: 'Run status' }).getByText('Success').waitFor();
+    await page.getByRole('button', { name: 'Run with…' }).click();
+    expect(await form.getByLabel('City').inputValue()).toBe('Bern');
+    expect(await browsing.barriers()).toEqual([]);
+    await page.goto(`${product.baseUrl}/scripts`);
+    await page.getByRole('img', { name: 'Latest runs, newest first: success' }).first().waitFor();
+  });
+
   test('the first page, charts and all, takes less than 200 kB of scripts', async () => {
     await page.goto(product.baseUrl, { waitUntil: 'networkidle' });
     await page.getByRole('link', { name: 'Queued' }).waitFor();

@@ -230,7 +230,7 @@ export class Product {
 async function newDataDir(): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'orchestrator-'));
   await copyProductData(dataDir, async (empty) => {
-    const first = await Product.start({ dataDir: empty });
+    const first = await Product.start({ dataDir: empty, signIn: false });
     await first.stop();
   });
   return dataDir;

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { fieldsOf, paramsOf } from './parameters.ts';
+
+const schema = {
+  type: 'object',
+  properties: {
+    city: { type: 'string', title: 'City', description: 'Where to look.' },
+    limit: { type: 'integer', default: 10 },
+    dry: { type: 'boolean' },
+    level: { enum: ['low', 'high', 3] },
+    more: { type: 'array' },
+  },
+  required: ['city'],
+};
+
+describe('a form for the parameters of a schema', () => {
+  test('has a field for each property, with its default, or with what was given before', () => {
+    const fields = fieldsOf(schema, null);
+    expect(fields.map(({ name, kind, initial }) => [name, kind, initial])).toEqual([
+      ['city', 'text', ''],
+      ['limit', 'number', '10'],
+      ['dry', 'flag', false],
+      ['level', 'choice', ''],
+      ['more', 'json', ''],
+    ]);
+    expect(fields[0]).toMatchObject({ label: 'City', hint: 'Where to look.', required: true });
+    expect(fields[3]?.choices).toEqual(['"low"', '"high"', '3']);
+    const given = fieldsOf(schema, { city: 'Bern', limit: 3, dry: true, more: [1] });
+    expect(given.map(({ initial }) => initial)).toEqual(['Bern', '3', true, '', '[1]']);
+  });
+
+  test('gives what was entered in its types, and leaves out what is empty', () => {
+    const values = { city: ' Bern ', limit: '5', level: '3', more: '[1, 2]' };
+    expect(paramsOf(fieldsOf(schema, null), values)).toEqual({
+      params: { city: ' Bern ', limit: 5, dry: false, level: 3, more: [1, 2] },
+    });
+  });
+
+  test('says what is missing or cannot be read', () => {
+    const values = { limit: 'many', more: '[1' };
+    expect(paramsOf(fieldsOf(schema, null), values)).toEqual({
+      errors: {
+        city: 'This is needed.',
+        limit: 'This has to be a number.',
+        more: 'This is not JSON.',
+      },
+    });
+  });
+});
+
+describe('without a schema, or with one that names nothing', () => {
+  const fields = fieldsOf({ type: 'object' }, { a: 1 });
+
+  test('all parameters are one object', () => {
+    expect(fields).toHaveLength(1);
+    expect(fields[0]).toMatchObject({ kind: 'json', initial: '{\n  "a": 1\n}' });
+    expect(paramsOf(fields, {})).toEqual({ params: { a: 1 } });
+    expect(paramsOf(fields, { '': '' })).toEqual({ params: {} });
+  });
+
+  test('what is no object is refused', () => {
+    expect(paramsOf(fields, { '': '[1]' })).toEqual({
+      errors: { '': 'This has to be an object.' },
+    });
+  });
+});
