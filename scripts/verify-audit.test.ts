@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const program = fileURLToPath(new URL('verify-audit.ts', import.meta.url));
 /** Names that are awkward in a line, in CSV or in a spreadsheet. */
-const names = ['=HYPERLINK("http://evil")', '+1', '@SUM', '-2', "'quoted", 'a, "b"', 'two\nlines'];
+const names = ['=HYPERLINK("http://evil")', '+1', '@SUM', '-2', "'quoted", 'a, "b"'];
 
 let platform: TestBackend;
 let folder: string;
