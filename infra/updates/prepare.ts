@@ -58,16 +58,21 @@ async function packagesOf(folder: string): Promise<unknown> {
   return { ...packages, '': root };
 }
 
+/** Of the machine. Programs of packages run here: none of this process's secrets is for them. */
+const needed =
+  /^(HOME|USER|LOGNAME|LANG|LC_\w+|TMPDIR|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|npm_config_\w+|((https?|no|all)_proxy))$/i;
+
 async function run(
   command: string,
   args: readonly string[],
   cwd: string,
   signal: AbortSignal,
 ): Promise<void> {
+  const inherited = Object.entries(process.env).filter(([name]) => needed.test(name));
   const PATH = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
   const child = spawn(command, args, {
     cwd,
-    env: { ...process.env, PATH },
+    env: { ...Object.fromEntries(inherited), PATH },
     stdio: ['ignore', 'ignore', 'pipe'],
     signal,
   });

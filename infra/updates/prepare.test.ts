@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { prepareRelease } from './prepare.ts';
+
+const signal = new AbortController().signal;
+const lock = (version: string) =>
+  JSON.stringify({
+    version,
+    packages: { '': { version }, 'node_modules/a': { version: '1.0.0' } },
+  });
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'orch-prepare-'));
+  await mkdir(join(folder, 'own/node_modules/a'), { recursive: true });
+  await writeFile(join(folder, 'own/node_modules/a/index.js'), 'a package');
+  await writeFile(join(folder, 'own/package-lock.json'), lock('0.1.13'));
+  await mkdir(join(folder, 'source/scripts'), { recursive: true });
+  await writeFile(join(folder, 'source/package.json'), '{"version":"0.1.14"}');
+  await writeFile(join(folder, 'source/package-lock.json'), lock('0.1.14'));
+  await writeFile(join(folder, 'source/scripts/bootstrap.sh'), 'env > environment');
+  execFileSync('tar', ['-czf', join(folder, 'a.tar.gz'), '-C', join(folder, 'source'), '.']);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true });
+});
+
+const prepare = (version: string) =>
+  prepareRelease(
+    {
+      artifactPath: join(folder, 'a.tar.gz'),
+      version,
+      folder: join(folder, 'release'),
+      ownFolder: join(folder, 'own'),
+    },
+    signal,
+  );
+
+test('a release is unpacked with the packages that are the same, and its programs see no secret', async () => {
+  vi.stubEnv('SECRET_MASTER_KEY', 'canary');
+  await prepare('0.1.14');
+  const packed = join(folder, 'release');
+  expect(await readFile(join(packed, 'node_modules/a/index.js'), 'utf8')).toBe('a package');
+  expect(await readFile(join(packed, 'environment'), 'utf8')).not.toContain('canary');
+  // Whoever died in the midst of it begins anew.
+  await prepare('0.1.14');
+  expect((await readdir(folder)).toSorted()).toEqual(['a.tar.gz', 'own', 'release', 'source']);
+});
+
+test('an artifact of another version than it says is refused', async () => {
+  await expect(prepare('0.1.15')).rejects.toThrow('holds 0.1.14, not 0.1.15');
+  expect(await readdir(folder)).not.toContain('release');
+});
