@@ -40,8 +40,9 @@ export function summaryOf({ create, change, delete: gone }: ConfigurationImport[
 /** A value, short enough for a line. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
-  if (typeof value === 'object' && 'size_bytes' in value)
-    return `${String(value.size_bytes)} bytes`;
+  if (typeof value === 'object' && 'size_bytes' in value && 'sha256' in value) {
+    return `${String(value.size_bytes)} bytes, SHA-256 ${String(value.sha256).slice(0, 8)}…`;
+  }
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > 300 ? `${text.slice(0, 300)}…` : text || '“”';
 }
