@@ -11,7 +11,8 @@ export interface DensityQuery {
   readonly from: Date;
   /** Not included. */
   readonly to: Date;
-  readonly buckets: number;
+  /** Whole milliseconds, so that whoever counts again finds the same. */
+  readonly bucketMs: number;
 }
 
 export interface DensityBucket {
@@ -77,12 +78,11 @@ interface Counted {
 
 async function bucketsOf(
   db: ReadModels,
-  { from, to, buckets }: DensityQuery,
+  { from, bucketMs }: DensityQuery,
   { source, weight }: Counted,
 ): Promise<readonly DensityBucket[]> {
   const { rows } = await sql<DensityBucket>`
-    SELECT width_bucket(extract(epoch FROM time), extract(epoch FROM ${from}::timestamptz),
-        extract(epoch FROM ${to}::timestamptz), ${sql.lit(buckets)}) - 1 AS bucket,
+    SELECT floor(extract(epoch FROM time - ${from}::timestamptz) * 1000 / ${sql.lit(bucketMs)})::int AS bucket,
       (count(*) * ${sql.lit(weight)})::int AS entries,
       (count(*) FILTER (WHERE outcome <> 'accepted') * ${sql.lit(weight)})::int AS not_accepted
     FROM ${source} GROUP BY 1 ORDER BY 1`.execute(db);

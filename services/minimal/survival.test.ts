@@ -32,7 +32,7 @@ beforeAll(async () => {
   await chmod(temporary, 0o755);
   product = await Product.start({
     variables: {
-      ORCH_LEASE_SECONDS: '6',
+      ORCH_LEASE_SECONDS: '8',
       ORCH_RUNTIME_SLOTS: '4',
       ORCH_DRAIN_SECONDS: '30',
       TMPDIR: temporary,

@@ -16,7 +16,7 @@ import {
 } from '#domain/testing/samples.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
-import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
+import { eventsVisible, openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import { Projector } from '#infra/postgres/projector.ts';
 import { makeBackup } from '../make.ts';
@@ -72,6 +72,7 @@ export async function openSample(): Promise<Sample> {
      VALUES ($1, $1, 'name', '\\x0102'), ($2, $2, 'name', '\\x0304')`,
     [scriptId(), userId()],
   );
+  await eventsVisible(pool);
   await new Projector(pool, asyncProjections).runOnce(new AbortController().signal);
   await pool.query(`INSERT INTO checkpoints (name, version, transaction_id, global_position)
     SELECT 'a reaction', 1, transaction_id, global_position FROM events

@@ -154,15 +154,15 @@ const density = operation({
     }
     const { buckets = defaultBuckets, actor } = query;
     const filter = { groupIds: visibleGroups(principal), actor };
-    const found = await auditDensity(readModels, { filter, from, to, buckets });
-    const widthMs = (to.getTime() - from.getTime()) / buckets;
+    const bucketMs = Math.ceil((to.getTime() - from.getTime()) / buckets);
+    const found = await auditDensity(readModels, { filter, from, to, bucketMs });
     const items = found.buckets.map(({ bucket, entries, not_accepted }) => ({
-      time: new Date(from.getTime() + bucket * widthMs),
+      time: new Date(from.getTime() + bucket * bucketMs),
       entries,
       not_accepted,
     }));
     const { estimated } = found;
-    return json(200, { from, to, bucket_seconds: widthMs / 1000, estimated, items });
+    return json(200, { from, to, bucket_seconds: bucketMs / 1000, estimated, items });
   },
 });
 
