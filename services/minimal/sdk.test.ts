@@ -1,6 +1,6 @@
 /** The Python package `orchestrator` and its socket, from inside real runs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isAlive, Product } from './testing/product.ts';
+import { isAlive, Product, until } from './testing/product.ts';
 import { SdkRuns } from './testing/sdk-runs.ts';
 
 let product: Product;
@@ -74,8 +74,10 @@ except NotFound as error:
     const { texts, output } = await runs.runOf(id);
     expect(texts).toEqual(['*** 16', 'None mine', 'The script has no secret of the name "OTHER".']);
     expect(output).toEqual({ told: '***', '***': 1 });
-    const audit = await product.call<{ items: Record<string, unknown>[] }>('GET', '/audit');
-    const read = audit.items.find((one) => one['action'] === 'secrets_read');
+    const read = await until('the trail has it', async () => {
+      const { items } = await product.call<{ items: Record<string, unknown>[] }>('GET', '/audit');
+      return items.find((one) => one['action'] === 'secrets_read');
+    });
     expect(read).toMatchObject({ resource: `secret-${id}`, detail: 'TOKEN', actor: 'runtime' });
   });
 

@@ -19,6 +19,10 @@ const forms = [
   encodeURIComponent(canary),
 ];
 
+interface Listed {
+  readonly items: readonly Record<string, unknown>[];
+}
+
 let product: Product;
 beforeAll(async () => {
   product = await Product.start();
@@ -75,18 +79,20 @@ describe('given a script with secrets', { timeout: 120_000 }, () => {
 
   test('then its use is shown, and in the audit trail', async () => {
     await product.untilFinished((await product.run(id)).run_id);
-    const { items } = await product.call<{ items: Record<string, unknown>[] }>(
-      'GET',
-      `/scripts/${id}/secrets`,
-    );
-    expect(items.map(({ name, last_used_at: at }) => [name, at === null])).toEqual([
+    const read = await until('the trail has it', async () => {
+      const { items } = await product.call<Listed>('GET', '/audit');
+      return items.find(({ action }) => action === 'secrets_read');
+    });
+    expect(read).toMatchObject({ detail: 'CANARY', actor: 'runtime' });
+    const uses = await until('its use is shown', async () => {
+      const { items } = await product.call<Listed>('GET', `/scripts/${id}/secrets`);
+      const shown = items.map(({ name, last_used_at: at }) => [name, at === null]);
+      return shown.some(([, isUnused]) => isUnused === false) ? shown : undefined;
+    });
+    expect(uses).toEqual([
       ['CANARY', false],
       ['HIDDEN', true],
     ]);
-    const audit = await product.call<{ items: Record<string, unknown>[] }>('GET', '/audit');
-    expect(audit.items).toContainEqual(
-      expect.objectContaining({ action: 'secrets_read', detail: 'CANARY', actor: 'runtime' }),
-    );
   });
 
   test('then no table, file, log or metric of the platform holds one', async () => {
