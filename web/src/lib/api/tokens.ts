@@ -1,5 +1,6 @@
 import { connection } from '../state/connection.svelte.ts';
 import { readApiError } from './api-error.ts';
+import { markSignedIn, mayBeSignedIn } from './signed-in-mark.ts';
 import { TokenKeeper, type HeldToken, type TokenAnswer } from './token-keeper.ts';
 
 /** Why a session ended: it ran out or was revoked, or the person left. */
@@ -16,8 +17,14 @@ export const keeper = new TokenKeeper({
   exclusively: (work) =>
     // Web Locks need HTTPS or loopback; without them each tab refreshes on its own.
     navigator.locks ? navigator.locks.request('orch-refresh', work) : work(),
-  announce: (held) => post(held ? { kind: 'token', held } : { kind: 'ended' }),
-  onEnded: () => tellEnded('expired'),
+  announce: (held) => {
+    markSignedIn(held !== null);
+    post(held ? { kind: 'token', held } : { kind: 'ended' });
+  },
+  onEnded: () => {
+    markSignedIn(false);
+    tellEnded('expired');
+  },
   nowMs: () => Date.now(),
   random: () => Math.random(),
   after: (delayMs, work) => {
@@ -40,6 +47,7 @@ export function onSessionEnded(listener: (end: SessionEnd) => void): void {
 /** Forgets the token in every tab. */
 export function forgetEverywhere(): void {
   keeper.forget();
+  markSignedIn(false);
   post({ kind: 'ended' });
 }
 
@@ -52,6 +60,7 @@ function tellEnded(end: SessionEnd): void {
 }
 
 async function refresh(): Promise<TokenAnswer | null> {
+  if (!mayBeSignedIn()) return null;
   const response = await connection.watch(() => fetch('/api/v1/auth/refresh', { method: 'POST' }));
   if (response.ok) return (await response.json()) as TokenAnswer;
   if (response.status === 401 || response.status === 403) return null;
