@@ -1,4 +1,4 @@
-/** Makes a schedule's definition of what a client asks for. */
+/** A schedule's definition: made of what a client asks for, and shown to it. */
 import {
   definitionProblem,
   type DefinitionProblem,
@@ -100,4 +100,20 @@ function momentOf(
   if (text === null) return null;
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? badField(name, 'there is no such time') : new Date(ms).toISOString();
+}
+
+/** As clients see it; its parameters are apart. */
+export function definitionJson(definition: ScheduleDefinition) {
+  return {
+    kind: definition.kind,
+    cron: definition.cron,
+    timezone: definition.timezone,
+    interval_seconds: definition.intervalSeconds,
+    start_at: definition.startAt,
+    end_at: definition.endAt,
+    enabled: definition.enabled,
+    catch_up: definition.catchUp,
+    max_lateness_seconds: definition.maxLatenessSeconds,
+    overlap: definition.overlap,
+  };
 }

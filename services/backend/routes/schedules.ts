@@ -16,6 +16,7 @@ import { changeSchedule, createSchedule, visibleSchedule } from './schedule-chan
 import { aboutPastLists, listThen, thingThen } from './past-things.ts';
 import { aboutTheGroupsOfNow, atParameter } from './moments.ts';
 import { visibleGroups } from './visible.ts';
+import { definitionJson } from './schedule-definition.ts';
 
 const tag = 'Schedules';
 const parameters = { schedule_id: pathParameters.scheduleId };
@@ -204,16 +205,7 @@ function scheduleJson({ definition, ...schedule }: ScheduleView, params: unknown
     id: schedule.schedule_id,
     script_id: schedule.script_id,
     script_name: schedule.script_name,
-    kind: definition.kind,
-    cron: definition.cron,
-    timezone: definition.timezone,
-    interval_seconds: definition.intervalSeconds,
-    start_at: definition.startAt,
-    end_at: definition.endAt,
-    enabled: definition.enabled,
-    catch_up: definition.catchUp,
-    max_lateness_seconds: definition.maxLatenessSeconds,
-    overlap: definition.overlap,
+    ...definitionJson(definition),
     params: params ?? null,
     next_fire_at: schedule.next_fire_at,
     last_fire_at: schedule.last_fire_at,

@@ -22,6 +22,7 @@ import type { RunsTable } from '#projections/runs/table.ts';
 import { usersProjection } from '#projections/users/apply.ts';
 import type { UsersTable } from '#projections/users/table.ts';
 import { principalOf } from '#services/shared/principals.ts';
+import { definitionJson } from '../routes/schedule-definition.ts';
 
 /** A stream, and how far it had come. */
 export interface Then {
@@ -263,19 +264,7 @@ export async function groupsOfNow(
 export const schedulesThen = ofScripts(scheduleAggregate, (state) => {
   if (state.status !== 'present') return undefined;
   const definition = JSON.parse(state.definition) as ScheduleDefinition;
-  const item = {
-    kind: definition.kind,
-    cron: definition.cron,
-    timezone: definition.timezone,
-    interval_seconds: definition.intervalSeconds,
-    start_at: definition.startAt,
-    end_at: definition.endAt,
-    enabled: definition.enabled,
-    catch_up: definition.catchUp,
-    max_lateness_seconds: definition.maxLatenessSeconds,
-    overlap: definition.overlap,
-    version: state.version,
-  };
+  const item = { ...definitionJson(definition), version: state.version };
   return { item, beside: { shown: {}, paramsSha256: definition.paramsSha256 } };
 });
 

@@ -3,7 +3,7 @@ import { known, parseScheduleId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import { readParams } from '#services/shared/params.ts';
 import { isProblem, problem } from '../../http/problem.ts';
-import { definitionOf } from '../../routes/schedule-definition.ts';
+import { definitionJson, definitionOf } from '../../routes/schedule-definition.ts';
 import { ownedSchedules } from '../../stores/configuration.ts';
 import type { Given, Kind } from '../kind.ts';
 import { paramsProblem } from '../params.ts';
@@ -84,16 +84,7 @@ function itemOf(
   return {
     id,
     script_id: scriptId,
-    kind: definition.kind,
-    cron: definition.cron,
-    timezone: definition.timezone,
-    interval_seconds: definition.intervalSeconds,
-    start_at: definition.startAt,
-    end_at: definition.endAt,
-    enabled: definition.enabled,
-    catch_up: definition.catchUp,
-    max_lateness_seconds: definition.maxLatenessSeconds,
-    overlap: definition.overlap,
+    ...definitionJson(definition),
     params,
   };
 }
