@@ -1,8 +1,9 @@
-/** Checks the parameters of runs against the schemas of their scripts, one at a time, in a thread that is
- *  ended where one takes too long: a schema may ask for more work than there is time, or be made to. */
+/** Checks the parameters of runs against the schemas of their scripts, one at a time, in a process that is
+ *  ended where one takes too long: a schema may ask for more work than there is time, or for more memory. */
 import { createHash } from 'node:crypto';
+import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
 import { objection, type Fault, type Objection } from '../faults.ts';
 
 /** Both are JSON. Without a value, it is about the schema itself. */
@@ -14,19 +15,22 @@ export interface Question {
 const maxSchemaBytes = 64 * 1024;
 const maxWaiting = 100;
 const maxMemoryMb = 64;
-/** A thread that is not needed for so long gives its memory back. */
+/** A process that is not needed for so long gives its memory back. */
 const maxIdleMs = 60_000;
 /** A schema that took too long is not tried again for so long: it would hold up all others. */
 const distrustMs = 10_000;
 const maxDistrusted = 1000;
 const usualPatienceMs = 2_000;
+const startPatienceMs = 30_000;
 
 const busy = objection('unavailable', 'Too many parameters are being checked: try again.');
+
+const program = fileURLToPath(new URL('examiner.ts', import.meta.url));
 
 export class ParameterSchemas {
   readonly #patienceMs: number;
   readonly #distrusted = new Map<string, number>();
-  #thread: Worker | undefined;
+  #examiner: ChildProcess | undefined;
   #idle: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
@@ -56,7 +60,7 @@ export class ParameterSchemas {
     return await this.#ask({ schema: JSON.stringify(schema), value: JSON.stringify(value) }, field);
   }
 
-  /** Ends the thread; safe twice. */
+  /** Ends the process; safe twice. */
   async close(): Promise<void> {
     await this.#last;
     await this.#end();
@@ -78,37 +82,40 @@ export class ParameterSchemas {
   async #answer(question: Question): Promise<readonly Fault[]> {
     const name = createHash('sha256').update(question.schema).digest('base64url');
     if ((this.#distrusted.get(name) ?? 0) > performance.now()) return tooMuch;
-    const thread = (this.#thread ??= await this.#start());
+    const examiner = (this.#examiner ??= await this.#start());
     clearTimeout(this.#idle);
-    const tooLate = AbortSignal.timeout(this.#patienceMs);
-    try {
-      const answered = once(thread, 'message', { signal: tooLate });
-      thread.postMessage(question);
-      const [faults] = (await answered) as [readonly Fault[]];
+    const answered = messageOf(examiner, this.#patienceMs);
+    examiner.send(question, () => undefined);
+    const faults = (await answered) as readonly Fault[] | undefined;
+    if (faults !== undefined) {
       this.#idle = setTimeout(() => void this.#end(), maxIdleMs).unref();
       return faults;
-    } catch (error) {
-      // Ended before anything is asked again: what it is still at would be taken for the next answer.
-      await this.#end();
-      if (!tooLate.aborted && !isOutOfMemory(error)) throw error;
-      this.#distrust(name);
-      return tooMuch;
     }
+    // Ended before anything is asked again: what it is still at would be taken for the next answer.
+    await this.#end();
+    this.#distrust(name);
+    return tooMuch;
   }
 
-  async #start(): Promise<Worker> {
-    const thread = new Worker(new URL('thread.ts', import.meta.url), {
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: maxMemoryMb },
+  async #start(): Promise<ChildProcess> {
+    const { NODE_COMPILE_CACHE } = process.env;
+    const examiner = fork(program, {
+      // A thread's bound on its memory may end the whole process.
+      execArgv: [`--max-old-space-size=${maxMemoryMb}`],
+      env: { ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
+      stdio: 'ignore',
     });
-    thread.unref();
-    // Whoever waits for an answer is told; where nobody does, the next one gets another thread.
-    thread.on('error', () => undefined);
-    thread.once('exit', () => {
-      if (this.#thread === thread) this.#thread = undefined;
+    examiner.on('error', () => undefined);
+    examiner.once('exit', () => {
+      if (this.#examiner === examiner) this.#examiner = undefined;
     });
-    await once(thread, 'message');
-    return thread;
+    if ((await messageOf(examiner, startPatienceMs)) === undefined) {
+      examiner.kill('SIGKILL');
+      throw new Error('the process that examines schemas did not start');
+    }
+    examiner.unref();
+    examiner.channel?.unref();
+    return examiner;
   }
 
   #distrust(name: string): void {
@@ -119,19 +126,33 @@ export class ParameterSchemas {
 
   async #end(): Promise<void> {
     clearTimeout(this.#idle);
-    const thread = this.#thread;
-    this.#thread = undefined;
-    await thread?.terminate();
+    const examiner = this.#examiner;
+    this.#examiner = undefined;
+    if (examiner === undefined || examiner.exitCode !== null || examiner.signalCode !== null)
+      return;
+    const ended = once(examiner, 'exit');
+    examiner.kill('SIGKILL');
+    await ended;
+  }
+}
+
+/** Its next message; `undefined` where it ends, or `patienceMs` pass, before there is one. */
+async function messageOf(examiner: ChildProcess, patienceMs: number): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const nothing = (): void => resolve(undefined);
+  const tooLate = setTimeout(nothing, patienceMs);
+  examiner.once('message', resolve).once('exit', nothing).once('error', nothing);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(tooLate);
+    examiner.off('message', resolve).off('exit', nothing).off('error', nothing);
   }
 }
 
 const tooMuch: readonly Fault[] = [
   { pointer: '', detail: 'cannot be checked: the schema asks for too much work' },
 ];
-
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-}
 
 function refusal(field: string, faults: readonly Fault[]): Objection {
   const errors = faults.map((one) => ({ ...one, pointer: `/${field}${one.pointer}` }));

@@ -1,15 +1,15 @@
-/** The thread of `ParameterSchemas`. */
-import { parentPort } from 'node:worker_threads';
+/** The process of `ParameterSchemas`: it lives as long as somebody asks. */
 import { Examination } from './examination.ts';
 import type { Question } from './parameter-schemas.ts';
 
 const examination = new Examination();
 
-parentPort?.on('message', ({ schema, value }: Question) => {
-  parentPort?.postMessage(
+process.on('message', ({ schema, value }: Question) => {
+  process.send?.(
     value === undefined ? examination.ofSchema(schema) : examination.ofValue(schema, value),
   );
 });
+process.once('disconnect', () => process.exit(0));
 // The first schema takes the longest: the standard's own is compiled for it.
 examination.ofSchema('{}');
-parentPort?.postMessage('ready');
+process.send?.('ready');
