@@ -69,6 +69,7 @@ describe('given a command line that is none, then it says how to ask', () => {
     ['runs --limit 0', /--limit is "0": expected a whole number/],
     ['run', /Expected SCRIPT/],
     ['schedule preview', /Expected one of SCHEDULE, --cron and --every/],
+    ['schedule preview 0 9 * * *', /is no id of a schedule.*--cron "0 9 \* \* \*"/],
     ['projections rebuild', /Expected the NAME of a read model/],
     ['completion tcsh', /Expected bash, zsh or fish/],
     ['login ftp://example.com', /is no address of a server/],

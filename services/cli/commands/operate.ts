@@ -48,6 +48,10 @@ export const schedulePreview: Command = {
     if (id === undefined ? given === undefined : isNamed) {
       throw usageProblem('Expected one of SCHEDULE, --cron and --every.');
     }
+    const named = args.join(' ');
+    if (named.includes(' ')) {
+      throw usageProblem(`"${named}" is no id of a schedule. Of an expression: --cron "${named}".`);
+    }
     const timing =
       id === undefined
         ? given
