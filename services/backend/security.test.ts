@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { FrameLog } from './testing/frame-log.ts';
 import { apiToken, groups, run, script, someone, webhook } from './testing/people.ts';
-import { tablesWith } from './testing/stored-text.ts';
+import { tablesWith } from '#infra/testing/stored-text.ts';
 import { administrator, startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import { TestClient } from './testing/test-client.ts';
 import { bcryptPasswords } from '#services/shared/passwords.ts';

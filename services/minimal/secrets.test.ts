@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { readTar } from '#infra/backup/tar.ts';
 import { withClient } from '#infra/testing/client.ts';
+import { tablesWith } from '#infra/testing/stored-text.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, Product, until } from './testing/product.ts';
 
@@ -104,7 +105,7 @@ describe('given a script with secrets', { timeout: 120_000 }, () => {
     ]);
     const texts = await Promise.all(answers.map((answer) => answer.text()));
     for (const form of forms) expect(texts.join('\n')).not.toContain(form);
-    expect(await tablesWith(forms)).toEqual([]);
+    expect(await inDatabase((client) => tablesWith(client, forms))).toEqual([]);
     expect(await filesWith(forms)).toEqual([]);
   });
 
@@ -175,29 +176,6 @@ async function partsOf(bytes: Buffer): Promise<readonly string[]> {
     else parts.push((part[0] === 0x1f && part[1] === 0x8b ? gunzipSync(part) : part).toString());
   }
   return parts;
-}
-
-/** The tables that hold one of the texts anywhere in a row. */
-async function tablesWith(texts: readonly string[]): Promise<readonly string[]> {
-  return await inDatabase(async (client) => {
-    const { rows } = await client.query<{ name: string }>(
-      `SELECT quote_ident(relname) AS name FROM pg_class
-       WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
-         AND has_table_privilege(oid, 'SELECT')`,
-    );
-    expect(rows.length).toBeGreaterThan(10);
-    const found: string[] = [];
-    for (const { name } of rows) {
-      const hits = await client.query(
-        `SELECT FROM ${name} t, unnest($1::text[]) AS form
-         WHERE position(form IN t::text) > 0
-           OR position(encode(form::bytea, 'hex') IN t::text) > 0 LIMIT 1`,
-        [texts],
-      );
-      if (hits.rowCount !== 0) found.push(name);
-    }
-    return found;
-  });
 }
 
 /** The files of the data folder, those of Postgres among them, that hold one of the texts. */

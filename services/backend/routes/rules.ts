@@ -155,8 +155,12 @@ async function carryOut(
 }
 
 function ruleJson({ rule_id: id, settings, created_at, updated_at }: RulesTable) {
+  return { id, ...ruleSettingsJson(settings), created_at, updated_at };
+}
+
+/** As clients see them. */
+export function ruleSettingsJson(settings: RuleSettings) {
   return {
-    id,
     name: settings.name,
     enabled: settings.enabled,
     on: settings.on,
@@ -164,8 +168,6 @@ function ruleJson({ rule_id: id, settings, created_at, updated_at }: RulesTable)
     script_ids: settings.scriptIds,
     group_ids: settings.groupIds,
     channel_ids: settings.channelIds,
-    created_at,
-    updated_at,
   };
 }
 

@@ -2,6 +2,7 @@
  *  with the step that was not finished, and each step can be done twice. */
 import { rm, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   known,
   parseBackupId,
@@ -118,7 +119,7 @@ export class Updater {
       if (status !== 'running') throw new Error('The backup failed; its page says why.');
       if (clock.now().getTime() > deadlineMs)
         throw new Error('The backup did not come to its end.');
-      await pause(200, signal);
+      await pause(200, undefined, { signal });
     }
   }
 
@@ -190,9 +191,4 @@ export class Updater {
     };
     return await commands.execute(command, context);
   }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, ms));
-  signal.throwIfAborted();
 }

@@ -7,6 +7,7 @@ import {
   parseScriptId,
 } from '#domain/kernel/ids.ts';
 import type { RuleSettings } from '#domain/rule/rule.ts';
+import { ruleSettingsJson } from '../../routes/rules.ts';
 import type { Given, Kind, Wanted } from '../kind.ts';
 
 type Rule = Given<'rules'>;
@@ -61,14 +62,5 @@ function settingsOf(
 }
 
 function itemOf(id: string, settings: RuleSettings) {
-  return {
-    id,
-    name: settings.name,
-    enabled: settings.enabled,
-    on: settings.on,
-    failed_times: settings.failedTimes,
-    script_ids: settings.scriptIds,
-    group_ids: settings.groupIds,
-    channel_ids: settings.channelIds,
-  };
+  return { id, ...ruleSettingsJson(settings) };
 }

@@ -12,6 +12,7 @@ import {
   defaultSettings,
   type ScriptSettings,
 } from '#domain/script/settings.ts';
+import { settingColumns } from '#projections/scripts/apply.ts';
 import type { ScriptsTable } from '#projections/scripts/table.ts';
 import { isProblem, type Problem } from '../../http/problem.ts';
 import { badField, parametersSchemaProblem } from '../../routes/new-script.ts';
@@ -200,23 +201,14 @@ function fieldsOf(given: Script, before: Fields): Fields {
 
 function itemOf(id: string, fields: Fields, files: readonly FileVersion[]) {
   const { name, description, groupId, enabled, settings } = fields;
+  const { resolution: _, ...shown } = settingColumns(settings);
   return {
     id,
     name,
     description,
     group_id: groupId,
     enabled,
-    max_concurrent_runs: settings.maxConcurrentRuns,
-    storage_quota_bytes: settings.storageQuotaBytes,
-    entrypoint: settings.entrypoint,
-    limits: settings.limits,
-    tags: settings.tags,
-    retry: settings.retry,
-    keep_alive: settings.keepAlive,
-    environment: settings.environment,
-    python: settings.python,
-    start_mode: settings.startMode,
-    parameters_schema: settings.parametersSchema,
+    ...shown,
     files: Object.fromEntries(
       files.map(({ path, sha256, sizeBytes }) => [path, { sha256, size_bytes: sizeBytes }]),
     ),
