@@ -16,7 +16,6 @@ import { passwordCost } from '#services/shared/passwords.ts';
 import type { Loop } from '#services/shared/loop.ts';
 import { localAddress } from '#services/shared/local-address.ts';
 import { openPlatform } from '#services/shared/platform.ts';
-import { openTracing, tracingSettings } from '#services/shared/tracing/tracing.ts';
 import { createBackend } from './app.ts';
 import { trustedProxies } from './http/client.ts';
 import { seed } from './seed.ts';
@@ -51,7 +50,6 @@ await runProcess('backend', async (signal, logger) => {
     'updateKey',
     'updateKeyOther',
     'allowPrivateTargets',
-    ...tracingSettings,
   ]);
   const { edition, tokenKey } = config;
   const platform = await openPlatform({ ...config, name: 'backend', connections, logger, signal });
@@ -61,13 +59,11 @@ await runProcess('backend', async (signal, logger) => {
   if (unreadable > 0) {
     logger.error({ scripts: unreadable }, 'secrets are of another SECRET_MASTER_KEY');
   }
-  const tracing = await openTracing('backend', config, logger);
   const provider = updateProvider(config, platform.clock);
   const releases = releasesOf(config);
   const updater: { loop?: Loop } = {};
   const backend = createBackend({
     ...rest,
-    tracing,
     readModels: reads,
     database: database.pool,
     vault,
@@ -107,7 +103,6 @@ await runProcess('backend', async (signal, logger) => {
     stop: async () => {
       await updater.loop?.stop();
       await backend.close();
-      await tracing?.close();
       await platform.close();
     },
   };

@@ -5,11 +5,10 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json, text } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Collector } from './testing/collector.ts';
 import { Product, productPassword, until } from './testing/product.ts';
 
 const program = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
@@ -29,71 +28,6 @@ afterAll(async () => {
   await product.remove();
   await rm(home, { recursive: true });
 });
-
-interface CollectedSpan {
-  readonly service: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly name: string;
-  readonly attributes: readonly { readonly key: string; readonly value: object }[];
-}
-
-interface ExportRequest {
-  readonly resourceSpans: readonly {
-    readonly resource: {
-      readonly attributes: readonly {
-        readonly key: string;
-        readonly value: { stringValue: string };
-      }[];
-    };
-    readonly scopeSpans: readonly { readonly spans: readonly CollectedSpan[] }[];
-  }[];
-}
-
-/** As much of a collector as takes traces by OTLP over HTTP. */
-class Collector {
-  readonly spans: CollectedSpan[] = [];
-  readonly #server: Server;
-
-  private constructor() {
-    this.#server = createServer((request, response) => {
-      json(request).then(
-        (body) => {
-          this.#take(body as ExportRequest);
-          response.end('{}');
-        },
-        () => response.destroy(),
-      );
-    });
-  }
-
-  static async start(): Promise<Collector> {
-    const collected = new Collector();
-    collected.#server.listen(0, '127.0.0.1');
-    await once(collected.#server, 'listening');
-    return collected;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  #take({ resourceSpans }: ExportRequest): void {
-    for (const { resource, scopeSpans } of resourceSpans) {
-      const named = resource.attributes.find(({ key }) => key === 'service.name');
-      const service = named?.value.stringValue ?? '';
-      for (const { spans } of scopeSpans) {
-        this.spans.push(...spans.map((span) => ({ ...span, service })));
-      }
-    }
-  }
-
-  stop(): void {
-    this.#server.close();
-    this.#server.closeAllConnections();
-  }
-}
 
 /** A line of the session. */
 async function orchestrator(args: readonly string[], { from = home, input = '' } = {}) {

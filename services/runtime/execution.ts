@@ -9,13 +9,13 @@ import type { Command } from '#domain/aggregates.ts';
 import type { Commands, CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
-import type { AbandonRun } from '#domain/run/commands.ts';
+import type { AbandonRun, FinishRun } from '#domain/run/commands.ts';
 import type { Logger } from '#services/shared/logger.ts';
+import type { Tracing } from '#services/shared/tracing/tracing.ts';
 import type { RunLog } from './logs/run-log.ts';
 import { endingNote, endingOf, totalsOf } from './outcome.ts';
 import type { RunMetrics } from './metrics.ts';
 import { runTrace, type RunTrace } from './run-trace.ts';
-import type { Tracing } from '#services/shared/tracing/tracing.ts';
 import type { RunSampling } from './samples/sample-recorder.ts';
 import type { PreparedRun, RunExit, RunObserver, Sandbox, RunSpec } from './sandbox/sandbox.ts';
 import { SandboxError } from './sandbox/sandbox.ts';
@@ -62,7 +62,7 @@ export class Execution {
     this.run = run;
     this.#leaseEndsAtMs = leaseEndsAtMs;
     this.#parts = parts;
-    this.#trace = runTrace(run, parts.runtimeId, parts.tracing);
+    this.#trace = runTrace(run, parts.tracing);
   }
 
   /** Whether the process has been let go. */
@@ -231,12 +231,12 @@ export class Execution {
       ...ending,
       totals,
     });
-    this.#ended(ending.outcome, ending.exitCode, durationMs);
+    this.#ended(ending.outcome, durationMs);
   }
 
-  #ended(outcome: Parameters<RunTrace['ended']>[0], exitCode: number | null, durationMs: number) {
+  #ended(outcome: FinishRun['outcome'] | AbandonRun['failure'], durationMs: number) {
     const { metrics, onLogEnd } = this.#parts;
-    this.#trace.ended(outcome, exitCode);
+    this.#trace.ended();
     metrics.ended(outcome, this.run.triggerType, durationMs / 1000);
     onLogEnd(this.run);
   }
@@ -245,7 +245,7 @@ export class Execution {
     await log.system(detail);
     const totals = totalsOf(await log.close());
     await this.#record('abandon', { type: 'AbandonRun', runId: this.run.runId, failure, totals });
-    this.#ended(failure, null, 0);
+    this.#ended(failure, 0);
   }
 
   async #record(step: string, command: Command): Promise<void> {

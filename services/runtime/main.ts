@@ -38,7 +38,6 @@ import { RunSecrets } from './secrets/run-secrets.ts';
 import { startLocalSandbox, type LocalSandbox } from './sandbox/local-sandbox.ts';
 import { removePurgedScripts } from './purged-scripts.ts';
 import { ForwardedLogs } from './logs/forwarded-logs.ts';
-import { openTracing, tracingSettings } from '#services/shared/tracing/tracing.ts';
 import { findPython, type Python } from './sandbox/python.ts';
 import type { SandboxLayers } from './sandbox/sandbox.ts';
 import { Snapshots } from './snapshots.ts';
@@ -75,7 +74,6 @@ const readSettings = () =>
     'sandboxLenient',
     'keepers',
     'logRuns',
-    ...tracingSettings,
   ]);
 type Config = ReturnType<typeof readSettings>;
 
@@ -105,13 +103,11 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
   });
   const preparing = await openPreparation(config, python, platform, sandbox, logger);
   const sampling = startSampling(platform, logger);
-  const tracing = await openTracing('runtime', config, logger);
   const metrics = runtimeMetrics(config.runtimeSlots, () => worker.running);
   const forwarding = startForwarding(config, platform, logger);
   const execution: ExecutionParts = {
     ...executionParts(config, platform, sandbox, preparing, sampling.recorder, logger),
     metrics,
-    tracing,
     onLogEnd: (run) => forwarding?.add(run),
   };
   const worker: Worker = new Worker({
@@ -137,7 +133,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
       await sandbox.stop();
       await preparing.sdk.close();
       await removeRuntime(platform.database.pool, config.runtimeId);
-      await Promise.all([forwarding?.settle(), tracing?.close()]);
+      await forwarding?.settle();
       await Promise.all(servers.map((server) => server.close()));
       await platform.close();
     },
@@ -199,14 +195,15 @@ function executionParts(
   preparing: PreparationParts,
   sampling: SampleRecorder,
   logger: Logger,
-): Omit<ExecutionParts, 'metrics' | 'tracing' | 'onLogEnd'> {
-  const { bus, clock, commands, database, ids } = platform;
+): Omit<ExecutionParts, 'metrics' | 'onLogEnd'> {
+  const { bus, clock, commands, database, ids, tracing } = platform;
   // Chunks of several runs that are due together are stored by one statement.
   const store = joinAppends(new PostgresRunLogs(database.pool));
   return {
     runtimeId: config.runtimeId,
     commands,
     ids,
+    tracing,
     sandbox,
     prepare: (run, log, signal) => prepareRun(preparing, run, log, signal),
     openLog: ({ runId, limits }, signal) =>

@@ -29,6 +29,9 @@ export const platformSettings = [
   'natsUrl',
   'natsCredentials',
   'natsPrefix',
+  'otlpEndpoint',
+  'otlpHeaders',
+  'otelResource',
 ] as const satisfies readonly SettingName[];
 
 /** The present master key, and the other one while they change places. */

@@ -8,10 +8,12 @@ import { NatsBus } from '#infra/bus/nats.ts';
 import { NatsFeed } from '#infra/bus/nats-feed.ts';
 import { NatsLink } from '#infra/bus/nats-link.ts';
 import { PostgresBus } from '#infra/bus/postgres.ts';
+import type { StreamId } from '#domain/kernel/event.ts';
 import { announcements } from '#infra/postgres/announcements.ts';
 import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
 import { refuseOutdatedRows } from '#infra/postgres/projection-versions.ts';
 import { openDatabase, queryBuilder, type Database } from '#infra/postgres/database.ts';
+import { readStream } from '#infra/postgres/event-store.ts';
 import { refuseForeignEvents } from '#infra/postgres/store-health.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
@@ -23,6 +25,8 @@ import { awaitDatabase } from '#infra/postgres/await-database.ts';
 import { isDatabaseAway } from './database-away.ts';
 import type { platformSettings, Settings } from './config.ts';
 import type { Logger } from './logger.ts';
+import { RunSpans } from './tracing/run-spans.ts';
+import { openTracing, type Tracing } from './tracing/tracing.ts';
 
 export interface Platform {
   readonly database: Database;
@@ -33,12 +37,14 @@ export interface Platform {
   readonly commands: Commands;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Where a collector is named. */
+  readonly tracing: Tracing | undefined;
   /** Disconnects; safe twice. */
   close(): Promise<void>;
 }
 
 export interface PlatformOptions extends Pick<Settings, (typeof platformSettings)[number]> {
-  /** Names the process in the database's list of connections. */
+  /** Names the process in the database's list of connections, and in traces. */
   readonly name: string;
   /** Connections at most, not counting the bus's own. */
   readonly connections: number;
@@ -68,13 +74,19 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     throw error;
   });
   const { bus, feed, close: closeBus } = await openBus(options, pool);
+  const tracing = await openTracing(options.name, options, logger);
+  const read = (streamId: StreamId) => readStream(pool, streamId, 1);
+  const runSpans = tracing && new RunSpans({ tracing, read, logger });
   const commands = new CommandPipeline({
     pool,
     clock: systemClock,
     ids: systemIds,
     projections: inlineProjections,
     worldOf,
-    announce: (events) => bus.publish(...announcements(events)),
+    announce: (events) => {
+      bus.publish(...announcements(events));
+      runSpans?.recorded(events);
+    },
   });
   return {
     database,
@@ -84,7 +96,10 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     commands,
     clock: systemClock,
     ids: systemIds,
+    tracing,
     close: async () => {
+      await runSpans?.settle();
+      await tracing?.close();
       await closeBus();
       await database.close();
     },

@@ -30,14 +30,11 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-/** What `openTracing` takes. */
-export const tracingSettings = ['otlpEndpoint', 'otlpHeaders', 'otelResource'] as const;
-
 /** @param service such as `backend`
  *  @returns undefined where no collector is named; then nothing is loaded */
 export async function openTracing(
   service: string,
-  config: Pick<Settings, (typeof tracingSettings)[number]>,
+  config: Pick<Settings, 'otlpEndpoint' | 'otlpHeaders' | 'otelResource'>,
   logger: Pick<Logger, 'warn'>,
 ): Promise<Tracing | undefined> {
   const { otlpEndpoint, otlpHeaders, otelResource } = config;

@@ -1,0 +1,134 @@
+/** Runs that no runtime ended are traced as the others are: by whichever process recorded their end. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePorts } from '#infra/testing/free-ports.ts';
+import { complete, jobs, popped } from '#services/redis/testing/jobs.ts';
+import { RawClient } from '#services/redis/testing/raw-client.ts';
+import { Collector, type CollectedSpan } from './testing/collector.ts';
+import { Product, until } from './testing/product.ts';
+
+let collector: Collector;
+let product: Product;
+let client: RawClient;
+beforeAll(async () => {
+  const [port = 0] = await freePorts(1);
+  collector = await Collector.start();
+  product = await Product.start({
+    variables: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      ORCH_REDIS_PORT: String(port),
+      ORCH_RUNTIME_SLOTS: '0',
+    },
+  });
+  client = await RawClient.open(port);
+  const password = join(product.dataDir, 'secrets', 'ORCH_REDIS_PASSWORD');
+  await client.call('AUTH', (await readFile(password, 'utf8')).trim());
+});
+afterAll(async () => {
+  client.socket.destroy();
+  await product.stop();
+  collector.stop();
+  await product.remove();
+});
+
+const attribute = ({ attributes }: CollectedSpan, key: string) =>
+  attributes.find((one) => one.key === key)?.value.stringValue;
+
+/** The name of the span above another, once it has come. */
+const parentOf = ({ parentSpanId }: CollectedSpan) =>
+  until('the span above was sent', async () =>
+    collector.spans.find(({ spanId }) => spanId === parentSpanId),
+  ).then(({ name }) => name);
+
+/** The span of a run, and the names of those below it. */
+async function traced(runId: string) {
+  const run = await until('the run was traced', async () =>
+    collector.spans.find(
+      (span) => attribute(span, 'cicd.pipeline.run.id') === runId && span.name.startsWith('RUN '),
+    ),
+  );
+  const ofTrace = collector.spans.filter(({ traceId }) => traceId === run.traceId);
+  const below = ofTrace.filter(({ parentSpanId }) => parentSpanId === run.spanId);
+  return {
+    told: {
+      service: run.service,
+      result: attribute(run, 'cicd.pipeline.result'),
+      error: attribute(run, 'error.type'),
+      steps: below.map(({ name }) => name),
+    },
+    run,
+  };
+}
+
+describe('given a platform whose runs are executed by clients of the queue', () => {
+  test('when the client reports the end, then the adapter tells of it, from the request on', async () => {
+    const id = await product.script('By a client', { 'main.py': '' });
+    const { run_id: runId } = await product.run(id);
+    const job = await popped(client);
+    expect(job.run_id).toBe(runId);
+    await complete(client, runId, { status: 'failed', exit_code: 3 });
+
+    const { told, run } = await traced(runId);
+    expect(told).toEqual({
+      service: 'orchestrator-redis',
+      result: 'failure',
+      error: 'exit_code',
+      steps: ['queue', 'execute'],
+    });
+    expect(await parentOf(run)).toBe('POST /api/v1/runs/scripts/{id}/run');
+    expect(run.name).toBe('RUN By a client');
+    expect(attribute(run, 'cicd.worker.id')).toMatch(/^queue/);
+  });
+
+  test('when a job was given by a client, then its run begins the trace', async () => {
+    const id = await product.script('Given by a client', { 'main.py': '' });
+    await client.call('LPUSH', jobs, JSON.stringify({ script_id: id }));
+    const { run_id: runId } = await popped(client);
+    await complete(client, runId);
+
+    const { told, run } = await traced(runId);
+    expect(told).toMatchObject({ service: 'orchestrator-redis', result: 'success' });
+    expect(run.parentSpanId).toBeUndefined();
+  });
+
+  test('when the client goes away, then the scheduler tells of the loss', async () => {
+    const id = await product.script('Lost', { 'main.py': '' });
+    const { run_id: runId } = await product.run(id);
+    await popped(client);
+    await client.call('EXPIRE', `runs:${runId}:lease`, '1');
+
+    expect((await traced(runId)).told).toEqual({
+      service: 'orchestrator-scheduler',
+      result: 'error',
+      error: 'runtime_lost',
+      steps: ['queue', 'execute'],
+    });
+  });
+
+  test('when nobody takes the run in time, then the scheduler tells that it only waited', async () => {
+    const id = await product.script('Late', { 'main.py': '' });
+    await product.call('PATCH', `/scripts/${id}`, { limits: { queue_seconds: 1 } });
+    const { run_id: runId } = await product.run(id);
+
+    expect((await traced(runId)).told).toEqual({
+      service: 'orchestrator-scheduler',
+      result: 'error',
+      error: 'expired',
+      steps: ['queue'],
+    });
+  });
+
+  test('when somebody stops a run that waits, then the backend tells of it', async () => {
+    const id = await product.script('Stopped', { 'main.py': '' });
+    const { run_id: runId } = await product.run(id);
+    await product.call('POST', `/runs/${runId}/stop`);
+
+    expect((await traced(runId)).told).toEqual({
+      service: 'orchestrator-backend',
+      result: 'cancellation',
+      error: 'stopped',
+      steps: ['queue'],
+    });
+  });
+});
