@@ -138,6 +138,12 @@ export function embeddedAddresses(
   return record === undefined ? undefined : addresses(record);
 }
 
+/** Where the files of the cluster of `directory` are: there, or where its account can reach them. */
+export function clusterFolder(directory: string): string {
+  const home = cluster.readRecord(directory)?.home ?? '.';
+  return home === '.' ? directory : home;
+}
+
 function addresses(record: cluster.ClusterRecord): { adminUrl: string; serviceUrl: string } {
   return {
     adminUrl: socketUrl(record, cluster.ADMIN_USER, cluster.DATABASE),

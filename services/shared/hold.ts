@@ -3,22 +3,36 @@ import { spawnSync } from 'node:child_process';
 import { ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
+const nameOf = (folder: string): string => join(folder, 'supervisor.lock');
+
 /** Takes the folder for this process until its end, however it ends.
  *  @throws Error naming who has it */
 export function holdFolder(folder: string): void {
-  const file = join(folder, 'supervisor.lock');
+  const file = nameOf(folder);
   const descriptor = openSync(file, 'a+', 0o600);
   // flock(2) belongs to the open file, which this process shares with the short-lived program; the
   // kernel frees it when the last one that has it open is gone.
   const { status, error } = spawnSync('flock', ['--nonblock', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', descriptor],
   });
-  if (error !== undefined)
-    throw new Error('flock is missing; install util-linux', { cause: error });
+  if (error !== undefined) throw noFlock(error);
   if (status !== 0) {
     const holder = readFileSync(file, 'utf8').trim() || 'another process';
     throw new Error(`${folder} is in use by ${holder}; stop that one, or set ORCH_DATA_DIR`);
   }
   ftruncateSync(descriptor);
   writeSync(descriptor, `process ${process.pid}, started ${new Date().toISOString()}\n`);
+}
+
+/** Waits until nobody has the folder: whose parent was killed takes a moment to end.
+ *  @throws Error naming who has it still after `patienceMs` */
+export function untilFree(folder: string, patienceMs: number): void {
+  const file = nameOf(folder);
+  const { status, error } = spawnSync('flock', ['--wait', String(patienceMs / 1000), file, 'true']);
+  if (error !== undefined) throw noFlock(error);
+  if (status !== 0) throw new Error(`${folder} is in use by ${readFileSync(file, 'utf8').trim()}`);
+}
+
+function noFlock(cause: Error): Error {
+  return new Error('flock is missing; install util-linux', { cause });
 }

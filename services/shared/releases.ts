@@ -43,6 +43,8 @@ export interface Switch {
   readonly to: Installed;
   /** The other release was started: who finds this after a death goes back. */
   readonly isTried: boolean;
+  /** The other release was well: who finds this goes on with it. */
+  readonly isWell?: boolean;
 }
 
 /** How a switch ended; it is to be recorded. */

@@ -106,7 +106,7 @@ describe('given a switch that is wanted', () => {
       expect(outcome?.reason).toMatch(reason);
       expect([releases.read('active'), releases.read('switch')]).toEqual([undefined, undefined]);
       expect(rows()).toBe('of before');
-      expect(existsSync(join(releases.folder, 'postgres-before'))).toBe(false);
+      expect(existsSync(join(folder, 'postgres-before'))).toBe(false);
     },
   );
 
@@ -120,8 +120,8 @@ describe('given a switch that is wanted', () => {
   test('when everything died while the other one was tried, then the one before comes, as it was', async () => {
     const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'well')];
     want(from, to, { isTried: true });
-    mkdirSync(join(releases.folder, 'postgres-before'));
-    writeFileSync(join(releases.folder, 'postgres-before', 'rows'), 'kept');
+    mkdirSync(join(folder, 'postgres-before'));
+    writeFileSync(join(folder, 'postgres-before', 'rows'), 'kept');
     await watch(from, '0.1.13');
     expect(releases.read('outcome')).toMatchObject({ kind: 'rolled_back' });
     expect(rows()).toBe('kept');
@@ -130,8 +130,8 @@ describe('given a switch that is wanted', () => {
   test('when the copy of the database was cut by a death, then it is made anew', async () => {
     const from = install('0.1.13', 'well');
     want(from, install('0.1.14', 'ends', ['0001_a.sql', '0002_b.sql']));
-    mkdirSync(join(releases.folder, 'postgres-before.part'));
-    writeFileSync(join(releases.folder, 'postgres-before.part', 'rows'), 'half');
+    mkdirSync(join(folder, 'postgres-before.part'));
+    writeFileSync(join(folder, 'postgres-before.part', 'rows'), 'half');
     await watch(from, '0.1.14 0.1.13');
     expect(rows()).toBe('of before');
   });

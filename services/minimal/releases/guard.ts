@@ -1,8 +1,6 @@
 /** Watches over a switch from one release to another: starts the other one, and when it is not well, the one before
  *  again. It is the release of before, so that nothing of the new one decides about itself. */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   bringsMigrations,
@@ -10,6 +8,7 @@ import {
   type Releases,
   type Switch,
 } from '#services/shared/releases.ts';
+import { bringDatabaseBack, forgetDatabase, keepDatabase, untilStill } from './kept-database.ts';
 import { entryOf, guardedVariable, nodeOf } from './started-as.ts';
 
 export interface GuardOptions {
@@ -59,27 +58,42 @@ async function carryOut(
   options: GuardOptions,
   signal: AbortSignal,
 ): Promise<Started> {
-  const { releases, say, dataDir } = options;
-  const { from, to, updateId } = wanted;
+  const { releases, say, dataDir, stopPatienceMs = usual.stopPatienceMs } = options;
+  const { from, to } = wanted;
+  // Of a guard that was killed something may be ending still.
+  await untilStill(dataDir, stopPatienceMs);
+  if (wanted.isWell === true) {
+    stayWith(wanted, options);
+    return start(to, options, signal);
+  }
   if (wanted.isTried)
     return goBack(wanted, 'The machine or its supervisor ended meanwhile.', options, signal);
-  keepDatabase(wanted, dataDir);
+  forgetDatabase(dataDir);
+  if (bringsMigrations(to, from)) keepDatabase(dataDir);
   releases.write('switch', { ...wanted, isTried: true });
   say(`Starting version ${to.version}`);
   const started = start(to, options, signal);
   const problem = await problemOf(started, options, signal);
   if (problem !== undefined) {
     await end(started, options);
+    await untilStill(dataDir, stopPatienceMs);
     // Asked to end in the midst of it: whoever starts next goes back.
     if (signal.aborted) return started;
     return goBack(wanted, problem, options, signal);
   }
-  releases.write('active', { ...to, previous: from });
-  releases.write('outcome', { updateId, kind: 'succeeded', reason: '' });
-  releases.remove('switch');
-  rmSync(keptDatabase(dataDir), { recursive: true, force: true });
+  // From here on it is the other one, whoever dies.
+  releases.write('switch', { ...wanted, isTried: true, isWell: true });
+  stayWith(wanted, options);
   say(`Version ${to.version} is at work`);
   return started;
+}
+
+/** Done twice it ends the same. */
+function stayWith({ from, to, updateId }: Switch, { releases, dataDir }: GuardOptions): void {
+  releases.write('active', { ...to, previous: from });
+  releases.write('outcome', { updateId, kind: 'succeeded', reason: '' });
+  forgetDatabase(dataDir);
+  releases.remove('switch');
 }
 
 function goBack(
@@ -155,27 +169,4 @@ async function end(
   await exited;
   over.abort();
   await killing;
-}
-
-const keptDatabase = (dataDir: string) => join(dataDir, 'releases', 'postgres-before');
-
-/** Copies the database, which stands still, where the other release changes its schema: migrations go forward only. */
-function keepDatabase({ from, to }: Switch, dataDir: string): void {
-  const kept = keptDatabase(dataDir);
-  const part = `${kept}.part`;
-  rmSync(part, { recursive: true, force: true });
-  rmSync(kept, { recursive: true, force: true });
-  const database = join(dataDir, 'postgres');
-  if (!existsSync(database) || !bringsMigrations(to, from)) return;
-  execFileSync('cp', ['-a', '--reflink=auto', database, part]);
-  renameSync(part, kept);
-}
-
-/** Done twice it ends the same: the copy is taken by one rename. */
-function bringDatabaseBack(dataDir: string): void {
-  const kept = keptDatabase(dataDir);
-  if (!existsSync(kept)) return;
-  const database = join(dataDir, 'postgres');
-  rmSync(database, { recursive: true, force: true });
-  renameSync(kept, database);
 }

@@ -1,0 +1,154 @@
+/** The restart of an update, killed before each change that it makes: the old version with the old database is at
+ *  work then, or the new one with the new database. The steps are named in docs/updates.md. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Releases, type Installed } from '#services/shared/releases.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const guardProgram = fileURLToPath(new URL('../testing/guard-child.ts', import.meta.url));
+const hold = new URL('../../shared/hold.ts', import.meta.url).href;
+const updateId = '019aa3f4-01aa-7c11-8d22-5e6f70819203';
+
+let folder: string;
+let releases: Releases;
+let from: Installed;
+let to: Installed;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'orch-guard-'));
+  releases = new Releases(folder);
+  mkdirSync(join(folder, 'postgres'));
+  writeFileSync(join(folder, 'postgres', 'rows'), 'old');
+  from = install('0.1.13', ['0001_a.sql'], `begin('0.1.13'); stay();`);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** A program in the place of a release. It holds the data folder as the real one does, and ends with its guard. */
+function install(version: string, migrations: readonly string[], does: string): Installed {
+  const at = releases.folderOf(version);
+  mkdirSync(join(at, 'services/minimal'), { recursive: true });
+  mkdirSync(join(at, 'migrations'));
+  writeFileSync(join(at, 'package.json'), '{"type":"module"}');
+  for (const name of migrations) writeFileSync(join(at, 'migrations', name), '');
+  const file = (name: string) => JSON.stringify(join(folder, name));
+  writeFileSync(
+    join(at, 'services/minimal/main.ts'),
+    `import { writeFileSync } from 'node:fs';
+    import { holdFolder } from ${JSON.stringify(hold)};
+    process.on('disconnect', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
+    holdFolder(${JSON.stringify(folder)});
+    const begin = (version) => writeFileSync(${file('at-work')}, version);
+    const migrate = () => writeFileSync(${file('postgres/rows')}, 'new');
+    const stay = () => { process.send('ready'); setInterval(() => undefined, 1000); };
+    ${does}`,
+  );
+  return { version, folder: at };
+}
+
+/** A guard in a process of its own. @param variables of `infra/testing/mortal-files.ts` */
+function startGuard(variables: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, [guardProgram, folder, JSON.stringify(from)], {
+    env: { ...process.env, ...variables },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return { child, ended: once(child, 'exit') as Promise<[number | null, string | null]> };
+}
+
+const textOf = (name: string) =>
+  existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '';
+
+/** Goes on with what was left until it is known how it ended, and ends everything in order. */
+async function goOn(variables: Readonly<Record<string, string>> = {}): Promise<void> {
+  const { child, ended } = startGuard(variables);
+  const isOver = () =>
+    releases.read('outcome') !== undefined &&
+    releases.read('switch') === undefined &&
+    textOf('at-work') === wanted().version;
+  while (!isOver() && child.exitCode === null) await pause(5);
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+}
+
+/** What is to be at work, by what the files say. */
+const wanted = (): Installed => releases.read('active') ?? from;
+
+/** Which version, database and word for the history there are, and whether anything is left over. */
+const found = () => ({
+  active: wanted().version,
+  atWork: textOf('at-work'),
+  rows: textOf('postgres/rows'),
+  outcome: releases.read('outcome')?.kind,
+  isCopyLeft: existsSync(join(folder, 'postgres-before')),
+});
+
+const isOld = {
+  active: '0.1.13',
+  atWork: '0.1.13',
+  rows: 'old',
+  outcome: 'rolled_back',
+  isCopyLeft: false,
+};
+const isNew = {
+  active: '0.1.14',
+  atWork: '0.1.14',
+  rows: 'new',
+  outcome: 'succeeded',
+  isCopyLeft: false,
+};
+
+const ways = [
+  {
+    way: 'a release that is well',
+    does: `begin('0.1.14'); migrate(); stay();`,
+    steps: {
+      'running cp': isNew,
+      'replacing postgres-before': isNew,
+      'replacing switch.json': isNew,
+      'replacing switch.json again': isOld,
+      'replacing active.json': isNew,
+      'replacing outcome.json': isNew,
+      'removing postgres-before': isNew,
+      'removing switch.json': isNew,
+    },
+  },
+  {
+    way: 'a release that is not well',
+    does: `begin('0.1.14'); migrate(); process.exit(3);`,
+    steps: {
+      'running cp': isOld,
+      'replacing postgres-before': isOld,
+      'replacing switch.json': isOld,
+      'removing postgres': isOld,
+      'replacing postgres': isOld,
+      'replacing outcome.json': isOld,
+      'removing switch.json': isOld,
+    },
+  },
+] as const;
+
+describe.each(ways)('given $way', ({ does, steps }) => {
+  beforeEach(() => {
+    to = install('0.1.14', ['0001_a.sql', '0002_b.sql'], does);
+    releases.write('switch', { updateId, kind: 'update', from, to, isTried: false });
+  });
+
+  test('when nobody is killed, then these are all of the steps', async () => {
+    const noted = join(folder, 'steps');
+    await goOn({ STEPS_NOTED_IN: noted });
+    expect(readFileSync(noted, 'utf8').trim().split('\n')).toEqual(Object.keys(steps));
+  });
+
+  test.each(Object.entries(steps))(
+    'when everything is killed before %s, then one of the two versions is whole',
+    async (step, expected) => {
+      const { ended } = startGuard({ KILLED_BEFORE: step });
+      expect(await ended).toEqual([null, 'SIGKILL']);
+      await goOn();
+      expect(found()).toEqual(expected);
+    },
+  );
+});

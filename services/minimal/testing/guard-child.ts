@@ -1,0 +1,21 @@
+/** Watches over a switch, as a process of its own that may be killed at a step (`infra/testing/mortal-files.ts`). Its
+ *  arguments: the data folder, and what it goes on with when no switch is wanted, as JSON. */
+import '#infra/testing/mortal-files.ts';
+import { Releases, type Installed } from '#services/shared/releases.ts';
+import { guard } from '../releases/guard.ts';
+
+const [dataDir = '', own = ''] = process.argv.slice(2);
+const asked = new AbortController();
+process.on('SIGTERM', () => asked.abort());
+const { KILLED_BEFORE: _, STEPS_NOTED_IN: _noted, ...environment } = process.env;
+await guard(
+  {
+    releases: new Releases(dataDir),
+    dataDir,
+    own: JSON.parse(own) as Installed,
+    environment,
+    say: (line) => void process.stdout.write(`${line}\n`),
+    settleMs: 60,
+  },
+  asked.signal,
+);
