@@ -10,7 +10,7 @@ import { freePorts } from '#infra/testing/free-ports.ts';
 import WebSocket from 'ws';
 import { copyProductData } from './product-data.ts';
 
-const entry = fileURLToPath(new URL('../main.ts', import.meta.url));
+const ownFolder = fileURLToPath(new URL('../../..', import.meta.url));
 export const productPassword = 'correct horse battery';
 const startDeadlineMs = 60_000;
 
@@ -37,7 +37,10 @@ export interface ProductOptions {
   readonly dataDir?: string;
   /** Default: true. */
   readonly signIn?: boolean;
-  readonly variables?: Readonly<Record<string, string>>;
+  /** Undefined: not set, whatever the default is. */
+  readonly variables?: Readonly<Record<string, string | undefined>>;
+  /** Of the release. Default: this one's. */
+  readonly folder?: string;
 }
 
 interface ProductPorts {
@@ -69,6 +72,7 @@ export class Product {
     const dataDir = options.dataDir ?? (await newDataDir());
     const [http = 0, metrics = 0, mcp = 0, runtimeHealth, schedulerHealth, redisHealth, redis] =
       await freePorts(7);
+    const entry = join(options.folder ?? ownFolder, 'services/minimal/main.ts');
     const process = spawn(globalThis.process.execPath, [entry], {
       env: {
         ...globalThis.process.env,

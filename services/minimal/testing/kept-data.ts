@@ -1,0 +1,155 @@
+/** The data folder of an earlier release, kept as one small file that depends on no version of PostgreSQL: the rows of
+ *  every table, the migrations that had made them, and the other files. */
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { startEmbeddedPostgres } from '#infra/embedded/postgres.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import { migrateWithin, readMigrations } from '#infra/postgres/migrate.ts';
+import { withClient } from '#infra/testing/client.ts';
+
+const migrationsFolder = fileURLToPath(new URL('../../../migrations', import.meta.url));
+
+/** What there is in it, for whoever looks for it later. */
+export interface KnownHistory {
+  readonly password: string;
+  /** The account beside the administrator. */
+  readonly email: string;
+  readonly scriptId: string;
+  /** What the script's runs give as their output, which takes its secret. */
+  readonly output: unknown;
+  /** Path and query of a webhook that starts the script. */
+  readonly webhookPath: string;
+  readonly runIds: readonly string[];
+}
+
+export interface KeptData {
+  /** The release that wrote it. */
+  readonly version: string;
+  /** In their order. */
+  readonly migrations: readonly { readonly name: string; readonly sha256: string }[];
+  /** By the table's name: a line of JSON for each row. */
+  readonly tables: Readonly<Record<string, readonly string[]>>;
+  /** By the path in the data folder, in base64. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly history: KnownHistory;
+}
+
+/** What an installation cannot do without, beside its database. */
+const keptFolders = ['secrets', 'objects'];
+
+/** Reads the data folder of a release that has been stopped. */
+export async function keepData(
+  dataDir: string,
+  release: Pick<KeptData, 'version' | 'history'>,
+): Promise<KeptData> {
+  const server = await startEmbeddedPostgres({ directory: join(dataDir, 'postgres') });
+  try {
+    const { migrations, tables } = await withClient(server.adminUrl, async (db) => ({
+      migrations: await migrationsOf(db),
+      tables: await rowsOfAll(db),
+    }));
+    return { ...release, migrations, tables, files: await filesIn(dataDir) };
+  } finally {
+    await server.stop();
+  }
+}
+
+export async function writeKept(file: string, kept: KeptData): Promise<void> {
+  await writeFile(file, await promisify(gzip)(JSON.stringify(kept), { level: 9 }));
+}
+
+export async function readKept(file: string): Promise<KeptData> {
+  return JSON.parse((await promisify(gunzip)(await readFile(file))).toString()) as KeptData;
+}
+
+/** Makes the data folder anew, as the release left it.
+ *  @throws Error where a migration that it had is another by now */
+export async function openKept(kept: KeptData, dataDir: string): Promise<void> {
+  for (const [path, content] of Object.entries(kept.files)) {
+    await mkdir(dirname(join(dataDir, path)), { recursive: true });
+    await writeFile(join(dataDir, path), Buffer.from(content, 'base64'), { mode: 0o600 });
+  }
+  const server = await startEmbeddedPostgres({ directory: join(dataDir, 'postgres') });
+  try {
+    await withClient(server.adminUrl, async (db) => {
+      const own = readMigrations(migrationsFolder).slice(0, kept.migrations.length);
+      await migrateWithin(db, own);
+      for (const [index, { name, sha256 }] of kept.migrations.entries()) {
+        if (own[index]?.sha256 !== sha256) throw new Error(`the migration ${name} was changed`);
+      }
+      for (const [table, lines] of Object.entries(kept.tables)) await fill(db, table, lines);
+      await goOnBehind(db);
+    });
+  } finally {
+    await server.stop();
+  }
+}
+
+/** The rows of every table, in an order of their own. When the migrations were carried out is no part of it. */
+export async function rowsOfAll(db: Queryable): Promise<KeptData['tables']> {
+  const { rows: names } = await db.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
+       AND relkind = 'r' AND relname <> 'schema_migrations' ORDER BY relname`,
+    [],
+  );
+  const tables: Record<string, readonly string[]> = {};
+  for (const { name } of names) {
+    const { rows } = await db.query<{ line: string }>(
+      `SELECT row_to_json(r)::text AS line FROM ${name} r ORDER BY 1`,
+      [],
+    );
+    tables[name] = rows.map(({ line }) => line);
+  }
+  return tables;
+}
+
+/** The names and hashes of the migrations that a database has seen. */
+export async function migrationsOf(db: Queryable): Promise<KeptData['migrations']> {
+  const { rows } = await db.query<KeptData['migrations'][number]>(
+    'SELECT name, sha256 FROM schema_migrations ORDER BY number',
+    [],
+  );
+  return rows;
+}
+
+async function filesIn(dataDir: string): Promise<KeptData['files']> {
+  const files: Record<string, string> = {};
+  for (const folder of keptFolders) {
+    const entries = await readdir(join(dataDir, folder), { recursive: true, withFileTypes: true });
+    for (const entry of entries.filter((one) => one.isFile())) {
+      const path = join(entry.parentPath, entry.name);
+      files[path.slice(dataDir.length + 1)] = await readFile(path, 'base64');
+    }
+  }
+  return files;
+}
+
+async function fill(db: Queryable, table: string, lines: readonly string[]): Promise<void> {
+  // What the migrations themselves put there is among them.
+  const { rows } = await db.query<{ found: boolean }>(`SELECT FROM ${table} LIMIT 1`, []);
+  if (rows.length > 0) await db.query(`TRUNCATE ${table}`, []);
+  if (lines.length === 0) return;
+  await db.query(
+    `INSERT INTO ${table} OVERRIDING SYSTEM VALUE
+     SELECT * FROM json_populate_recordset(NULL::${table}, $1::json)`,
+    [`[${lines.join(',')}]`],
+  );
+}
+
+/** What is recorded next comes behind what is there: by its place, and by its transaction. */
+async function goOnBehind(db: Queryable): Promise<void> {
+  await db.query(
+    `SELECT setval('events_global_position_seq', (SELECT max(global_position) FROM events))`,
+    [],
+  );
+  await db.query(
+    `DO $$ DECLARE last xid8 := (SELECT max(transaction_id) FROM events);
+     BEGIN
+       WHILE pg_current_xact_id() <= last LOOP COMMIT; END LOOP;
+     END $$`,
+    [],
+  );
+}
