@@ -236,12 +236,3 @@ test.each([
     expect(exitCodeOf(run)).toBe(expected);
   },
 );
-
-test.each(['bash', 'zsh', 'fish'])('completions for %s name every option', async (shell) => {
-  const { out } = await told(`completion ${shell}`);
-  for (const word of ['sync', 'push', 'dry-run', 'follow']) expect(out).toContain(word);
-  if (shell !== 'bash') return;
-  const asked = `${out}\nCOMP_WORDS=(orchestrator sync push --dr) COMP_CWORD=3; _orchestrator; echo "$COMPREPLY"`;
-  const child = spawn('bash', ['-c', asked]);
-  expect((await text(child.stdout)).trim()).toBe('--dry-run');
-});

@@ -1,5 +1,5 @@
 /** Completions for shells, made from the same table as the help. */
-import type { Command } from '../command.ts';
+import type { Command, Option } from '../command.ts';
 import { exitCodes, usageProblem } from '../problem.ts';
 import { globalOptions } from '../options.ts';
 
@@ -29,46 +29,60 @@ export function completionCommand(commands: () => readonly Command[]): Command {
 const scripts: Readonly<Record<(typeof shells)[number], (commands: readonly Command[]) => string>> =
   {
     bash: (commands) => `_orchestrator() {
-  local word=\${COMP_WORDS[COMP_CWORD]} first=\${COMP_WORDS[1]} second=\${COMP_WORDS[2]}
-  local words
+  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]}
+  local first=\${COMP_WORDS[1]} second=\${COMP_WORDS[2]} words
   if [ "$COMP_CWORD" -eq 1 ]; then words='${firstWords(commands).join(' ')}'
-  else case "$first $second" in
+  else case "$first $second $before" in
 ${cases(commands)}
   esac; fi
   COMPREPLY=($(compgen -W "$words" -- "$word"))
   [ \${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "$word"))
 }
 complete -o filenames -F _orchestrator orchestrator`,
+    // The file of a function is read when it is called first, and that call is to be answered too.
     zsh: (commands) => `#compdef orchestrator
 _orchestrator() {
   local -a candidates
   if (( CURRENT == 2 )); then candidates=(${firstWords(commands).join(' ')})
-  else case "$words[2] $words[3]" in
+  else case "$words[2] $words[3] $words[CURRENT-1]" in
 ${cases(commands).replaceAll(/words='([^']*)'/g, 'candidates=($1)')}
   esac; fi
-  compadd -a candidates
-  _files
+  compadd -a candidates || _files
 }
-compdef _orchestrator orchestrator`,
-    fish: (commands) => `complete -c orchestrator -f
-${firstWords(commands)
-  .map(
-    (word) =>
-      `complete -c orchestrator -n __fish_use_subcommand -a ${word} -d '${summaryOf(commands, word)}'`,
-  )
-  .join('\n')}
-${commands.flatMap(fishLines).join('\n')}`,
+if [[ $funcstack[1] == _orchestrator ]]; then _orchestrator "$@"
+else compdef _orchestrator orchestrator; fi`,
+    fish: (commands) =>
+      [
+        ...firstWords(commands).map(
+          (word) =>
+            `complete -c orchestrator -n __fish_use_subcommand -f -a ${word} -d '${summaryOf(commands, word)}'`,
+        ),
+        ...Object.entries(globalOptions).map(([name, option]) => fishOption('', name, option)),
+        ...commands.flatMap(fishLines),
+      ].join('\n'),
   };
 
 function firstWords(commands: readonly Command[]): readonly string[] {
   return [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))];
 }
 
-/** Of commands of two words the second; of each its options. */
+/** What follows on the command's words and the word before: the values of an option, the options of the
+ *  command, or the second word of one that has two. The first that matches counts. */
 function cases(commands: readonly Command[]): string {
-  const lines = commands.map(
+  const values = commands.flatMap(({ name, options }) =>
+    optionsOf(options).flatMap(([option, { choices = [], short }]) =>
+      choices.length === 0
+        ? []
+        : [`--${option}`, ...(short === undefined ? [] : [`-${short}`])].map(
+            (word) => `    ${pattern(name)}${word}) words='${choices.join(' ')}' ;;`,
+          ),
+    ),
+  );
+  const own = commands.map(
     ({ name, options }) =>
-      `    ${name.includes(' ') ? `"${name}"` : `${name}\\ *`}) words='${optionWords(options).join(' ')}' ;;`,
+      `    ${pattern(name)}*) words='${optionsOf(options)
+        .map(([option]) => `--${option}`)
+        .join(' ')}' ;;`,
   );
   const groups = firstWords(commands).flatMap((first) => {
     const seconds = commands.flatMap(({ name }) =>
@@ -76,26 +90,42 @@ function cases(commands: readonly Command[]): string {
     );
     return seconds.length === 0 ? [] : [`    ${first}\\ *) words='${seconds.join(' ')}' ;;`];
   });
-  return [...lines, ...groups].join('\n');
+  return [...values, ...own, ...groups].join('\n');
 }
 
-function optionWords(options: Command['options'] = {}): readonly string[] {
-  return Object.keys({ ...options, ...globalOptions }).map((name) => `--${name}`);
+/** Of a line with the command, up to the word before. */
+function pattern(name: string): string {
+  return name.includes(' ') ? `${name.replace(' ', '\\ ')}\\ ` : `${name}\\ *\\ `;
 }
 
-function fishLines({ name, options, summary }: Command): readonly string[] {
+function optionsOf(options: Command['options'] = {}): readonly (readonly [string, Option])[] {
+  return Object.entries({ ...options, ...globalOptions });
+}
+
+function fishLines({ name, options = {}, summary }: Command): readonly string[] {
   const [first, second] = name.split(' ');
-  const given = `complete -c orchestrator -n '__fish_seen_subcommand_from ${first}`;
-  const own = second === undefined ? [] : [`${given}' -a ${second} -d '${quoted(summary)}'`];
-  const where =
-    second === undefined ? `${given}'` : `${given}; and __fish_seen_subcommand_from ${second}'`;
+  const seen = `__fish_seen_subcommand_from ${first}`;
+  const where = second === undefined ? seen : `${seen}; and __fish_seen_subcommand_from ${second}`;
+  const own = `complete -c orchestrator -n '${seen}; and test (count (commandline -opc)) -eq 2' -f -a ${second} -d '${quoted(summary)}'`;
   return [
-    ...own,
-    ...Object.entries(options ?? {}).map(
-      ([option, { help, value }]) =>
-        `${where} -l ${option}${value === undefined ? '' : ' -r'} -d '${quoted(help)}'`,
-    ),
+    ...(second === undefined ? [] : [own]),
+    ...Object.entries(options).map(([option, one]) => fishOption(where, option, one)),
   ];
+}
+
+/** @param where left empty, everywhere */
+function fishOption(where: string, name: string, { short, value, choices, help }: Option): string {
+  return [
+    'complete -c orchestrator',
+    where && `-n '${where}'`,
+    `-l ${name}`,
+    short === undefined ? '' : `-s ${short}`,
+    value === undefined ? '' : '-r',
+    choices === undefined ? '' : `-f -a '${choices.join(' ')}'`,
+    `-d '${quoted(help)}'`,
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
 }
 
 function summaryOf(commands: readonly Command[], first: string): string {

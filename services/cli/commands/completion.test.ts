@@ -1,0 +1,105 @@
+/** Completions as they are used: each shell has read them and somebody presses the tab key. */
+import { execFileSync, spawn } from 'node:child_process';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { stripVTControlCharacters } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findProgram } from '#infra/testing/find-program.ts';
+import { describeWith } from '../../../scripts/testing/optional-service.ts';
+
+const program = fileURLToPath(new URL('../main.ts', import.meta.url));
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'orch-completion-'));
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const made = execFileSync(process.execPath, [program, 'completion', shell]);
+    await writeFile(join(folder, shell), made);
+  }
+  // Where zsh looks, by the name that it looks for.
+  await copyFile(join(folder, 'zsh'), join(folder, '_orchestrator'));
+  await writeFile(join(folder, 'etl.tar'), '');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const shellOf = (shell: string) => ({
+  service: shell,
+  found: findProgram(shell, []),
+  reason: `no ${shell} on this machine (Debian: apt-get install ${shell})`,
+});
+
+/** What is typed, and the words that the program is started with when that is entered. */
+const typed: readonly (readonly [line: string, words: string])[] = [
+  ['syn\t', '<sync>'],
+  ['sync pus\t --dr\t', '<sync><push><--dry-run>'],
+  ['run Report --fol\t', '<run><Report><--follow>'],
+  ['runs --status fai\t', '<runs><--status><failed>'],
+  ['runs -o js\t', '<runs><-o><json>'],
+  ['backup list --prof\t', '<backup><list><--profile>'],
+  ['backup download ID et\t', '<backup><download><ID><etl.tar>'],
+];
+
+/** What a shell at a terminal makes of lines that are typed. */
+async function type(command: string, prepare: string): Promise<readonly string[]> {
+  const shell = spawn('script', ['-qec', command, '/dev/null'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], TERM: 'dumb', HOME: folder },
+  });
+  const lines = [prepare, ...typed.map(([line]) => `orchestrator ${line}`), 'exit', ''];
+  shell.stdin.write(lines.join('\n'));
+  const shown = stripVTControlCharacters(await text(shell.stdout));
+  return shown.match(/^<.+>(?=\r)/gm) ?? [];
+}
+
+const expected = typed.map(([, words]) => words);
+
+describeWith(shellOf('bash'), 'bash', () => {
+  test('completes commands, options, their values and files', async () => {
+    const prepare = `source ./bash; orchestrator() { printf '<%s>' "$@"; echo; }`;
+    expect(await type('bash --norc --noprofile -i', prepare)).toEqual(expected);
+  });
+});
+
+describeWith(shellOf('zsh'), 'zsh', () => {
+  const shown = `orchestrator() { printf '<%s>' "$@"; echo; }`;
+
+  test('completes commands, options, their values and files, by a file in its path', async () => {
+    const prepare = `fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D; ${shown}`;
+    expect(await type('zsh -f -i', prepare)).toEqual(expected);
+  });
+
+  test('does so by what it has read itself', async () => {
+    const prepare = `autoload -Uz compinit; compinit -u -D; source ./zsh; ${shown}`;
+    expect(await type('zsh -f -i', prepare)).toEqual(expected);
+  });
+});
+
+describeWith(shellOf('fish'), 'fish', () => {
+  test.each(typed)('completes %j', (line, words) => {
+    const [asked = ''] = line.split(/\t$/);
+    const given = asked.replaceAll(/(\w+)\t/g, (_, start: string) =>
+      start === 'pus' ? 'push' : '',
+    );
+    const out = execFileSync(
+      'fish',
+      ['-N', '-c', 'source ./fish; complete -C "orchestrator $argv[1]"', given],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+        env: { PATH: process.env['PATH'], HOME: folder },
+      },
+    );
+    const candidates = out.split('\n').map((one) => one.split('\t')[0]);
+    expect(candidates).toContain(/.*<(.+)>/.exec(words)?.[1]);
+  });
+
+  test('says what each is for', () => {
+    const asked = ['-N', '-c', 'source ./fish; complete -C "orchestrator sync p"'];
+    const env = { PATH: process.env['PATH'], HOME: folder };
+    expect(execFileSync('fish', asked, { cwd: folder, encoding: 'utf8', env })).toBe(
+      'pull\tbring the files of a script into a folder\npush\tbring the changes of a folder into its script\n',
+    );
+  });
+});
