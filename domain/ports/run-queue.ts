@@ -41,6 +41,7 @@ export interface RenewedLease {
 /** A run that was started and whose runtime no longer renews its lease. */
 export interface LostRun {
   readonly runId: RunId;
+  readonly scriptName: string;
   /** Version of the run's stream at its start. */
   readonly fence: number;
   /** What is stored of its log. */

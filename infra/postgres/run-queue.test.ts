@@ -250,7 +250,9 @@ describe('what is lost', () => {
         VALUES ($1, 1, 2, 30, '[]'), ($1, 3, 7, 12, '[]')`,
       [lost],
     );
-    expect(await queue.lost(10)).toEqual([{ runId: lost, fence: 2, logLines: 7, logBytes: 42 }]);
+    expect(await queue.lost(10)).toEqual([
+      { runId: lost, scriptName: expect.any(String), fence: 2, logLines: 7, logBytes: 42 },
+    ]);
   });
 
   test('is told in parts, and is over once the run has ended', async () => {

@@ -45,12 +45,12 @@ const statements = {
     RETURNING run_id, stop_requested`,
   release: `UPDATE run_queue SET owner = NULL, lease_until = NULL
     WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND fence IS NULL`,
-  lost: `SELECT q.run_id, q.fence, coalesce(log.lines, 0) AS log_lines,
+  lost: `SELECT q.run_id, r.script_name, q.fence, coalesce(log.lines, 0) AS log_lines,
       coalesce(log.bytes, 0) AS log_bytes
-    FROM run_queue q LEFT JOIN LATERAL (
+    FROM run_queue q JOIN runs r ON r.run_id = q.run_id LEFT JOIN LATERAL (
       SELECT max(last_seq) AS lines, sum(bytes) AS bytes FROM run_log_chunks c
       WHERE c.run_id = q.run_id) log ON true
-    WHERE fence IS NOT NULL AND (lease_until IS NULL OR lease_until < now())
+    WHERE q.fence IS NOT NULL AND (q.lease_until IS NULL OR q.lease_until < now())
     ORDER BY q.run_id LIMIT $1`,
   releasable: `SELECT q.run_id, q.script_id FROM (
       SELECT w.run_id, w.script_id, w.available_at,
@@ -96,6 +96,7 @@ interface ClaimRow {
 
 interface LostRow {
   readonly run_id: string;
+  readonly script_name: string;
   readonly fence: number;
   readonly log_lines: number;
   readonly log_bytes: number;
@@ -165,6 +166,7 @@ export class PostgresRunQueue implements RunQueue {
     const { rows } = await this.#db.query<LostRow>(statements.lost, [limit]);
     return rows.map((row) => ({
       runId: known(parseRunId, row.run_id),
+      scriptName: row.script_name,
       fence: row.fence,
       logLines: row.log_lines,
       logBytes: row.log_bytes,

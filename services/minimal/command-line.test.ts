@@ -176,6 +176,7 @@ test('a trace leads from the request to the end of its run, and figures and logs
   );
   for (const name of ['queue', 'prepare', 'execute']) {
     expect(of(name).parentSpanId).toBe(run.spanId);
+    expect(BigInt(of(name).endTimeUnixNano)).toBeLessThanOrEqual(BigInt(run.endTimeUnixNano));
   }
 
   const page = await (await fetch(product.metricsUrl)).text();

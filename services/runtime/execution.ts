@@ -111,7 +111,8 @@ export class Execution {
 
   /** What lines of the process's log name the run by. */
   get #named() {
-    return { runId: this.run.runId, trace_id: this.run.correlationId };
+    const { runId, correlationId, scriptName } = this.run;
+    return { runId, trace_id: correlationId, script_name: scriptName };
   }
 
   get #leaseMs(): number {
@@ -193,6 +194,7 @@ export class Execution {
     // Asked for while the start was being recorded.
     if (this.#request !== undefined) this.end(this.#request);
     const exit = await prepared.finished;
+    this.#trace.exited();
     const durationMs = Math.round(performance.now() - startedAt);
     // Whoever holds the run now reports its end.
     if (this.#lost.signal.aborted) return;

@@ -206,7 +206,7 @@ function executionParts(
     tracing,
     sandbox,
     prepare: (run, log, signal) => prepareRun(preparing, run, log, signal),
-    openLog: ({ runId, limits }, signal) =>
+    openLog: ({ runId, scriptName, limits }, signal) =>
       createRunLog(
         new LogWriter({
           runId,
@@ -215,7 +215,8 @@ function executionParts(
           publish: ({ firstSeq, lastSeq, itemsJson: items }) =>
             bus.publish({ topic: 'log', runId, firstSeq, lastSeq, items }),
           clock,
-          onRetry: (error, attempt) => logger.warn({ error, attempt, runId }, 'a log has to wait'),
+          onRetry: (error, attempt) =>
+            logger.warn({ error, attempt, runId, script_name: scriptName }, 'a log has to wait'),
           signal,
         }),
       ),

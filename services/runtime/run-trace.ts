@@ -10,12 +10,16 @@ export interface RunTrace {
   prepared(): void;
   /** The process was let go. */
   started(): void;
+  /** The process has ended. */
+  exited(): void;
+  /** Its end is recorded. */
   ended(): void;
 }
 
 const untraced: RunTrace = {
   prepared: () => undefined,
   started: () => undefined,
+  exited: () => undefined,
   ended: () => undefined,
 };
 
@@ -25,13 +29,15 @@ export function runTrace(run: ClaimedRun, tracing: Tracing | undefined): RunTrac
   const claimedMs = Date.now();
   let preparedMs: number | undefined;
   let startedMs: number | undefined;
+  let exitedMs: number | undefined;
   const step = (name: RunStep, startMs: number, endMs: number) =>
     recordStep(tracing, run, name, startMs, endMs);
   return {
     prepared: () => (preparedMs ??= Date.now()),
     started: () => (startedMs ??= Date.now()),
+    exited: () => (exitedMs ??= Date.now()),
     ended: () => {
-      const endMs = Date.now();
+      const endMs = exitedMs ?? Date.now();
       step('queue', Math.min(run.queuedAt.getTime(), claimedMs), claimedMs);
       step('prepare', claimedMs, startedMs ?? preparedMs ?? endMs);
       if (startedMs !== undefined) step('execute', startedMs, endMs);

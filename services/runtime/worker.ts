@@ -99,7 +99,10 @@ export class Worker {
     const done = execution
       .complete()
       .catch(async (error: unknown) => {
-        logger.error({ error, runId: run.runId }, 'a run could not be completed');
+        logger.error(
+          { error, runId: run.runId, script_name: run.scriptName },
+          'a run could not be completed',
+        );
         if (!execution.started) await this.#giveBack(run);
       })
       .finally(() => {
@@ -113,7 +116,10 @@ export class Worker {
     const { queue, runtimeId, logger } = this.#parts;
     await queue.release(runtimeId, [run.runId]).catch((error: unknown) => {
       // Its lease ends by itself.
-      logger.warn({ error, runId: run.runId }, 'a run could not be given back');
+      logger.warn(
+        { error, runId: run.runId, script_name: run.scriptName },
+        'a run could not be given back',
+      );
     });
   }
 }

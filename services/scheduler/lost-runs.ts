@@ -18,8 +18,8 @@ export interface LostRunsParts {
 /** One round. @returns whether there may be more */
 export async function endLostRuns(parts: LostRunsParts): Promise<boolean> {
   const lost = await parts.queue.lost(batchSize);
-  for (const { runId, fence, logLines, logBytes } of lost) {
-    parts.logger.warn({ runId }, 'a run was lost with its runtime');
+  for (const { runId, scriptName, fence, logLines, logBytes } of lost) {
+    parts.logger.warn({ runId, script_name: scriptName }, 'a run was lost with its runtime');
     const commandId = known(parseCommandId, parts.ids.derived(runId, `lost ${fence}`));
     await parts.commands.execute(
       {

@@ -28,7 +28,7 @@ export class ForwardedLogs {
   add(run: ClaimedRun): void {
     if (this.#waiting.length >= maxWaiting) {
       this.#parts.logger.warn(
-        { runId: run.runId },
+        { runId: run.runId, script_name: run.scriptName },
         'the log of a run is not forwarded: too many wait',
       );
       return;
@@ -44,9 +44,12 @@ export class ForwardedLogs {
 
   async #work(): Promise<void> {
     for (let run = this.#waiting.shift(); run !== undefined; run = this.#waiting.shift()) {
-      const { runId } = run;
+      const { runId, scriptName } = run;
       await this.#forward(run).catch((error: unknown) => {
-        this.#parts.logger.warn({ error, runId }, 'the log of a run is not forwarded whole');
+        this.#parts.logger.warn(
+          { error, runId, script_name: scriptName },
+          'the log of a run is not forwarded whole',
+        );
       });
     }
   }
