@@ -28,7 +28,10 @@ from sandbox.leaving import BecomeScript
 from sandbox.spared import Spared
 
 _LIFE_LINE = 3
+# More are made when runs come together, and stay for a while.
 _SPARES = 1
+# Its memory grows a little with each.
+_RUNS_EACH = 100
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _OWN = ("sandbox", "keeper")
 
@@ -39,7 +42,16 @@ def keep() -> None:
     spared = Spared()
     for name in config["modules"]:
         _preload(name)
-    kind = Kind(config["socket"], config["runs"], _LIFE_LINE, _SPARES, True, _become_script)
+    kind = Kind(
+        path=config["socket"],
+        runs=config["runs"],
+        life_line=_LIFE_LINE,
+        spares=_SPARES,
+        most_spares=_SPARES,
+        runs_outlive=True,
+        runs_each=_RUNS_EACH,
+        execute=_become_script,
+    )
     try:
         launch(kind, config["flags"])
     except BecomeScript as script:

@@ -17,12 +17,23 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from sandbox.launching import Kind, launch
 
 _SPARES = 2
+# For bursts of runs: more would compete with them for the processors.
+_MOST_SPARES = min(8, 2 * (os.cpu_count() or 1))
 
 
 def main() -> None:
     """Entry point."""
     path, runs = sys.argv[1], os.path.abspath(sys.argv[2])
-    kind = Kind(path, runs, 0, _SPARES, False, os.execve)
+    kind = Kind(
+        path=path,
+        runs=runs,
+        life_line=0,
+        spares=_SPARES,
+        most_spares=_MOST_SPARES,
+        runs_outlive=False,
+        runs_each=1,
+        execute=os.execve,
+    )
     launch(kind, sys.argv[3:])
 
 

@@ -55,11 +55,14 @@ class Groups(NamedTuple):
 
 
 class Group:
-    """The group of one run."""
+    """The group of one run after the other."""
 
     def __init__(self, version: int, folders: Dict[str, str]) -> None:
         self._version = version
         self._folders = folders
+        self._limits: Optional[Tuple[Optional[int], Optional[int]]] = None
+        # The kernel's counts before this run.
+        self._killed, self._refused = 0, 0
 
     @property
     def paths(self) -> Tuple[str, ...]:
@@ -78,7 +81,12 @@ class Group:
             _write(path, name, "0")
 
     def limit(self, memory_bytes: Optional[int], processes: Optional[int]) -> None:
-        """@raises OSError"""
+        """Before a run. @raises OSError"""
+        if self._limits is not None:
+            self._killed, self._refused = self._count_killed(), self._count_refused()
+        if self._limits == (memory_bytes, processes):
+            return
+        self._limits = memory_bytes, processes
         if memory_bytes is not None:
             self._limit_memory(memory_bytes + _SPARE_BYTES)
         if processes is not None:
@@ -95,12 +103,18 @@ class Group:
             _write(folder, swap, "0" if self._version == 2 else str(limit_bytes))
 
     def out_of_memory(self) -> bool:
-        """Whether the kernel has ended a process of the group for its memory."""
-        name = "memory.events" if self._version == 2 else "memory.oom_control"
-        return _counter(self._folders["memory"], name, "oom_kill") > 0
+        """Whether the kernel has ended a process of the run for its memory."""
+        return self._count_killed() > self._killed
 
     def refused_processes(self) -> int:
-        """How often the kernel refused a new process or thread."""
+        """How often the kernel refused the run a new process or thread."""
+        return self._count_refused() - self._refused
+
+    def _count_killed(self) -> int:
+        name = "memory.events" if self._version == 2 else "memory.oom_control"
+        return _counter(self._folders["memory"], name, "oom_kill")
+
+    def _count_refused(self) -> int:
         return _counter(self._folders["pids"], "pids.events", "max")
 
     def kill(self) -> None:

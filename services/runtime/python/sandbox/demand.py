@@ -29,16 +29,20 @@ class Demand:
         """Whether spares that are missing are to be made now, though nobody waits for one."""
         return now >= self._made_at
 
-    def wait_ms(self, now: float) -> "float | None":
+    def is_quiet(self, now: float) -> bool:
+        """Whether no run has come for a while: what is too much may go."""
+        return now - self._taken_at >= _QUIET_SECONDS
+
+    def wait_ms(self, now: float, spares: int) -> "float | None":
         """Until missing spares are due, or it is to be asked whether the demand has fallen; None where
         neither will be."""
         if not self.is_due(now):
             return (self._made_at - now) * 1000
-        if self.wanted == self._least:
+        if self.is_quiet(now) or max(self.wanted, spares) == self._least:
             return None
         return max(0.0, (self._taken_at + _QUIET_SECONDS - now) * 1000)
 
     def look(self, now: float) -> None:
         """Falls back in quiet."""
-        if now - self._taken_at >= _QUIET_SECONDS:
+        if self.is_quiet(now):
             self.wanted = self._least

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import resource
 import signal
 from typing import Dict, Mapping, Optional
 
+from .enclosure import Usage
 from .last_words import explain
 from .spec import RunSpec
 from .watch import CPU_LIMIT, Watch, cpu_detail
@@ -23,7 +23,8 @@ class Ending:
         self._decided = False
         self._exit_code: Optional[int] = None
         self._signal: Optional[int] = None
-        self._own_cpu_seconds = 0.0
+        # Of the init, when the script had ended.
+        self.own_cpu_seconds = 0.0
         self._stderr_tail = b""
         self.failure: Optional[Mapping[str, object]] = None
 
@@ -41,16 +42,15 @@ class Ending:
         """The init's report of the script's main process."""
         self._exit_code = _number(report["exit_code"])
         self._signal = _number(report["signal"])
-        self._own_cpu_seconds = float(str(report["own_cpu_seconds"]))
+        self.own_cpu_seconds = float(str(report["own_cpu_seconds"]))
 
     def remember_stderr(self, data: bytes) -> None:
         """Keeps the end of what the script wrote to standard error."""
         self._stderr_tail = (self._stderr_tail + data)[-_TAIL_BYTES:]
 
-    def describe(self, watch: Optional[Watch]) -> Dict[str, object]:
+    def describe(self, watch: Optional[Watch], usage: Usage) -> Dict[str, object]:
         """The content of the EXIT frame. Every process of the run was waited for."""
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu_seconds = usage.ru_utime + usage.ru_stime - self._own_cpu_seconds
+        cpu_seconds = usage.cpu_seconds
         if watch is not None:
             cpu_seconds = max(cpu_seconds, watch.totals.cpu_seconds)
             late = watch.out_of_memory()
@@ -70,7 +70,7 @@ class Ending:
             "detail": self._detail,
             "usage": {
                 "cpu_seconds": round(cpu_seconds, 3),
-                "max_memory_bytes": _peak(watch) or usage.ru_maxrss * 1024,
+                "max_memory_bytes": _peak(watch) or usage.max_memory_bytes,
                 "max_threads": max(1, 0 if watch is None else watch.max_threads),
             },
         }

@@ -1,4 +1,4 @@
-"""The gate: the private socket between a supervisor and the init and script process of its run.
+"""The gates: private sockets between a supervisor and its init, and the script's process of each run.
 
 Datagrams whose first byte is their kind. The kernel vouches for the sender of READY, which is how
 the supervisor learns the script's process number in its own pid namespace.
@@ -7,16 +7,20 @@ the supervisor learns the script's process number in its own pid namespace.
 from __future__ import annotations
 
 import json
+import os
 import socket
-from typing import Dict, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from .errors import SandboxError
 
-# To the supervisor.
-PROC = b"p"
+# To the supervisor: READY of the init comes with a folder descriptor of its /proc.
 READY = b"r"
 FAILED = b"f"
 ENDED = b"x"
+SWEPT = b"e"
+# To the init: ORDER comes with the far ends of what leads to the next script.
+ORDER = b"o"
+SWEEP = b"w"
 # To the script's process.
 PART = b"s"
 LAST_PART = b"S"
@@ -24,6 +28,7 @@ GO = b"g"
 
 _DATAGRAM_BYTES = 32 * 1024
 _CREDENTIALS_BYTES = 12
+_MOST_DESCRIPTORS = 4
 
 
 class Message(NamedTuple):
@@ -42,6 +47,18 @@ def open_gate() -> Tuple[socket.socket, socket.socket]:
     return near, far
 
 
+def content_of(message: Message) -> Dict[str, object]:
+    """Of one that carries JSON."""
+    content: Dict[str, object] = json.loads(message.content)
+    return content
+
+
+def failure_of(message: Message) -> SandboxError:
+    """What `send_failure` told."""
+    content = content_of(message)
+    return SandboxError(str(content["stage"]), str(content["message"]))
+
+
 def receive(gate: socket.socket) -> Message:
     """The next datagram, in the supervisor."""
     space = socket.CMSG_SPACE(_CREDENTIALS_BYTES) + socket.CMSG_SPACE(4)
@@ -53,6 +70,16 @@ def receive(gate: socket.socket) -> Message:
         elif kind == socket.SCM_CREDENTIALS:
             sender = int.from_bytes(content[:4], "little")
     return Message(data[:1], data[1:], descriptor, sender)
+
+
+def receive_order(control: socket.socket) -> Tuple[bytes, List[int]]:
+    """The next datagram, in the init: its kind, and the descriptors that came with it. The kind is
+    empty when the supervisor is gone."""
+    data, descriptors, _flags, _address = socket.recv_fds(control, 1, _MOST_DESCRIPTORS)
+    for descriptor in descriptors:
+        # What is sent is open for programs that are executed.
+        os.set_inheritable(descriptor, False)
+    return data, list(descriptors)
 
 
 def send_run(gate: socket.socket, data: bytes) -> None:
@@ -74,6 +101,14 @@ def receive_run(gate: socket.socket) -> Optional[bytes]:
         parts.append(datagram[1:])
         if datagram[:1] == LAST_PART:
             return b"".join(parts)
+
+
+def send_ready(control: socket.socket, proc: Optional[int]) -> None:
+    """Tells the supervisor that the init takes orders."""
+    try:
+        socket.send_fds(control, [READY], [] if proc is None else [proc])
+    except OSError:
+        return
 
 
 def send_json(gate: socket.socket, kind: bytes, content: Dict[str, object]) -> None:

@@ -130,6 +130,11 @@ def unshare(flags: int) -> None:
     _check(_libc.unshare(flags), "unshare")
 
 
+def join_namespace(descriptor: int) -> None:
+    """@param descriptor of one of the files in /proc/{pid}/ns"""
+    _check(_libc.setns(descriptor, 0), "setns")
+
+
 def mount(
     source: str, target: str, kind: Optional[str], flags: int, options: Optional[str] = None
 ) -> None:

@@ -13,7 +13,7 @@ import signal
 import socket
 import struct
 import time
-from typing import NamedTuple, Sequence, Set
+from typing import NamedTuple, Optional, Sequence, Set
 
 from . import kernel, tree
 from .demand import Demand
@@ -22,11 +22,9 @@ from .init import Execute
 from .leaving import ends_process
 from .machine import Machine, read_choices
 from .probe import explore
-from .spare import Post, serve_one_run
+from .spare import Post, serve_runs
 
 _BACKLOG = 4096
-# For bursts of runs: more would compete with them for the processors.
-_MOST_SPARES = min(8, 2 * (os.cpu_count() or 1))
 ROOT = ".root"
 
 
@@ -38,9 +36,12 @@ class Kind(NamedTuple):
     runs: str
     # At its end no more connections are taken.
     life_line: int
-    # While no runs come.
+    # While no runs come, and at most.
     spares: int
+    most_spares: int
     runs_outlive: bool
+    # How many runs one supervisor may have.
+    runs_each: int
     execute: Execute
 
 
@@ -93,7 +94,7 @@ class Launcher:
         self._kind = kind
         self._spares: Set[int] = set()
         self._supervisors: Set[int] = set()
-        self._demand = Demand(kind.spares, _MOST_SPARES)
+        self._demand = Demand(kind.spares, kind.most_spares)
         self._dismissed = 0
         self._taken, taken = os.pipe()
         closing, self._open = os.pipe()
@@ -114,6 +115,7 @@ class Launcher:
             runs=kind.runs,
             root=os.path.join(kind.runs, ROOT),
             execute=kind.execute,
+            runs_each=kind.runs_each,
         )
 
     def serve(self) -> None:
@@ -135,7 +137,7 @@ class Launcher:
                     self._keep_spares()
                 # Who comes while there is none is not to wait; else the spares hear them.
                 poller.register(listener, 0 if self._spares else select.POLLIN)
-            ready = {fd for fd, _event in poller.poll(self._demand.wait_ms(time.monotonic()))}
+            ready = {fd for fd, _event in poller.poll(self._wait_ms())}
             self._promote(_read_all(self._taken))
             self._demand.look(time.monotonic())
             if self._wakeup in ready:
@@ -148,11 +150,14 @@ class Launcher:
                 self._post.listener.close()
                 os.close(self._open)
 
+    def _wait_ms(self) -> Optional[float]:
+        return self._demand.wait_ms(time.monotonic(), len(self._spares))
+
     def _keep_spares(self) -> None:
         while len(self._spares) < self._demand.wanted:
             self._add_spare()
         surplus = len(self._spares) - self._demand.wanted - self._dismissed
-        if surplus > 0:
+        if surplus > 0 and self._demand.is_quiet(time.monotonic()):
             # Whichever read it.
             os.write(self._dismissing, bytes(surplus))
             self._dismissed += surplus
@@ -176,7 +181,7 @@ class Launcher:
                 self._dismissing,
             ):
                 os.close(fd)
-            serve_one_run(self._post)
+            serve_runs(self._post)
             end.status = 0
 
     def _promote(self, numbers: bytes) -> None:
@@ -185,6 +190,9 @@ class Launcher:
                 self._spares.remove(pid)
                 self._supervisors.add(pid)
                 self._demand.taken(time.monotonic())
+            elif -pid in self._supervisors:
+                self._supervisors.remove(-pid)
+                self._spares.add(-pid)
 
     def _reap(self) -> None:
         killed = False

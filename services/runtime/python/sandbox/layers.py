@@ -1,8 +1,7 @@
 """The layers of containment, in the order in which they are put on. A new one is added to LAYERS.
 
-A layer may act at three points: in the supervisor before the init is forked and in that init
-before the script's process is forked (both before it is known which run it will be), and in the
-script's process before it executes. Which layers are there was found out once, by trying (see
+A layer may act at four points: in the supervisor before the init is forked, in that init, and in
+the script's process before it is known which run it will be and before it executes. Which layers are there was found out once, by trying (see
 probe.py): one that should be there and fails ends the preparation, so that no run is silently
 less contained than its `ready` says.
 """
@@ -27,6 +26,7 @@ class Layer(NamedTuple):
     purpose: str
     in_supervisor: Optional[SpareStep] = None
     in_init: Optional[SpareStep] = None
+    in_spare: Optional[SpareStep] = None
     in_script: Optional[RunStep] = None
 
 
@@ -62,11 +62,19 @@ def contain_supervisor(machine: Machine, spare: Spare) -> None:
 
 
 def contain_init(machine: Machine, spare: Spare) -> None:
-    """In the init, before it forks."""
+    """In the init, before it forks a script's process."""
     for layer in active_layers(machine):
         if layer.in_init is not None:
             with _stage(layer.name):
                 layer.in_init(spare)
+
+
+def contain_spare(machine: Machine, spare: Spare) -> None:
+    """In the script's process, before its run is known."""
+    for layer in active_layers(machine):
+        if layer.in_spare is not None:
+            with _stage(layer.name):
+                layer.in_spare(spare)
 
 
 def contain_script(run: Run) -> None:
@@ -103,7 +111,7 @@ LAYERS: Tuple[Layer, ...] = (
     Layer(
         "ipc_namespace",
         "No shared memory or message queue of others",
-        in_init=steps.enter_ipc_namespace,
+        in_spare=steps.enter_ipc_namespace,
     ),
     Layer("descendants", "Processes that have left their parents are found, and end with the run"),
     Layer(
@@ -120,7 +128,9 @@ LAYERS: Tuple[Layer, ...] = (
     Layer(
         "mount_namespace",
         "Only the system's folders, the interpreter and the own workspace are visible",
-        in_init=steps.enter_mount_namespace,
+        in_supervisor=steps.build_root,
+        in_init=steps.enter_bare_root,
+        in_spare=steps.enter_mount_namespace,
         in_script=steps.enter_root,
     ),
     Layer("proc", "/proc shows the run's own processes only"),

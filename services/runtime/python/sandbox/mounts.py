@@ -30,11 +30,10 @@ def workspace_path(script_id: str) -> str:
     return f"/workspaces/{script_id}"
 
 
-def build_root(root: str) -> Optional[int]:
+def build_root(root: str) -> None:
     """Builds what all runs have in common on the empty folder `root`.
 
     This process has a mount namespace of its own.
-    @returns a folder descriptor of a fresh /proc, or None where the kernel refuses one.
     @raises OSError naming the mount that failed.
     """
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
@@ -45,11 +44,37 @@ def build_root(root: str) -> Optional[int]:
     kernel.make_tree_read_only(root)
     kernel.set_mount_writable(root, True)
     _make_devices(root + "/dev")
-    return _mount_proc(root + "/proc")
+
+
+def mount_proc(root: str) -> Optional[int]:
+    """Adds the /proc of this process's pid namespace.
+
+    @returns a folder descriptor of it, or None where the kernel refuses one.
+    """
+    path = root + "/proc"
+    flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+    try:
+        kernel.mount("proc", path, "proc", flags)
+    except OSError:
+        # Refused where the present /proc is partly covered, as in most containers.
+        return None
+    proc = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    if os.geteuid() == 0:
+        for name in _PROC_READ_ONLY:
+            if os.path.exists(f"{path}/{name}"):
+                kernel.bind(f"{path}/{name}", f"{path}/{name}")
+                kernel.set_mount_writable(f"{path}/{name}", False)
+    return proc
+
+
+def mount_shared_memory(root: str) -> None:
+    """Adds an empty /dev/shm."""
+    flags = kernel.MS_NOSUID | kernel.MS_NODEV
+    kernel.mount("shm", root + "/dev/shm", "tmpfs", flags, _SHARED_MEMORY_OPTIONS)
 
 
 def enter_root(root: str, spec: RunSpec, files: str, tmp: str) -> None:
-    """Adds what this run has, and makes it the root of this process and of its init.
+    """Adds what this run has, and makes it the root of this process.
 
     @param files the run's copy of its files (host)
     @param tmp the run's `/tmp` (host)
@@ -71,7 +96,8 @@ def enter_root(root: str, spec: RunSpec, files: str, tmp: str) -> None:
             kernel.make_tree_read_only(root + path)
     for path in spec.read_write:
         _show(path, root)
-    os.mkdir(workspace, 0o755)
+    # A run before may have had it made.
+    os.makedirs(workspace, 0o755, exist_ok=True)
     kernel.bind(files, workspace)
     if spec.data_folder is not None:
         kernel.bind(spec.data_folder, workspace + "/data")
@@ -158,22 +184,4 @@ def _make_devices(dev: str) -> None:
     for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         os.symlink("/proc/self/fd" + target, f"{dev}/{name}")
     os.mkdir(dev + "/shm")
-    flags = kernel.MS_NOSUID | kernel.MS_NODEV
-    kernel.mount("shm", dev + "/shm", "tmpfs", flags, _SHARED_MEMORY_OPTIONS)
     kernel.set_mount_writable(dev, False)
-
-
-def _mount_proc(path: str) -> Optional[int]:
-    flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
-    try:
-        kernel.mount("proc", path, "proc", flags)
-    except OSError:
-        # Refused where the present /proc is partly covered, as in most containers.
-        return None
-    proc = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    if os.geteuid() == 0:
-        for name in _PROC_READ_ONLY:
-            if os.path.exists(f"{path}/{name}"):
-                kernel.bind(f"{path}/{name}", f"{path}/{name}")
-                kernel.set_mount_writable(f"{path}/{name}", False)
-    return proc

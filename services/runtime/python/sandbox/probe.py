@@ -102,15 +102,15 @@ class _Attempt:
             self._missing["pid_namespace"] = reason = reason + _hint()
             self._missing = {**dict.fromkeys(_WITHIN_PID_NAMESPACE, reason), **self._missing}
         self._try("cgroup", lambda: steps.make_group(spare))
+        self._try("mount_namespace", lambda: steps.build_root(spare))
         self._missing = self._in_child(self._init_side)
         if spare.group is not None:
             spare.group.remove()
 
     def _init_side(self) -> None:
         spare = self._spare
-        self._try("ipc_namespace", lambda: steps.enter_ipc_namespace(spare))
         self._try("cgroup", lambda: self._join_group(spare))
-        self._try("mount_namespace", lambda: steps.enter_mount_namespace(spare))
+        self._try("mount_namespace", lambda: steps.enter_bare_root(spare))
         if "mount_namespace" in self._missing:
             self._missing.setdefault("proc", "needs the mount namespace")
         elif spare.proc is None:
@@ -118,6 +118,8 @@ class _Attempt:
         self._missing = self._in_child(self._script_side)
 
     def _script_side(self) -> None:
+        self._try("ipc_namespace", lambda: steps.enter_ipc_namespace(self._spare))
+        self._try("mount_namespace", lambda: steps.enter_mount_namespace(self._spare))
         limits = Limits(None, None, None, None, 1000, None, None)
         spec = RunSpec("probe", "probe", "probe", [], {}, [], [], None, [], [], [], limits, 0, 0)
         machine = Machine(self._missing)

@@ -37,12 +37,13 @@ class Run(NamedTuple):
 class Spare:
     """What the layers need before the run is known: the folder on which its root is built.
 
-    `proc` is a folder descriptor of the run's own /proc, `group` its control group, once and where
-    there is one.
+    `view` is a descriptor of the mount namespace in which that root is beside all else, `proc` a
+    folder descriptor of the /proc in it, `group` the control group, once and where there is one.
     """
 
     def __init__(self, root: str, groups: Optional[Groups]) -> None:
         self.root = root
         self.groups = groups
+        self.view: Optional[int] = None
         self.proc: Optional[int] = None
         self.group: Optional[Group] = None

@@ -1,25 +1,27 @@
 """A spare supervisor: a process that has all it needs for a run but the run itself.
 
-Making one takes longer than all the rest of starting a run, so it is made before it is needed.
+Making one takes longer than all the rest of starting a run, so it is made before it is needed; one of
+a keeper has run after run of its script.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import signal
 import socket
 import struct
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 from . import kernel
 from .channel import Channel
+from .enclosure import Enclosure, Ends
 from .errors import SandboxError
 from .frames import FAILED, LAYERS, PROBE, ProtocolError
 from .init import Execute
 from .layers import describe_layers
 from .machine import Machine
-from .processes import RunProcesses
 from .spec import parse_spec
 from .supervisor import Supervisor
 
@@ -36,7 +38,7 @@ class Post(NamedTuple):
     dismissing: int
     outlives: bool
     # Takes the spare's process number when its run is prepared: making the next spare before
-    # that would compete with it for the processor.
+    # that would compete with it for the processor. And its negative when it is a spare again.
     taken: int
     # The only process that may connect.
     runtime: int
@@ -44,25 +46,44 @@ class Post(NamedTuple):
     runs: str
     root: str
     execute: Execute
+    # How many one spare may have.
+    runs_each: int
 
 
-def serve_one_run(post: Post) -> None:
-    """The life of a supervisor process, from being a spare to the end of its run.
+def serve_runs(post: Post) -> None:
+    """The life of a supervisor process, from being a spare to the end of its last run.
 
     @raises BecomeScript in the script's process, which is forked early on
     """
     _contain_self(post.machine)
-    processes = RunProcesses(post.machine, post.root, post.execute)
+    enclosure = Enclosure(post.machine, post.root, post.execute, post.runs_each)
+    number = os.getpid()
+    try:
+        while _serve_next(post, enclosure):
+            # What the last run left: nobody else collects here.
+            gc.collect()
+            kernel.die_with_parent(signal.SIGKILL)
+            os.write(post.taken, struct.pack("i", -number))
+    finally:
+        enclosure.kill()
+        enclosure.reap()
+        enclosure.remove_group()
+        post.listener.close()
+
+
+def _serve_next(post: Post, enclosure: Enclosure) -> bool:
+    """Whether another run may follow."""
+    ends = None if enclosure.failure is not None else enclosure.open_run()
     try:
         connection = _wait_for_connection(post)
-        if connection is not None:
-            if post.outlives:
-                kernel.die_with_parent(0)
-            _serve(post, Channel(connection), processes)
+        if connection is None:
+            return False
+        if post.outlives:
+            kernel.die_with_parent(0)
+        return _serve(post, Channel(connection), enclosure, ends)
     finally:
-        processes.kill()
-        processes.reap()
-        processes.remove_group()
+        if ends is not None:
+            ends.close()
 
 
 def _contain_self(machine: Machine) -> None:
@@ -94,7 +115,6 @@ def _wait_for_connection(post: Post) -> "socket.socket | None":
             # Another spare was first.
             continue
         if _peer(connection) == post.runtime:
-            post.listener.close()
             connection.setblocking(True)
             return connection
         connection.close()
@@ -114,25 +134,32 @@ def _peer(connection: socket.socket) -> int:
     return int(struct.unpack("iII", credentials)[0])
 
 
-def _serve(post: Post, channel: Channel, processes: RunProcesses) -> None:
+def _serve(post: Post, channel: Channel, enclosure: Enclosure, ends: Optional[Ends]) -> bool:
+    """Whether another run may follow."""
     try:
         kind, payload = channel.receive_first()
         if kind == PROBE:
             channel.send_json(LAYERS, {"layers": describe_layers(post.machine)})
-        else:
-            spec = parse_spec(payload)
-            number = struct.pack("i", os.getpid())
-            Supervisor(
-                channel,
-                None if post.outlives else post.life,
-                spec,
-                post.machine,
-                processes,
-                lambda: os.write(post.taken, number),
-            ).run(post.runs)
+            return False
+        spec = parse_spec(payload)
+        if ends is None:
+            raise enclosure.failure or SandboxError("init", "no process was made")
+        number = struct.pack("i", os.getpid())
+        return Supervisor(
+            channel,
+            post.life,
+            spec,
+            post.machine,
+            enclosure,
+            ends,
+            lambda: os.write(post.taken, number),
+            # Those who wait to be served are to hear that nobody will.
+            post.listener.close if post.outlives else None,
+        ).run(post.runs)
     except SandboxError as error:
         channel.send_json(FAILED, {"stage": error.stage, "message": error.message})
     except ProtocolError as error:
         channel.send_json(FAILED, {"stage": "protocol", "message": str(error)})
     finally:
         channel.close()
+    return False

@@ -63,10 +63,27 @@ def enter_ipc_namespace(_spare: Spare) -> None:
     kernel.unshare(kernel.CLONE_NEWIPC)
 
 
-def enter_mount_namespace(spare: Spare) -> None:
-    """A mount namespace with the run's future root; sets `spare.proc`."""
+def build_root(spare: Spare) -> None:
+    """A mount namespace in which the runs' future root is beside all else; sets `spare.view`."""
     kernel.unshare(kernel.CLONE_NEWNS)
-    spare.proc = mounts.build_root(spare.root)
+    mounts.build_root(spare.root)
+    spare.view = os.open("/proc/self/ns/mnt", os.O_RDONLY)
+
+
+def enter_bare_root(spare: Spare) -> None:
+    """The init, whose /proc it is, sees nothing but what all runs see; sets `spare.proc`."""
+    spare.proc = mounts.mount_proc(spare.root)
+    kernel.unshare(kernel.CLONE_NEWNS)
+    kernel.enter_root(spare.root)
+
+
+def enter_mount_namespace(spare: Spare) -> None:
+    """One for each run, made from that of the supervisor."""
+    if spare.view is None:
+        raise OSError(0, "no root was built")
+    kernel.join_namespace(spare.view)
+    kernel.unshare(kernel.CLONE_NEWNS)
+    mounts.mount_shared_memory(spare.root)
 
 
 def enter_root(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""The supervisor of one run: holds its channel, watches its processes, tells its end.
+"""The supervision of one run: holds its channel, watches its processes, tells its end.
 
 Whatever happens to it, the run's processes die: they are killed when the channel closes, when the
 lease runs out, when the launcher is gone (its life pipe closes) and, by the kernel, when the
@@ -16,6 +16,7 @@ from typing import Callable, Dict, Optional
 from . import gate as gates
 from .channel import Channel
 from .disk import DiskQuota
+from .enclosure import Enclosure, Ends
 from .ending import Ending
 from .errors import SandboxError
 from .folders import RunFolder
@@ -25,7 +26,6 @@ from .machine import Machine
 from .mounts import workspace_path
 from .output import Output
 from .placing import measure_disk, place_files
-from .processes import RunProcesses
 from .run_data import pack_run
 from .spec import RunSpec
 from .watch import Watch
@@ -39,24 +39,28 @@ class Supervisor:
     def __init__(
         self,
         channel: Channel,
-        life: Optional[int],
+        life: int,
         spec: RunSpec,
         machine: Machine,
-        processes: RunProcesses,
+        enclosure: Enclosure,
+        ends: Ends,
         on_ready: Callable[[], object],
+        on_orphaned: Optional[Callable[[], object]],
     ) -> None:
-        """@param life readable (at its end) when the launcher is gone; None: the run outlives it
-        @param on_ready called when the run is prepared"""
+        """@param life readable (at its end) when the launcher is gone
+        @param ends what leads to the script's process
+        @param on_ready called when the run is prepared
+        @param on_orphaned called when the launcher is gone; None: that ends the run"""
         self._channel = channel
         self._life = life
         self._spec = spec
         self._machine = machine
-        self._processes = processes
+        self._enclosure = enclosure
+        self._ends = ends
         self._on_ready = on_ready
+        self._on_orphaned = on_orphaned
         self._ending = Ending(spec)
-        self._output = Output(
-            channel, processes.stdout, processes.stderr, self._ending.remember_stderr
-        )
+        self._output = Output(channel, ends.stdout, ends.stderr, self._ending.remember_stderr)
         self._poller = select.poll()
         # What is not in here is output.
         self._handlers: Dict[int, Callable[[], None]] = {}
@@ -65,12 +69,14 @@ class Supervisor:
         self._kill_at = _NEVER
         self._script = 0
         self._over = False
-        self._proc: Optional[int] = None
+        self._has_ended = False
+        self._is_swept = False
         self._disk: Optional[DiskQuota] = None
         self._watch: Optional[Watch] = None
 
-    def run(self, runs: str) -> None:
-        """Returns when every process of the run is dead and its folder is removed.
+    def run(self, runs: str) -> bool:
+        """Returns when every process of the run is dead and its folder is removed: whether the
+        enclosure may have another run.
 
         @param runs the folder of the run folders
         @raises SandboxError when the run could not be prepared; nothing is left over.
@@ -91,29 +97,27 @@ class Supervisor:
                     else:
                         handler()
                 self._check_deadlines(time.monotonic())
-            self._end()
+            return self._end()
         finally:
-            self._processes.kill()
-            self._processes.reap()
+            if not self._is_swept:
+                self._enclosure.kill()
+                self._enclosure.reap()
             self._folder.remove()
 
     def _prepare(self) -> None:
-        spec, processes = self._spec, self._processes
-        if processes.failure is not None:
-            raise processes.failure
+        spec, ends, group = self._spec, self._ends, self._enclosure.group
         try:
-            if processes.group is not None:
-                processes.group.limit(spec.limits.memory_bytes, spec.limits.processes)
-            pipes = (processes.stdout, processes.stderr)
-            user = place_files(spec, self._machine, self._folder, pipes)
-            gates.send_run(processes.gate, pack_run(spec, self._folder, user))
+            if group is not None:
+                group.limit(spec.limits.memory_bytes, spec.limits.processes)
+            user = place_files(spec, self._machine, self._folder, (ends.stdout, ends.stderr))
+            gates.send_run(ends.gate, pack_run(spec, self._folder, user))
             self._disk = measure_disk(spec, self._folder)
         except OSError as error:
             raise SandboxError("supervisor", str(error)) from error
-        self._on(processes.gate.fileno(), self._hear_gate)
+        self._on(ends.gate.fileno(), self._hear_gate)
+        self._on(self._enclosure.fileno(), self._finish)
         self._on(self._channel.fileno(), self._hear_channel)
-        if self._life is not None:
-            self._on(self._life, self._finish)
+        self._on(self._life, self._hear_life)
 
     def _on(self, fd: int, handler: Callable[[], None]) -> None:
         self._handlers[fd] = handler
@@ -122,21 +126,30 @@ class Supervisor:
     # --- what is heard -------------------------------------------------------------------------
 
     def _hear_gate(self) -> None:
-        message = gates.receive(self._processes.gate)
-        if message.kind == gates.PROC:
-            self._proc = message.descriptor
-        elif message.kind == gates.READY:
+        message = gates.receive(self._ends.gate)
+        if message.kind == gates.READY:
             self._script = message.sender
             self._tell_ready()
         elif message.kind == gates.FAILED:
-            self._ending.failed(json.loads(message.content))
+            self._ending.failed(gates.content_of(message))
+            self._finish()
+        elif message.kind == gates.ENDED and self._watch is None:
+            self._ending.failed({"stage": "init", "message": "the script's process was killed"})
             self._finish()
         elif message.kind == gates.ENDED:
-            self._ending.script_ended(json.loads(message.content))
+            self._has_ended = True
+            self._ending.script_ended(gates.content_of(message))
             self._finish()
         else:
             # The init was killed: by this supervisor, or by the kernel for want of memory.
             self._finish()
+
+    def _hear_life(self) -> None:
+        if self._on_orphaned is None:
+            self._finish()
+            return
+        self._poller.unregister(self._life)
+        self._on_orphaned()
 
     def _tell_ready(self) -> None:
         contained = self._machine.has("mount_namespace")
@@ -168,20 +181,20 @@ class Supervisor:
         if self._watch is not None or not self._script:
             return
         now = time.monotonic()
-        processes = self._processes
+        enclosure = self._enclosure
         self._watch = Watch(
             self._spec.limits,
-            self._proc,
-            processes.init,
+            enclosure.proc,
+            enclosure.init,
             self._disk,
-            processes.group,
+            enclosure.group,
             self._machine.has("measuring"),
         )
         self._watch.start(now)
         if self._spec.limits.wall_clock_seconds is not None:
             self._wall_clock_ends_at = now + self._spec.limits.wall_clock_seconds
         try:
-            self._processes.gate.send(gates.GO)
+            self._ends.gate.send(gates.GO)
         except OSError:
             self._finish()
 
@@ -192,9 +205,9 @@ class Supervisor:
             # It does not execute yet and would not understand.
             self._finish()
             return
-        self._processes.signal_group(self._script, signal.SIGTERM)
+        self._enclosure.signal_group(self._script, signal.SIGTERM)
         # A stopped process would not get it.
-        self._processes.signal_group(self._script, signal.SIGCONT)
+        self._enclosure.signal_group(self._script, signal.SIGCONT)
 
     def _kill(self, reason: Optional[str], detail: Optional[str] = None) -> None:
         self._ending.because(reason, detail)
@@ -227,21 +240,28 @@ class Supervisor:
                 self._kill(breach.reason, breach.detail)
             elif self._kill_at != _NEVER:
                 # It may have stopped itself since it was asked to end.
-                self._processes.signal_group(self._script, signal.SIGCONT)
+                self._enclosure.signal_group(self._script, signal.SIGCONT)
 
     # --- the end -------------------------------------------------------------------------------
 
-    def _end(self) -> None:
+    def _end(self) -> bool:
         """Everything dead first, then the rest of the output, then the answer."""
-        self._processes.kill()
-        self._processes.reap()
+        swept = None
+        if self._has_ended:
+            swept = self._enclosure.sweep()
+        self._is_swept = swept is not None
+        if swept is None:
+            self._enclosure.kill()
+            self._enclosure.reap()
         self._output.drain(lambda: self._hand_over(everything=False))
         failure = self._ending.failure
         if failure is not None:
             self._channel.send_json(FAILED, failure)
         else:
-            self._channel.send_json(EXIT, self._ending.describe(self._watch))
+            usage = swept or self._enclosure.usage(self._ending.own_cpu_seconds)
+            self._channel.send_json(EXIT, self._ending.describe(self._watch, usage))
         self._hand_over(everything=True)
+        return self._is_swept
 
     def _hand_over(self, everything: bool) -> None:
         """Waits until the runtime has taken what is pending, or its lease is lost."""
