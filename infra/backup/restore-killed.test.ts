@@ -49,16 +49,19 @@ describe('given a restore that is killed', () => {
     },
   );
 
-  test('when it is at "objects", then everything is of the backup, and it can be done again', async () => {
-    const { signal } = spawnSync(process.execPath, [
-      program,
-      target.adminUrl,
-      target.folder,
-      'objects',
-    ]);
-    expect(signal).toBe('SIGKILL');
-    expect(await found()).toEqual([0, 10]);
-    expect(await target.restore({ replace: true })).toMatchObject({ events: 9, objects: 2 });
-    expect(await found()).toEqual([0, 10]);
-  });
+  test.each(['objects', 'done'])(
+    'when it is at "%s", then everything is of the backup, and it can be done again',
+    async (step) => {
+      const { signal } = spawnSync(process.execPath, [
+        program,
+        target.adminUrl,
+        target.folder,
+        step,
+      ]);
+      expect(signal).toBe('SIGKILL');
+      expect(await found()).toEqual([0, 10]);
+      expect(await target.restore({ replace: true })).toMatchObject({ events: 9, objects: 2 });
+      expect(await found()).toEqual([0, 10]);
+    },
+  );
 });

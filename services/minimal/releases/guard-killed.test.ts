@@ -49,7 +49,7 @@ function install(version: string, migrations: readonly string[], does: string): 
   return { version, folder: at };
 }
 
-/** A guard in a process of its own. @param variables of `infra/testing/mortal-files.ts` */
+/** A guard in a process of its own. @param variables of `infra/testing/mortal.ts` */
 function startGuard(variables: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [guardProgram, folder, JSON.stringify(from)], {
     env: { ...process.env, ...variables },

@@ -1,6 +1,6 @@
-/** Watches over a switch, as a process of its own that may be killed at a step (`infra/testing/mortal-files.ts`). Its
+/** Watches over a switch, as a process of its own that may be killed at a step (`infra/testing/mortal.ts`). Its
  *  arguments: the data folder, and what it goes on with when no switch is wanted, as JSON. */
-import '#infra/testing/mortal-files.ts';
+import '#infra/testing/mortal.ts';
 import { Releases, type Installed } from '#services/shared/releases.ts';
 import { guard } from '../releases/guard.ts';
 

@@ -1,18 +1,19 @@
-/** Kills this process before the change of a file that `KILLED_BEFORE` names, and writes the changes that it has come to
- *  into the file `STEPS_NOTED_IN`, if that is set. Imported first, by programs that tests start. */
+/** Kills this process before the step that `KILLED_BEFORE` names, and writes the steps that it has come to into the file
+ *  `STEPS_NOTED_IN`, if that is set. A step is a change of a file, and what the program says itself. Imported first, by
+ *  programs that tests start. */
 import programs from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 
 const { KILLED_BEFORE: fatal, STEPS_NOTED_IN: noted } = process.env;
-const { appendFileSync, rmSync, renameSync } = fs;
+const { appendFileSync, existsSync, renameSync, rmSync } = fs;
+const { rename, rm } = fs.promises;
 const { execFileSync } = programs;
-
 const seen = new Map<string, number>();
 
 /** @param what is to be done; done once more it is another step */
-function before(what: string): void {
+export function before(what: string): void {
   const times = seen.get(what) ?? 0;
   seen.set(what, times + 1);
   const step = `${what}${' again'.repeat(times)}`;
@@ -20,14 +21,28 @@ function before(what: string): void {
   if (noted !== undefined) appendFileSync(noted, `${step}\n`);
 }
 
+const nameOf = (path: fs.PathLike) => basename(String(path));
+
+/** What is not there is not removed. */
+function beforeRemoving(path: fs.PathLike): void {
+  if (existsSync(path)) before(`removing ${nameOf(path)}`);
+}
+
 fs.rmSync = (path, options) => {
-  // What is not there is not removed.
-  if (fs.existsSync(path)) before(`removing ${basename(String(path))}`);
+  beforeRemoving(path);
   rmSync(path, options);
 };
+fs.promises.rm = async (path, options) => {
+  beforeRemoving(path);
+  await rm(path, options);
+};
 fs.renameSync = (from, to) => {
-  before(`replacing ${basename(String(to))}`);
+  before(`replacing ${nameOf(to)}`);
   renameSync(from, to);
+};
+fs.promises.rename = async (from, to) => {
+  before(`replacing ${nameOf(to)}`);
+  await rename(from, to);
 };
 programs.execFileSync = ((file: string, ...rest: never[]) => {
   before(`running ${file}`);

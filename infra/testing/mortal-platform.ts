@@ -1,0 +1,53 @@
+/** The store as a program of its own has it that a test starts, and that may be killed before it records something. */
+import { before } from './mortal.ts';
+import type { Command } from '#domain/aggregates.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import type { Commands } from '#domain/ports/commands.ts';
+import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
+import { openDatabase, queryBuilder } from '#infra/postgres/database.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import { inlineProjections } from '#projections/registry.ts';
+import type { Tables } from '#projections/tables.ts';
+import { worldOf } from '#projections/world.ts';
+import type pg from 'pg';
+
+export interface MortalPlatform {
+  readonly pool: pg.Pool;
+  readonly reads: ReadModels;
+  readonly commands: Commands;
+  close(): Promise<void>;
+}
+
+export function openMortalPlatform(serviceUrl: string, clock: Clock): MortalPlatform {
+  const { pool, close } = openDatabase(serviceUrl, {
+    connections: 5,
+    applicationName: 'child',
+    onIdleError: () => undefined,
+  });
+  const commands = new CommandPipeline({
+    pool,
+    clock,
+    ids: systemIds,
+    projections: inlineProjections,
+    worldOf,
+    announce: () => undefined,
+  });
+  return {
+    pool,
+    reads: queryBuilder<Tables>(pool),
+    commands: {
+      execute: async (command, context) => {
+        before(`recording ${nameOf(command)}`);
+        return await commands.execute(command, context);
+      },
+      executeAll: (all) => commands.executeAll(all),
+      check: (all) => commands.check(all),
+    },
+    close,
+  };
+}
+
+function nameOf(command: Command): string {
+  return command.type === 'FinishUpdateStep' ? `the end of ${command.step}` : command.type;
+}

@@ -1,0 +1,38 @@
+/** Carries an update out up to the restart, as a process of its own that may be killed at a step. Its arguments: the
+ *  address of the database, the data folder, the folder of the repository, its public key in base64. */
+import '#infra/testing/mortal.ts';
+import { openMortalPlatform } from '#infra/testing/mortal-platform.ts';
+import { mkdir, rename } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import { Targets } from '#infra/outgoing/targets.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { publicKeyOf } from '#infra/updates/manifest.ts';
+import { RepositoryUpdateProvider } from '#infra/updates/provider.ts';
+import { repositoryAt } from '#infra/updates/source.ts';
+import { Releases } from '#services/shared/releases.ts';
+import { Updater } from '../updater.ts';
+
+const [serviceUrl = '', dataDir = '', repository = '', key = ''] = process.argv.slice(2);
+const clock = { now: () => new Date('2026-11-22T00:00:00.000Z') };
+const { pool, commands, close } = openMortalPlatform(serviceUrl, clock);
+const updater = new Updater({
+  commands,
+  database: pool,
+  clock,
+  ids: systemIds,
+  logger: { info: () => undefined, warn: () => undefined },
+  provider: new RepositoryUpdateProvider({
+    read: repositoryAt(pathToFileURL(repository).href, new Targets([])),
+    keys: [publicKeyOf(Buffer.from(key, 'base64'))],
+    clock,
+  }),
+  releases: new Releases(dataDir),
+  own: { version: '0.1.13', folder: '/own' },
+  // Under its name once all of it is there, as it is when packages are installed.
+  prepare: async ({ folder }) => {
+    await mkdir(`${folder}.part`, { recursive: true });
+    await rename(`${folder}.part`, folder);
+  },
+});
+while ((await updater.runOnce(new AbortController().signal)) === true);
+await close();

@@ -1,0 +1,51 @@
+/** Makes the backups that were asked for, as a process of its own that may be killed at a step. Its arguments: the
+ *  address of the database and the folder of the objects. */
+import { before } from '#infra/testing/mortal.ts';
+import { openMortalPlatform } from '#infra/testing/mortal-platform.ts';
+import type { ObjectStore } from '#domain/ports/objects.ts';
+import { openFolderStore } from '#infra/objects/folder.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { BackupKeeper } from '../keeper.ts';
+
+const [serviceUrl = '', folder = ''] = process.argv.slice(2);
+const clock = { now: () => new Date() };
+const { pool, reads, commands, close } = openMortalPlatform(serviceUrl, clock);
+const store = await openFolderStore({ folder });
+
+async function* inTheMidst(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isBegun = false;
+  for await (const chunk of chunks) {
+    if (isBegun) before('writing the next part');
+    isBegun = true;
+    yield chunk;
+  }
+}
+
+const objects: ObjectStore = {
+  put: (key, bytes) => store.put(key, bytes),
+  putStream: (key, chunks) => store.putStream(key, inTheMidst(chunks)),
+  get: (key) => store.get(key),
+  getStream: (key) => store.getStream(key),
+  head: (key) => store.head(key),
+  list: (prefix, options) => store.list(prefix, options),
+  delete: (key) => store.delete(key),
+};
+const keeper = new BackupKeeper(
+  {
+    pool,
+    reads,
+    objects,
+    commands,
+    ids: systemIds,
+    clock,
+    key: undefined,
+    version: '0.1.13',
+    handOver: undefined,
+    logger: { info: () => undefined, warn: () => undefined },
+  },
+  0,
+);
+before('beginning');
+await keeper.runOnce(new AbortController().signal);
+before('the next round');
+await close();
