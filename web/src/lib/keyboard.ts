@@ -17,3 +17,5 @@ const mac = /Mac|iPhone|iPad/.test(globalThis.navigator?.userAgent ?? '');
 export function shortcut(key: string): string {
   return mac ? `⌘${key}` : `Ctrl+${key}`;
 }
+
+export const formatShortcut = mac ? '⇧⌥F' : 'Shift+Alt+F';

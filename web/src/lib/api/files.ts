@@ -20,13 +20,40 @@ export async function readFile(scriptId: string, path: string): Promise<FileCont
 export async function writeFile(
   scriptId: string,
   path: string,
-  text: string,
+  content: string | Blob,
   condition: string | null,
 ): Promise<string | null> {
   const headers = new Headers({ 'content-type': 'application/octet-stream' });
   if (condition) headers.set('if-match', condition);
-  const request = new Request(address(scriptId, path), { method: 'PUT', headers, body: text });
+  const request = new Request(address(scriptId, path), { method: 'PUT', headers, body: content });
   return (await send(request)).headers.get('etag');
+}
+
+/** @param condition `If-Match`, or null to move it whatever it holds
+ *  @throws ApiError 409 when there is a file at `to` */
+export async function moveFile(
+  scriptId: string,
+  path: string,
+  to: string,
+  condition: string | null,
+): Promise<void> {
+  const headers = {
+    'content-type': 'application/json',
+    ...(condition && { 'if-match': condition }),
+  };
+  const body = JSON.stringify({ to });
+  await send(new Request(`${address(scriptId, path)}/move`, { method: 'POST', headers, body }));
+}
+
+/** @param condition `If-Match`, or null to delete it whatever it holds
+ *  @throws ApiError 409 when it is the last file */
+export async function deleteFile(
+  scriptId: string,
+  path: string,
+  condition: string | null,
+): Promise<void> {
+  const headers = new Headers(condition ? [['if-match', condition]] : []);
+  await send(new Request(address(scriptId, path), { method: 'DELETE', headers }));
 }
 
 async function send(request: Request): Promise<Response> {

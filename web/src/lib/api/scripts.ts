@@ -1,6 +1,14 @@
 import { client, unwrap, unwrapWithEtag } from './client.ts';
 import { randomKey } from './random-key.ts';
-import type { FileEntry, Group, ListedScript, Page, Script } from './types.ts';
+import type {
+  FileEntry,
+  Group,
+  Happening,
+  ListedScript,
+  Page,
+  Script,
+  ScriptEnvironment,
+} from './types.ts';
 
 /** What a merge patch of a script may change here (RFC 7396). */
 export type ScriptPatch = Partial<
@@ -66,6 +74,23 @@ export function setEnabled(id: string, enabled: boolean): Promise<Script> {
       ? client.POST('/api/v1/scripts/{id}/enable', { params })
       : client.POST('/api/v1/scripts/{id}/disable', { params }),
   );
+}
+
+/** What happened to the script, newest first. */
+export function scriptHistory(id: string, cursor: string | null): Promise<Page<Happening>> {
+  const params = { path: { id }, query: { limit: 100, ...(cursor && { cursor }) } };
+  return unwrap(client.GET('/api/v1/scripts/{id}/history', { params }));
+}
+
+/** The packages that runs of the newest version have. */
+export function scriptEnvironment(id: string): Promise<ScriptEnvironment> {
+  return unwrap(client.GET('/api/v1/scripts/{id}/environment', { params: { path: { id } } }));
+}
+
+/** Has the packages chosen anew at the next run. */
+export async function rebuildEnvironment(id: string): Promise<void> {
+  const params = { path: { id }, header: { 'Idempotency-Key': randomKey() } };
+  await unwrap(client.POST('/api/v1/scripts/{id}/environment/rebuild', { params }));
 }
 
 /** All files, whatever number of pages they take. */

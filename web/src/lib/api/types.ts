@@ -14,6 +14,10 @@ export type FailureReason = NonNullable<Run['failure_reason']>;
 export type RunSample = Schemas['RunSample'];
 export type LogLine = Schemas['LogLine'];
 export type LogStream = LogLine['stream'];
+/** An entry of a script's history. */
+export type Happening = Schemas['Happening'];
+/** What was installed for a version of a script. */
+export type ScriptEnvironment = Schemas['Environment'];
 export type FileEntry = Schemas['FileEntry'];
 /** One frame of `/ws`, as JSON text. */
 export type FeedFrame = Schemas['FeedFrame'];

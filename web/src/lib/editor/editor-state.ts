@@ -7,9 +7,9 @@ import {
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import { markdown } from '@codemirror/lang-markdown';
-import { python } from '@codemirror/lang-python';
+import { python, pythonLanguage } from '@codemirror/lang-python';
 import { bracketMatching, indentOnInput, indentUnit } from '@codemirror/language';
-import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
+import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
 import { EditorState, type Extension } from '@codemirror/state';
 import {
   drawSelection,
@@ -19,6 +19,7 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view';
+import { completeSdk } from './sdk-completion.ts';
 import { editorTheme } from './theme.ts';
 
 export interface EditorOptions {
@@ -47,6 +48,7 @@ export function editorState({ path, text, readOnly, onChange }: EditorOptions): 
       autocompletion(),
       highlightActiveLine(),
       highlightActiveLineGutter(),
+      search({ top: true }),
       highlightSelectionMatches(),
       language(path),
       editorTheme,
@@ -70,7 +72,9 @@ export function editorState({ path, text, readOnly, onChange }: EditorOptions): 
 }
 
 function language(path: string): Extension {
-  if (path.endsWith('.py')) return python();
+  if (path.endsWith('.py')) {
+    return [python(), pythonLanguage.data.of({ autocomplete: completeSdk })];
+  }
   if (path.endsWith('.json')) return json();
   if (path.endsWith('.md')) return markdown();
   return [];

@@ -1,6 +1,8 @@
 import type { EditorState } from '@codemirror/state';
+import type { EditorView } from '@codemirror/view';
 import type { FileContent } from '../api/files.ts';
 import { editorState } from '../editor/editor-state.ts';
+import { replacement } from '../editor/replacement.ts';
 
 /** A file in the editor: what is saved, what is edited, and whether they differ. */
 export class OpenFile {
@@ -15,6 +17,8 @@ export class OpenFile {
   /** `ETag` of the content that is saved; null when the server gave none. */
   etag: string | null;
   state: EditorState;
+  /** Where it is on the screen; null while another file is. */
+  view: EditorView | null = null;
   #saved: EditorState['doc'];
 
   constructor(path: string, content: FileContent, readOnly: boolean) {
@@ -24,6 +28,11 @@ export class OpenFile {
     this.etag = content.etag;
     this.state = this.#stateOf(content.text ?? '');
     this.#saved = this.state.doc;
+  }
+
+  /** Whether its layout can be made anew. */
+  get formats(): boolean {
+    return !this.readOnly && this.path.endsWith('.py');
   }
 
   /** The edited text, with the file's own line ends. */
@@ -48,6 +57,12 @@ export class OpenFile {
     this.state = this.#stateOf(content.text ?? '');
     this.markSaved(this.state.doc, content.etag);
     this.replaced += 1;
+  }
+
+  /** Changes the text as if it had been typed, so that undo brings it back.
+   *  @param text with line feeds */
+  rewrite(text: string): void {
+    this.view?.dispatch(replacement(this.state, text));
   }
 
   #stateOf(text: string): EditorState {

@@ -1,6 +1,6 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { ApiError } from '../api/api-error.ts';
-import { readFile, writeFile, type FileContent } from '../api/files.ts';
+import { deleteFile, moveFile, readFile, writeFile, type FileContent } from '../api/files.ts';
 import { listFiles } from '../api/scripts.ts';
 import type { FileEntry } from '../api/types.ts';
 import { queryClient } from '../query-client.ts';
@@ -28,8 +28,13 @@ export class Project {
     this.readOnly = readOnly;
   }
 
+  /** In the order in which they were opened. */
+  get openFiles(): OpenFile[] {
+    return [...this.#open.values()];
+  }
+
   get dirtyFiles(): OpenFile[] {
-    return [...this.#open.values()].filter((file) => file.dirty);
+    return this.openFiles.filter((file) => file.dirty);
   }
 
   isDirty(path: string): boolean {
@@ -69,12 +74,35 @@ export class Project {
     this.active = file;
   }
 
-  /** Makes an empty file and shows it. */
-  async create(path: string): Promise<void> {
-    await writeFile(this.scriptId, path, '', null);
-    this.files = await listFiles(this.scriptId);
-    this.#changed();
+  /** Takes a file from the editor, with what is not saved; its neighbour is shown then. */
+  close(file: OpenFile): void {
+    const open = this.openFiles;
+    const at = open.indexOf(file);
+    this.#open.delete(file.path);
+    if (this.active === file) this.active = open[at + 1] ?? open[at - 1] ?? null;
+  }
+
+  /** Makes a file and shows it. */
+  async create(path: string, content: string | Blob = ''): Promise<void> {
+    await writeFile(this.scriptId, path, content, null);
+    await this.#filesChanged();
     await this.show(path);
+  }
+
+  /** Gives a file another path. What is edited in it must be saved.
+   *  @throws ApiError 409 when there is a file, 412 when it was changed meanwhile */
+  async move(path: string, to: string): Promise<void> {
+    await moveFile(this.scriptId, path, to, this.#open.get(path)?.etag ?? null);
+    await this.#leave(path);
+    await this.show(to);
+  }
+
+  /** @throws ApiError 409 for the last file, 412 when it was changed meanwhile */
+  async remove(path: string): Promise<void> {
+    await deleteFile(this.scriptId, path, this.#open.get(path)?.etag ?? null);
+    await this.#leave(path);
+    const [first] = this.files;
+    if (!this.active && first) await this.show(first.path);
   }
 
   /** Saves every changed file.
@@ -101,6 +129,17 @@ export class Project {
     this.conflict = null;
     conflict.file.etag = conflict.theirs?.etag ?? null;
     await this.#save(conflict.file);
+  }
+
+  async #leave(path: string): Promise<void> {
+    const file = this.#open.get(path);
+    if (file) this.close(file);
+    await this.#filesChanged();
+  }
+
+  async #filesChanged(): Promise<void> {
+    this.files = await listFiles(this.scriptId);
+    this.#changed();
   }
 
   async #save(file: OpenFile): Promise<void> {

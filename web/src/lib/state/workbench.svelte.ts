@@ -11,6 +11,7 @@ export class Workbench {
   /** The run whose log is open beneath the editor. */
   live = $state.raw<LiveRun | null>(null);
   starting = $state(false);
+  formatting = $state(false);
 
   constructor(scriptId: string, readOnly: boolean) {
     this.project = new Project(scriptId, readOnly);
@@ -21,6 +22,25 @@ export class Workbench {
     const count = this.project.dirtyFiles.length;
     if (count > 0 && (await this.#saved()))
       toastDone(count === 1 ? 'Saved' : `${count} files saved`);
+  }
+
+  /** Lays the open file out anew, where it is Python; one that is not right is left as it is. */
+  async format(): Promise<void> {
+    const file = this.project.active;
+    if (!file?.formats || this.formatting) return;
+    this.formatting = true;
+    try {
+      const { doc } = file.state;
+      const { formatPython } = await import('../editor/format-python.ts');
+      const text = await formatPython(doc.sliceString(0));
+      // What was typed meanwhile is worth more.
+      if (file.state.doc.eq(doc)) file.rewrite(text);
+      if (file.state.doc.eq(doc)) toastDone('It is formatted already');
+    } catch (error) {
+      toastError(`${file.path} was not formatted`, error);
+    } finally {
+      this.formatting = false;
+    }
   }
 
   /** Saves, then runs what was saved, and opens its log. */

@@ -1,0 +1,20 @@
+import { CompletionContext } from '@codemirror/autocomplete';
+import { EditorState } from '@codemirror/state';
+import { expect, test } from 'vitest';
+import { completeSdk } from './sdk-completion.ts';
+
+function offeredAt(doc: string): string[] {
+  const context = new CompletionContext(EditorState.create({ doc }), doc.length, true);
+  return (completeSdk(context)?.options ?? []).map(({ label }) => label);
+}
+
+test('behind “platform.” its calls are offered, and behind a part of it those of the part', () => {
+  expect(offeredAt('x = platform.')).toContain('secrets');
+  expect(offeredAt('platform.sec')).toContain('secrets');
+  expect(offeredAt('platform.state.')).toEqual(['get', 'set', 'delete']);
+});
+
+test.each(['platform', 'other.', 'myplatform.', 'platform.nothing.'])(
+  'nothing is behind “%s”',
+  (doc) => expect(offeredAt(doc)).toEqual([]),
+);
