@@ -41,6 +41,7 @@ import { ForwardedLogs } from './logs/forwarded-logs.ts';
 import { findPython, type Python } from './sandbox/python.ts';
 import type { SandboxLayers } from './sandbox/sandbox.ts';
 import { Snapshots } from './snapshots.ts';
+import { WantedPackages } from './wanted-packages.ts';
 import { WarmStarts } from './warm/warm-start.ts';
 import { Worker } from './worker.ts';
 
@@ -171,6 +172,7 @@ async function openPreparation(
       ids,
       logger,
     }),
+    wantedPackages: new WantedPackages(),
     warmStarts: new WarmStarts(),
     environments: await openEnvironments({
       folder: folder('environments'),

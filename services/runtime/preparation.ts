@@ -11,7 +11,7 @@ import type { Interpreters } from './interpreters.ts';
 import { lockedEnvironment } from './locked-environment.ts';
 import type { RunLog } from './logs/run-log.ts';
 import { makeOwnFolder } from './own-folders.ts';
-import { writePayload } from './payload-file.ts';
+import { writePayload, type PayloadFile } from './payload-file.ts';
 import { runVariables, workspaceVariables } from './run-variables.ts';
 import type { RunSecrets } from './secrets/run-secrets.ts';
 import type { Sdk } from './sdk/open.ts';
@@ -20,7 +20,7 @@ import type { Python } from './sandbox/python.ts';
 import type { RunFile, RunSpec } from './sandbox/sandbox.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { WarmStarts } from './warm/warm-start.ts';
-import { wantedPackages } from './wanted-packages.ts';
+import type { WantedPackages } from './wanted-packages.ts';
 
 const noParameters = '{}';
 const paramsRemoved = 'The parameters of the run, or its payload, are no longer kept.';
@@ -28,6 +28,7 @@ const paramsRemoved = 'The parameters of the run, or its payload, are no longer 
 export interface PreparationParts {
   readonly interpreters: Interpreters;
   readonly snapshots: Snapshots;
+  readonly wantedPackages: WantedPackages;
   readonly environments: Environments;
   readonly locks: EnvironmentLocks;
   readonly warmStarts: WarmStarts;
@@ -66,7 +67,7 @@ export async function prepareRun(
   if (params === undefined || payload === undefined) {
     return { kind: 'failed', failure: 'sandbox_error', detail: paramsRemoved };
   }
-  const wanted = await wantedPackages(files, run.entrypoint, python.version);
+  const wanted = await parts.wantedPackages.of(files, run.entrypoint, python.version);
   if ('problem' in wanted) {
     return { kind: 'failed', failure: 'environment_error', detail: wanted.problem };
   }
@@ -84,18 +85,19 @@ export async function prepareRun(
   if (environment.status === 'failed') {
     return { kind: 'failed', failure: 'environment_error', detail: environment.detail };
   }
-  const channel = await parts.sdk.channels.of({ run, log });
-  const payloadPath = `${channel.path}.payload`;
+  const opening = openChannel(parts, run, log, payload);
   const release = () => {
-    void channel.close();
-    if (payload !== null) void rm(payloadPath, { force: true });
+    void opening.then(
+      ({ close }) => close(),
+      () => undefined,
+    );
     environment.release();
   };
   try {
     signal.throwIfAborted();
-    const given = payload === null ? undefined : await writePayload(payloadPath, payload);
-    const [secrets] = await Promise.all([
-      // Last, so that what was set while the environment was built counts.
+    const [{ path: socket, given }, secrets] = await Promise.all([
+      opening,
+      // Not before, so that what was set while the environment was built counts.
       parts.secrets.environmentOf(run),
       parts.sdk.packagePaths.ensure(environment.environmentDir),
     ]);
@@ -103,14 +105,14 @@ export async function prepareRun(
     const made = {
       python,
       folder: environment.environmentDir,
-      socket: channel.path,
+      socket,
       payloads: given === undefined ? [] : [given.path],
     };
     const around = {
       environmentFolder: made.folder,
       params,
       secrets,
-      socket: channel.path,
+      socket,
       ...(given !== undefined && { payload: given }),
     };
     const variables = runVariables(run, around);
@@ -130,6 +132,33 @@ export async function prepareRun(
     release();
     if (!(error instanceof UnreadableSecret)) throw error;
     return { kind: 'failed', failure: 'sandbox_error', detail: error.message };
+  }
+}
+
+interface OpenChannel {
+  readonly path: string;
+  /** What the run's webhook was called with. */
+  readonly given?: PayloadFile;
+  readonly close: () => Promise<void>;
+}
+
+async function openChannel(
+  parts: PreparationParts,
+  run: ClaimedRun,
+  log: RunLog,
+  payload: Buffer | null,
+): Promise<OpenChannel> {
+  const channel = await parts.sdk.channels.of({ run, log });
+  if (payload === null) return { path: channel.path, close: () => channel.close() };
+  const payloadPath = `${channel.path}.payload`;
+  const close = async () => {
+    await Promise.all([channel.close(), rm(payloadPath, { force: true })]);
+  };
+  try {
+    return { path: channel.path, given: await writePayload(payloadPath, payload), close };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { wantedPackages } from './wanted-packages.ts';
+import { WantedPackages } from './wanted-packages.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -19,7 +19,7 @@ async function wantedBy(files: Readonly<Record<string, string>>) {
     await writeFile(source, content);
     return { path, source, mode: 0o644 };
   });
-  return await wantedPackages(await Promise.all(written), 'app.py', '3.11.7');
+  return await new WantedPackages().of(await Promise.all(written), 'app.py', '3.11.7');
 }
 
 test('a script without any word on it wants nothing', async () => {

@@ -5,21 +5,41 @@ import { readInlineMetadata } from './environments/inline-metadata.ts';
 import { isWantedPython } from './environments/python-versions.ts';
 import type { RunFile } from './sandbox/sandbox.ts';
 
-export type WantedPackages =
+export type Wanted =
   /** In the form of a `requirements.txt`; empty for none. */
   | { readonly requirements: string }
   /** Why there can be no environment, for the script's author. */
   | { readonly problem: string };
 
-/** @param pythonVersion of the interpreter that the run is to have, such as `3.12.1` */
-export async function wantedPackages(
-  files: readonly RunFile[],
+const maxRemembered = 1_000;
+
+export class WantedPackages {
+  /** By the copies that were read, which never change, and the interpreter; the latest last. */
+  readonly #answers = new Map<string, Promise<Wanted>>();
+
+  /** @param pythonVersion of the interpreter that the run is to have, such as `3.12.1` */
+  async of(files: readonly RunFile[], entrypoint: string, pythonVersion: string): Promise<Wanted> {
+    const listed = files.find(({ path }) => path === 'requirements.txt');
+    const read = listed ?? files.find(({ path }) => path === entrypoint);
+    const key = `${read?.source ?? ''} ${entrypoint} ${pythonVersion}`;
+    const answer = this.#answers.get(key) ?? readWanted(read, entrypoint, pythonVersion);
+    this.#answers.delete(key);
+    this.#answers.set(key, answer);
+    const [oldest = ''] = this.#answers.keys();
+    if (this.#answers.size > maxRemembered) this.#answers.delete(oldest);
+    answer.catch(() => this.#answers.delete(key));
+    return await answer;
+  }
+}
+
+async function readWanted(
+  file: RunFile | undefined,
   entrypoint: string,
   pythonVersion: string,
-): Promise<WantedPackages> {
-  const listed = await textOf(files, 'requirements.txt');
-  if (listed !== undefined) return { requirements: listed };
-  const metadata = readInlineMetadata((await textOf(files, entrypoint)) ?? '', entrypoint);
+): Promise<Wanted> {
+  const text = file === undefined ? '' : await readFile(file.source, 'utf8');
+  if (file?.path === 'requirements.txt') return { requirements: text };
+  const metadata = readInlineMetadata(text, entrypoint);
   switch (metadata.status) {
     case 'none':
       return { requirements: '' };
@@ -45,9 +65,4 @@ function pythonProblem(
   return isWanted === undefined
     ? { problem: `${says}, which cannot be read.` }
     : { problem: `${says}, but its interpreter is Python ${version}: set "python" of the script.` };
-}
-
-async function textOf(files: readonly RunFile[], path: string): Promise<string | undefined> {
-  const file = files.find((one) => one.path === path);
-  return file && (await readFile(file.source, 'utf8'));
 }

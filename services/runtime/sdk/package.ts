@@ -1,6 +1,7 @@
 /** The Python package `orchestrator`: where it is, and how interpreters find it. */
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile, realpath, rename, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { readdir, realpath, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,10 +20,9 @@ export class PackagePaths {
   async ensure(environmentFolder: string): Promise<void> {
     // An environment may have been removed and made again meanwhile.
     const known = this.#files.get(environmentFolder) ?? [];
-    const present = await Promise.all(known.map(hasContent));
-    if (known.length > 0 && present.every(Boolean)) return;
+    if (known.length > 0 && known.every(hasContent)) return;
     const files = await filesOf(environmentFolder);
-    for (const file of files) if (!(await hasContent(file))) await write(file);
+    for (const file of files) if (!hasContent(file)) await write(file);
     this.#files.set(environmentFolder, files);
   }
 }
@@ -39,8 +39,13 @@ async function filesOf(environmentFolder: string): Promise<readonly string[]> {
   return files;
 }
 
-async function hasContent(file: string): Promise<boolean> {
-  return (await readFile(file, 'utf8').catch(() => undefined)) === content;
+/** A tiny file, at each start of a run: waiting for a thread would take longer than reading it. */
+function hasContent(file: string): boolean {
+  try {
+    return readFileSync(file, 'utf8') === content;
+  } catch {
+    return false;
+  }
 }
 
 /** In one step: a run may be reading it, and another one writing it too. */

@@ -1,5 +1,5 @@
 /** The private socket of one run: whoever can open it is that run, so a request carries no token. */
-import { chmod, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
@@ -37,12 +37,11 @@ export class RunChannel {
   /** Listens. @param path at most 107 bytes, in a folder that is this runtime's alone */
   static async open(path: string, parts: RunChannelParts): Promise<RunChannel> {
     const channel = new RunChannel(path, parts);
-    channel.#server.listen(path);
+    // To connect is to write, and the script may be another user.
+    channel.#server.listen({ path, readableAll: true, writableAll: true });
     await once(channel.#server, 'listening');
     // Such as too many open files: whoever could not connect hears of it.
     channel.#server.on('error', (error) => channel.#complain(error));
-    // To connect is to write, and the script may be another user.
-    await chmod(path, 0o666);
     return channel;
   }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Iterable, Optional
+from typing import Iterable, NamedTuple, Optional
 
 from .disk import DiskQuota
 from .folders import RunFolder, copy_files, give_tree, make_data_folder
@@ -15,13 +15,20 @@ from .spec import RunSpec
 _FIRST_MEASURE_SECONDS = 0.05
 
 
-def place_files(
+class Places(NamedTuple):
+    """`user`: the number of the script's own user; None where it has the one that this process has.
+    `data`: where files below `data/` are copied to."""
+
+    user: Optional[int]
+    data: str
+
+
+def make_places(
     spec: RunSpec, machine: Machine, folder: RunFolder, pipes: Iterable[int]
-) -> Optional[int]:
-    """Fills the run's folder.
+) -> Places:
+    """Everything that the script's process mounts: its files may come meanwhile.
 
     @param pipes of the run's output
-    @returns the number of the script's own user; None where it has the one that this process has
     @raises SandboxError, OSError
     """
     user = user_of(spec.user, folder.users) if machine.has("script_user") else None
@@ -32,9 +39,12 @@ def place_files(
         for pipe in pipes:
             # So that it can open /dev/stdout.
             os.fchown(pipe, user, user)
-    data = _place_data(spec, machine, folder, user)
-    copy_files(spec.files, folder.files, data, user)
-    return user
+    return Places(user, _place_data(spec, machine, folder, user))
+
+
+def place_files(spec: RunSpec, folder: RunFolder, places: Places) -> None:
+    """Fills the run's folder. @raises SandboxError, OSError"""
+    copy_files(spec.files, folder.files, places.data, places.user)
 
 
 def _place_data(

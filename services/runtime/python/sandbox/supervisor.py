@@ -25,7 +25,7 @@ from .layers import active_layers
 from .machine import Machine
 from .mounts import workspace_path
 from .output import Output
-from .placing import measure_disk, place_files
+from .placing import make_places, measure_disk, place_files
 from .run_data import pack_run
 from .spec import RunSpec
 from .watch import Watch
@@ -109,8 +109,10 @@ class Supervisor:
         try:
             if group is not None:
                 group.limit(spec.limits.memory_bytes, spec.limits.processes)
-            user = place_files(spec, self._machine, self._folder, (ends.stdout, ends.stderr))
-            gates.send_run(ends.gate, pack_run(spec, self._folder, user))
+            places = make_places(spec, self._machine, self._folder, (ends.stdout, ends.stderr))
+            # It contains itself while its files come, and executes later than either.
+            gates.send_run(ends.gate, pack_run(spec, self._folder, places.user))
+            place_files(spec, self._folder, places)
             self._disk = measure_disk(spec, self._folder)
         except OSError as error:
             raise SandboxError("supervisor", str(error)) from error
