@@ -1,7 +1,7 @@
 /** What a projection is: events in, rows out. */
 import { sql, type Kysely } from 'kysely';
 import type { EventType, Recorded } from '#domain/aggregates.ts';
-import type { Position } from '#domain/kernel/event.ts';
+import type { Position, StreamId } from '#domain/kernel/event.ts';
 import { schemaVersionOf } from '#domain/upcasts.ts';
 import type { Tables } from './tables.ts';
 
@@ -17,6 +17,10 @@ export interface Projection {
   readonly handles: readonly EventType[];
   /** Applies events in the order of the store. The same event again changes nothing. */
   apply(db: ReadModels, events: readonly Recorded[]): Promise<void>;
+  /** What `apply` would write for events that are just being recorded, as far as that follows from the events
+   *  of their streams alone; `undefined` where rows have to be asked. Positions are not known yet.
+   *  @param past the events of a stream before these, where all of them are at hand */
+  readonly writes?: (events: readonly Recorded[], past: Past) => readonly Write[] | undefined;
   /** Tables that it alone writes, but for the columns in `kept`. A rebuild makes them anew. */
   readonly tables: readonly (keyof Tables)[];
   /** Columns of its tables that others write: a rebuild takes them over. */
@@ -24,6 +28,14 @@ export interface Projection {
   readonly fill?: Fill;
   /** The row that these events of one stream leave, where rows are made of nothing else. */
   readonly rowAfter?: (events: readonly Recorded[]) => object | undefined;
+}
+
+export type Past = (streamId: StreamId) => readonly Recorded[] | undefined;
+
+/** A statement of fixed text. Its values are such as every driver can send: arrays are spelt out. */
+export interface Write {
+  readonly text: string;
+  readonly values: readonly string[];
 }
 
 /** What `apply` does, said in SQL and much quicker. It reads events as they are stored. */
@@ -63,6 +75,23 @@ export async function applyAll(
     if (handled.length > 0) await projection.apply(db, handled);
   });
   await together(applied);
+}
+
+/** What `applyAll` would write, where no projection has to ask for anything. */
+export function writesOf(
+  projections: readonly Projection[],
+  events: readonly Recorded[],
+  past: Past,
+): readonly Write[] | undefined {
+  const writes: Write[] = [];
+  for (const projection of projections) {
+    const handled = events.filter((event) => projection.handles.includes(event.type));
+    if (handled.length === 0) continue;
+    const own = projection.writes?.(handled, past);
+    if (own === undefined) return undefined;
+    writes.push(...own);
+  }
+  return writes;
 }
 
 /** Waits for all of `tasks`, which share one transaction, also when one fails: nothing of theirs may

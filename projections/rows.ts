@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import type { EventType, Recorded } from '#domain/aggregates.ts';
 import type { Columns } from './columns.ts';
-import type { Projection, ReadModels } from './projection.ts';
-import { statement } from './statement.ts';
+import type { Past, Projection, ReadModels, Write } from './projection.ts';
+import { statement, write } from './statement.ts';
 import type { Tables } from './tables.ts';
 
 /** A row that knows the last event it has seen. */
@@ -39,6 +39,7 @@ export function rowProjection<Row extends StreamRow, Event extends Recorded>(
     tables: [fold.table],
     ...(fold.kept && { kept: fold.kept }),
     apply: (db, events) => applyFold(db, fold, statements, events as readonly Event[]),
+    writes: (events, past) => writesOf(fold, statements, events as readonly Event[], past),
     rowAfter: (events) => rowAfter(fold, events as readonly Event[]),
   };
 }
@@ -70,11 +71,49 @@ function statementsOf<Row extends StreamRow, Event extends Recorded>({
   return {
     load: statement<Row>(`SELECT ${names.join(', ')} FROM ${table} WHERE ${key} = ANY($1::uuid[])`),
     // A row that has seen more already stays as it is.
-    upsert:
-      statement(`INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM unnest(${values.join(', ')})
+    upsert: `INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM unnest(${values.join(', ')})
       ON CONFLICT (${key}) DO UPDATE SET ${changes.join(', ')}
-      WHERE ${table}.stream_version < excluded.stream_version`),
-    remove: statement(`DELETE FROM ${table} WHERE ${key} = ANY($1::uuid[])`),
+      WHERE ${table}.stream_version < excluded.stream_version`,
+    // One that was removed stays away.
+    update: `UPDATE ${table} SET ${changes.join(', ')}
+      FROM unnest(${values.join(', ')}) AS excluded (${names.join(', ')})
+      WHERE ${table}.${key} = excluded.${key} AND ${table}.stream_version < excluded.stream_version`,
+    remove: `DELETE FROM ${table} WHERE ${key} = ANY($1::uuid[])`,
+  };
+}
+
+/** The rows that events leave behind, and the keys of those that went. */
+interface Folded<Row> {
+  readonly written: readonly Row[];
+  readonly gone: readonly string[];
+}
+
+/** @param rows by key, as they were; changed to what they are afterwards */
+function foldInto<Row extends StreamRow, Event extends Recorded>(
+  { keyOf, step }: RowFold<Row, Event>,
+  rows: Map<string, Row>,
+  events: readonly Event[],
+): Folded<Row> {
+  const gone = new Set<string>();
+  const touched = new Set<string>();
+  for (const event of events) {
+    const id = keyOf(event);
+    const row = rows.get(id);
+    if (row !== undefined && row.stream_version >= event.version) continue;
+    const next = step(row, event);
+    if (next === undefined) {
+      rows.delete(id);
+      touched.delete(id);
+      gone.add(id);
+    } else {
+      rows.set(id, { ...next, stream_version: event.version } as Row);
+      touched.add(id);
+      gone.delete(id);
+    }
+  }
+  return {
+    written: [...touched].toSorted().flatMap((id) => rows.get(id) ?? []),
+    gone: [...gone].toSorted(),
   };
 }
 
@@ -85,26 +124,53 @@ async function applyFold<Row extends StreamRow, Event extends Recorded>(
   events: readonly Event[],
 ): Promise<void> {
   const rows = await loadRows(db, fold, statements, events);
-  const gone = new Set<string>();
-  const touched = new Set<string>();
+  const { written, gone } = foldInto(fold, rows, events);
+  await write(db, [
+    ...(written.length > 0 ? [rowsBy(statements.upsert, fold, written)] : []),
+    ...(gone.length > 0 ? [removal(statements, gone)] : []),
+  ]);
+}
+
+/** A row is what the events of its stream make of it: where they are at hand, nothing is loaded. */
+function writesOf<Row extends StreamRow, Event extends Recorded>(
+  fold: RowFold<Row, Event>,
+  statements: Statements<Row>,
+  events: readonly Event[],
+  past: Past,
+): readonly Write[] | undefined {
+  const rows = new Map<string, Row>();
+  const known = new Set<string>();
   for (const event of events) {
-    const key = fold.keyOf(event);
-    const row = rows.get(key);
-    if (row !== undefined && row.stream_version >= event.version) continue;
-    const next = fold.step(row, event);
-    if (next === undefined) {
-      rows.delete(key);
-      touched.delete(key);
-      gone.add(key);
-    } else {
-      rows.set(key, { ...next, stream_version: event.version } as Row);
-      touched.add(key);
-      gone.delete(key);
-    }
+    const id = fold.keyOf(event);
+    if (known.has(id)) continue;
+    known.add(id);
+    const before = past(event.streamId);
+    if (before === undefined) return undefined;
+    const row = rowAfter(fold, before as readonly Event[]);
+    if (row !== undefined) rows.set(id, row);
   }
-  const written = [...touched].toSorted().flatMap((key) => rows.get(key) ?? []);
-  if (written.length > 0) await statements.upsert(db, ...columnsOf(fold.columns, written));
-  if (gone.size > 0) await statements.remove(db, [...gone].toSorted());
+  const there = new Set(rows.keys());
+  const { written, gone } = foldInto(fold, rows, events);
+  const isThere = (row: Row) => there.has(String(row[fold.key]));
+  const changed = written.filter(isThere);
+  const made = written.filter((row) => !isThere(row));
+  return [
+    ...(made.length > 0 ? [rowsBy(statements.upsert, fold, made)] : []),
+    ...(changed.length > 0 ? [rowsBy(statements.update, fold, changed)] : []),
+    ...(gone.length > 0 ? [removal(statements, gone)] : []),
+  ];
+}
+
+function rowsBy<Row extends StreamRow, Event extends Recorded>(
+  text: string,
+  { columns }: RowFold<Row, Event>,
+  rows: readonly Row[],
+): Write {
+  return { text, values: columnsOf(columns, rows) };
+}
+
+function removal({ remove: text }: { readonly remove: string }, keys: readonly string[]): Write {
+  return { text, values: [arrayLiteral(keys)] };
 }
 
 async function loadRows<Row extends StreamRow, Event extends Recorded>(
@@ -137,9 +203,9 @@ function asJson(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-/** An array as Postgres reads it. The driver could make one too, but looks at each value for long, and
+/** An array as Postgres reads it, but for JSON, which is given as text. The driver could make one too, but looks at each value for long, and
  *  would take a nested array for a dimension. */
-function arrayLiteral(values: readonly unknown[]): string {
+export function arrayLiteral(values: readonly unknown[]): string {
   return `{${values.map(elementOf).join(',')}}`;
 }
 

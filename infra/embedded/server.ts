@@ -58,8 +58,10 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
 function spawnServer(options: ServerOptions): ServerProcess {
   const log = openSync(options.logFile, 'a', 0o600);
   const [command, ...args] = commandLine(options);
+  const { env, ...account } = runAs(options.account);
   const child = spawn(command, args, {
-    ...runAs(options.account),
+    ...account,
+    env: { ...env, ...memory },
     stdio: ['ignore', log, log],
     // Ctrl-C goes to every process of the terminal's group, and the database must end last.
     detached: true,
@@ -92,6 +94,13 @@ function commandLine(options: ServerOptions): [string, ...string[]] {
   if (!existsSync(SETPRIV)) return server as [string, ...string[]];
   return [SETPRIV, `--pdeathsig=${farewell}`, ...server];
 }
+
+/** What a statement has used is kept for the next: the C library would give memory at the end of the heap back each
+ *  time, and the next statement take it anew, page by page. */
+const memory = {
+  MALLOC_TRIM_THRESHOLD_: String(4 * 1024 * 1024),
+  MALLOC_MMAP_THRESHOLD_: String(1024 * 1024),
+};
 
 /** For a small machine: little memory, few processes, and never a network port. */
 function settings(options: ServerOptions): Record<string, string> {

@@ -100,6 +100,28 @@ export class BatchStreams {
     }));
   }
 
+  /** What is to be appended, as it will be recorded, but for the positions: those are not known yet. */
+  events(recordedAt: Date): readonly Recorded[] {
+    return this.appends().flatMap(({ streamId, expectedVersion, events }) =>
+      events.map(
+        (event, index) =>
+          ({
+            ...event,
+            streamId,
+            version: expectedVersion + index + 1,
+            position: startOfStore,
+            recordedAt,
+          }) as Recorded,
+      ),
+    );
+  }
+
+  /** The events of a stream before the batch; `undefined` where some of them are in a snapshot. */
+  pastOf(streamId: StreamId): readonly Recorded[] | undefined {
+    const { from, events } = this.#before(streamId);
+    return from === undefined ? (events as readonly Recorded[]) : undefined;
+  }
+
   /** The outcome of a command, once everything is recorded. */
   outcomeOf(place: Place, recorded: readonly Recorded[]): Outcome {
     const { streamId, after, count } = place;

@@ -8,8 +8,12 @@ const statements = {
   // A second command under the same id waits here for the first one's commit and then fails on the
   // key, to be decided again: it finds the answer then.
   store: `INSERT INTO commands (command_id, fingerprint, result, recorded_at)
-    SELECT id, fingerprint, result, $4
-    FROM unnest($1::uuid[], $2::text[], $3::text[]::jsonb[]) AS a (id, fingerprint, result)`,
+    SELECT id, fingerprint, jsonb_build_object('streamId', a.stream_id, 'version', a.version,
+      'transactionId', coalesce(e.transaction_id, '0')::text,
+      'globalPosition', coalesce(e.global_position, 0)), $5
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[])
+      AS a (id, fingerprint, stream_id, version)
+    LEFT JOIN events e ON e.stream_id = a.stream_id AND e.version = a.version`,
   forget: `DELETE FROM commands WHERE recorded_at < $1`,
 };
 
@@ -26,11 +30,12 @@ interface AnswerRow {
   readonly result: StoredAnswer;
 }
 
-/** An accepted command with its answer. */
+/** An accepted command, and where it left its stream. */
 export interface Answered {
   readonly commandId: CommandId;
   readonly fingerprint: string;
-  readonly outcome: Extract<Outcome, { kind: 'accepted' }>;
+  readonly streamId: string;
+  readonly version: number;
 }
 
 /** Looks up which commands were carried out before.
@@ -63,7 +68,7 @@ function outcomeOf({ streamId, version, transactionId, globalPosition }: StoredA
   };
 }
 
-/** Keeps the answers of accepted commands. */
+/** Keeps the answers of accepted commands, in the transaction that has appended their events. */
 export async function storeAnswers(
   db: Queryable,
   answered: readonly Answered[],
@@ -73,19 +78,10 @@ export async function storeAnswers(
   await db.query(statements.store, [
     answered.map(({ commandId }) => commandId),
     answered.map(({ fingerprint }) => fingerprint),
-    answered.map(({ outcome }) => JSON.stringify(stored(outcome))),
+    answered.map(({ streamId }) => streamId),
+    answered.map(({ version }) => version),
     recordedAt,
   ]);
-}
-
-function stored(outcome: Answered['outcome']): StoredAnswer {
-  const { streamId, version, position } = outcome;
-  return {
-    streamId,
-    version,
-    transactionId: position.transactionId.toString(),
-    globalPosition: position.globalPosition,
-  };
 }
 
 /** Forgets answers older than `before`. @returns how many */

@@ -11,11 +11,17 @@ import type { Clock } from '#domain/ports/clock.ts';
 import type { CommandRequest, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { noHistory } from '#domain/snapshots.ts';
-import { applyAll, together, type Projection, type ReadModels } from '#projections/projection.ts';
+import {
+  applyAll,
+  together,
+  writesOf,
+  type Projection,
+  type ReadModels,
+} from '#projections/projection.ts';
 import type pg from 'pg';
 import { askedAhead, BatchStreams, type Place } from './batch-streams.ts';
 import { findAnswers, storeAnswers } from './command-answers.ts';
-import { queryBuilderOn, type Queryable } from './database.ts';
+import { queryBuilderOn } from './database.ts';
 import { appendEvents } from './event-store.ts';
 import { putPayloads } from './payloads.ts';
 import { readHistories, storeSnapshots } from './stream-histories.ts';
@@ -31,6 +37,10 @@ export interface BatchParts {
   readonly projections: readonly Projection[];
   readonly worldOf: (db: ReadModels) => World;
 }
+
+/** Ends the transaction, and may be sent along with its last statements: one that has failed is rolled back by
+ *  it. Told what it is that is kept; where each event stands may not be known yet. */
+export type Commit = (events: readonly Recorded[]) => Promise<void>;
 
 /** What became of one command before anything is recorded. */
 type Verdict =
@@ -64,11 +74,13 @@ export class Batch {
 
 /** Decides and records all commands in the transaction that `client` has begun. Each sees what those
  *  before it have done. No command may be guarded by a stream that another one of the batch writes.
+ *  @param commit absent where the caller ends the transaction
  *  @returns an outcome for each, in order */
 export async function carryOut(
   client: pg.PoolClient,
   requests: readonly CommandRequest[],
   parts: BatchParts,
+  commit: Commit = () => Promise.resolve(),
 ): Promise<readonly Outcome[]> {
   const handlings = requests.map(({ command }) => handlingOf(command));
   const written = new Map(handlings.map((handling) => [handling.streamId, handling]));
@@ -109,41 +121,67 @@ export async function carryOut(
           },
     );
   }
-  return await record(client, db, requests, verdicts, streams, parts);
+  return await record({ client, db, requests, verdicts, streams, parts, commit });
 }
 
-async function record(
-  client: Queryable,
-  db: ReadModels,
-  requests: readonly CommandRequest[],
-  verdicts: readonly Verdict[],
-  streams: BatchStreams,
-  parts: BatchParts,
-): Promise<readonly Outcome[]> {
+interface Recording {
+  readonly client: pg.PoolClient;
+  readonly db: ReadModels;
+  readonly requests: readonly CommandRequest[];
+  readonly verdicts: readonly Verdict[];
+  readonly streams: BatchStreams;
+  readonly parts: BatchParts;
+  readonly commit: Commit;
+}
+
+/** The events, the rows that follow from them and the commit leave at once, where no row has to be asked for:
+ *  a statement that fails makes Postgres refuse those behind it, and the commit a rollback. */
+async function record(recording: Recording): Promise<readonly Outcome[]> {
+  const { client, db, verdicts, streams, parts, commit } = recording;
   const recordedAt = parts.clock.now();
-  const events = (await appendEvents(client, streams.appends(), recordedAt)) as readonly Recorded[];
-  const outcomes = verdicts.map((verdict) =>
+  const expected = streams.events(recordedAt);
+  const writes = writesOf(parts.projections, expected, (streamId) => streams.pastOf(streamId));
+  const appended = appendEvents(client, streams.appends(), recordedAt);
+  const beside = [
+    ...(writes ?? []).map(({ text, values }) => client.query(text, [...values])),
+    ...keepBeside(recording, expected, recordedAt),
+  ];
+  const isAll = writes !== undefined;
+  const [recorded] = await together([appended, ...beside, isAll ? commit(expected) : undefined]);
+  const events = recorded as readonly Recorded[];
+  if (!isAll) {
+    await applyAll(parts.projections, db, events);
+    await commit(events);
+  }
+  return verdicts.map((verdict) =>
     verdict.kind === 'settled' ? verdict.outcome : streams.outcomeOf(verdict.place, events),
   );
-  const answered = requests.flatMap(({ context }, index) => {
-    const outcome = outcomes[index];
-    const { commandId, fingerprint } = context;
-    return verdicts[index]?.kind === 'accepted' &&
-      outcome?.kind === 'accepted' &&
-      fingerprint !== undefined
-      ? [{ commandId, fingerprint, outcome }]
-      : [];
+}
+
+/** What is kept beside the events: contents that they name, answers and snapshots. */
+function keepBeside(
+  { client, requests, verdicts, streams }: Recording,
+  events: readonly Recorded[],
+  recordedAt: Date,
+): readonly Promise<void>[] {
+  const accepted = requests.flatMap((request, index) => {
+    const verdict = verdicts[index];
+    return verdict?.kind === 'accepted' ? [{ ...request, place: verdict.place }] : [];
   });
-  const contents = requests.flatMap(({ content }, index) =>
-    content !== undefined && verdicts[index]?.kind === 'accepted' ? [content] : [],
-  );
-  await together([
-    applyAll(parts.projections, db, events),
-    putPayloads(client, contents),
+  const answered = accepted.flatMap(({ context: { commandId, fingerprint }, place }) => {
+    const version = place.after + place.count;
+    return fingerprint === undefined
+      ? []
+      : [{ commandId, fingerprint, streamId: place.streamId, version }];
+  });
+  return [
+    putPayloads(
+      client,
+      accepted.flatMap(({ content }) => content ?? []),
+    ),
     storeAnswers(client, answered, recordedAt),
     storeSnapshots(client, streams.snapshotsDue(events)),
-  ]);
-  return outcomes;
+  ];
 }
 
 /** The read models inside the transaction of `client`. */

@@ -13,7 +13,7 @@ import { VersionConflict } from '#domain/ports/event-store.ts';
 import type pg from 'pg';
 import { Batch, carryOut, refusalOf, type BatchParts } from './command-batch.ts';
 import { carryOutAll } from './command-sequence.ts';
-import { inTransaction, sqlState } from './database.ts';
+import { commit, inTransaction, inTransactionByKeys, sqlState } from './database.ts';
 
 const maxBatch = 64;
 /** Another lane opens when a full batch waits: before that, what arrives during a commit is cheaper
@@ -143,8 +143,8 @@ export class CommandPipeline implements Commands {
   }
 
   async #attempt(batch: readonly Waiting[]): Promise<void> {
-    const outcomes = await inTransaction(this.#parts.pool, (client) =>
-      carryOut(client, batch, this.#parts),
+    const outcomes = await inTransactionByKeys(this.#parts.pool, (client) =>
+      carryOut(client, batch, this.#parts, () => commit(client)),
     );
     const events = outcomes.flatMap((outcome) =>
       outcome.kind === 'accepted' ? outcome.events : [],

@@ -104,16 +104,48 @@ export function queryBuilderOn<Tables>(client: pg.PoolClient): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool as never }) });
 }
 
+/** For statements that find everything by keys. Postgres would plan many of them anew each time, which takes it
+ *  longer than carrying them out, since it guesses how long the arrays are; a plan that is kept must not be one
+ *  that was right while a table was small. */
+const beginByKeys = `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off`;
+
 /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
-export async function inTransaction<Result>(
+export function inTransaction<Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const commits = async (client: pg.PoolClient): Promise<Result> => {
+    const result = await work(client);
+    await commit(client);
+    return result;
+  };
+  return begun('BEGIN', pool, commits);
+}
+
+/** Sends the commit at once, also while statements before it are under way. @throws when one of them failed */
+export async function commit(client: pg.PoolClient): Promise<void> {
+  const { command } = await client.query('COMMIT');
+  if (command !== 'COMMIT') throw new Error('the transaction had failed, and was rolled back');
+}
+
+/** Runs `work`, which commits itself and finds everything by keys, in one transaction: rolled back when it
+ *  throws. */
+export function inTransactionByKeys<Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  return begun(beginByKeys, pool, work);
+}
+
+async function begun<Result>(
+  begin: string,
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    const [, result] = await together([client.query('BEGIN'), work(client)]);
-    await client.query('COMMIT');
+    const [, result] = await together([client.query(begin), work(client)]);
     return result;
   } catch (error) {
     await client.query('ROLLBACK').catch((cause: unknown) => {

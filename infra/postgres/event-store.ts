@@ -70,46 +70,54 @@ export class PostgresEventStore implements EventStore {
   }
 }
 
-/** `EventStore.append` inside a transaction that the caller began.
+/** `EventStore.append` inside a transaction that the caller began. The statement is on its way when this returns.
  *  @throws VersionConflict after which that transaction can only be rolled back */
-export async function appendEvents(
+export function appendEvents(
   db: Queryable,
   streams: readonly StreamAppend[],
   recordedAt: Date,
 ): Promise<readonly RecordedEvent[]> {
   const writing = streams.filter((stream) => stream.events.length > 0);
-  if (writing.length === 0) return [];
+  if (writing.length === 0) return Promise.resolve([]);
   const events = writing.flatMap(({ streamId, expectedVersion, events: added }) =>
     added.map((event, index) => ({ ...event, streamId, version: expectedVersion + index + 1 })),
   );
-  const { rows } = await db
-    .query<{ stream: string; at_version: number; transaction: string; place: number }>(
-      statements.append,
-      [
-        writing.map((one) => one.streamId),
-        writing.map((one) => one.streamId.slice(0, one.streamId.indexOf('-'))),
-        writing.map((one) => one.expectedVersion),
-        writing.map((one) => one.events.length),
-        events.map((one) => one.streamId),
-        events.map((one) => one.version),
-        events.map((one) => one.eventId),
-        events.map((one) => one.type),
-        events.map((one) => one.schemaVersion),
-        events.map((one) => JSON.stringify(one.data)),
-        events.map((one) => JSON.stringify(one.metadata)),
-        recordedAt,
-      ],
-    )
-    .catch((error: unknown) => {
+  const values = [
+    writing.map((one) => one.streamId),
+    writing.map((one) => one.streamId.slice(0, one.streamId.indexOf('-'))),
+    writing.map((one) => one.expectedVersion),
+    writing.map((one) => one.events.length),
+    events.map((one) => one.streamId),
+    events.map((one) => one.version),
+    events.map((one) => one.eventId),
+    events.map((one) => one.type),
+    events.map((one) => one.schemaVersion),
+    events.map((one) => JSON.stringify(one.data)),
+    events.map((one) => JSON.stringify(one.metadata)),
+    recordedAt,
+  ];
+  return db.query<PlaceRow>(statements.append, values).then(
+    ({ rows }) => {
+      const places = new Map(rows.map((row) => [`${row.stream} ${row.at_version}`, row]));
+      return events.map((event) => {
+        const row = places.get(`${event.streamId} ${event.version}`);
+        if (row === undefined) throw new Error('the append did not answer for every event');
+        const position = { transactionId: BigInt(row.transaction), globalPosition: row.place };
+        return { ...event, position, recordedAt };
+      });
+    },
+    (error: unknown) => {
       throw conflictOf(error, writing) ?? error;
-    });
-  const places = new Map(rows.map((row) => [`${row.stream} ${row.at_version}`, row]));
-  return events.map((event) => {
-    const row = places.get(`${event.streamId} ${event.version}`);
-    if (row === undefined) throw new Error('the append did not answer for every event');
-    const position = { transactionId: BigInt(row.transaction), globalPosition: row.place };
-    return { ...event, position, recordedAt };
-  });
+    },
+  );
+}
+
+/** Where an event came to stand. */
+interface PlaceRow {
+  readonly stream: string;
+  readonly at_version: number;
+  readonly transaction: string;
+  readonly place: number;
 }
 
 function conflictOf(error: unknown, streams: readonly StreamAppend[]): VersionConflict | undefined {

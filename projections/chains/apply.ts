@@ -1,10 +1,10 @@
 import type { Recorded } from '#domain/aggregates.ts';
 import type { ChainEvent } from '#domain/chain/events.ts';
 import { isChained } from '#domain/run/run.ts';
-import { sql } from 'kysely';
 import { actorName } from '../actors.ts';
-import type { Projection } from '../projection.ts';
-import { rowProjection, unnested } from '../rows.ts';
+import type { Projection, Write } from '../projection.ts';
+import { arrayLiteral, rowProjection } from '../rows.ts';
+import { write } from '../statement.ts';
 import { chainColumns, type ChainAnswersTable, type ChainsTable } from './table.ts';
 
 type Defining = Recorded<Exclude<ChainEvent, { type: 'ChainSkipped' }>>;
@@ -60,22 +60,22 @@ export const chainAnswersProjection: Projection = {
   version: 1,
   handles: ['RunQueued', 'ChainSkipped'],
   tables: ['chain_answers'],
-  apply: async (db, events) => {
-    const answers = events.flatMap(answerOf);
-    // Most runs were asked for otherwise.
-    if (answers.length === 0) return;
-    const column = (type: string, name: keyof ChainAnswersTable) =>
-      unnested(
-        type,
-        answers.map((one) => one[name]),
-      );
-    await sql`
-      INSERT INTO chain_answers (chain_id, source_run_id, time, run_id, reason)
-      SELECT * FROM unnest(${column('uuid', 'chain_id')}, ${column('uuid', 'source_run_id')},
-        ${column('timestamptz', 'time')}, ${column('uuid', 'run_id')}, ${column('text', 'reason')})
-      ON CONFLICT (chain_id, source_run_id) DO NOTHING`.execute(db);
-  },
+  apply: (db, events) => write(db, answersTo(events)),
+  writes: answersTo,
 };
+
+const keepAnswers = `INSERT INTO chain_answers (chain_id, source_run_id, time, run_id, reason)
+  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::uuid[], $5::text[])
+  ON CONFLICT (chain_id, source_run_id) DO NOTHING`;
+
+function answersTo(events: readonly Recorded[]): readonly Write[] {
+  const answers = events.flatMap(answerOf);
+  // Most runs were asked for otherwise.
+  if (answers.length === 0) return [];
+  const names = ['chain_id', 'source_run_id', 'time', 'run_id', 'reason'] as const;
+  const values = names.map((name) => arrayLiteral(answers.map((one) => one[name])));
+  return [{ text: keepAnswers, values }];
+}
 
 function answerOf(event: Recorded): readonly ChainAnswersTable[] {
   const time = event.recordedAt;

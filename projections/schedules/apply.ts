@@ -28,6 +28,7 @@ export const schedulesProjection: Projection = {
     // Most runs were asked for otherwise.
     if (own.length > 0) await applyOwn(db, own);
   },
+  writes: (events) => (events.some(isOfSchedule) ? undefined : []),
 };
 
 function isOfSchedule(event: Recorded): event is ScheduleRecorded {
