@@ -82,16 +82,18 @@ test.each<[string, RunListFilter]>([
   ['all', all],
   ['groups', own],
   ['a script', { ...all, scriptId: scriptId(2) }],
-  ['what failed', { ...all, status: 'failed' }],
-  ['what failed in groups', { ...own, status: 'failed' }],
-  ['what failed of a script', { ...all, scriptId: scriptId(2), status: 'failed' }],
-  ['what failed lately, which is nothing', { ...own, status: 'failed', from: late }],
-  ['a rare trigger', { ...own, triggerType: 'manual' }],
-  ['a trigger that there is none of', { ...all, triggerType: 'rerun' }],
-  ['what never ended so', { ...own, triggerType: 'schedule', status: 'failed' }],
+  ['what failed', { ...all, statuses: ['failed'] }],
+  ['what failed in groups', { ...own, statuses: ['failed'] }],
+  ['what failed of a script', { ...all, scriptId: scriptId(2), statuses: ['failed'] }],
+  ['what failed lately, which is nothing', { ...own, statuses: ['failed'], from: late }],
+  ['a rare trigger', { ...own, triggerTypes: ['manual'] }],
+  ['a trigger that there is none of', { ...all, triggerTypes: ['rerun'] }],
+  ['what never ended so', { ...own, triggerTypes: ['schedule'], statuses: ['failed'] }],
+  ['what did not succeed', { ...own, statuses: ['queued', 'running', 'failed', 'stopped'] }],
+  ['another group', { ...all, notGroupId: groupId(2), statuses: ['failed'] }],
   ['a time', { ...own, from: at(10), to: at(20) }],
-  ['what waits', { ...own, status: 'queued' }],
-  ['a name', { ...all, text: 'other', status: 'failed' }],
+  ['what waits', { ...own, statuses: ['queued'] }],
+  ['a name', { ...all, text: 'other', statuses: ['failed'] }],
   ['a script of another group', { groupIds: [groupId(1)], scriptId: scriptId(2) as ScriptId }],
 ])('a page of %s looks at few runs', async (_, filter) => {
   const middle = inOrderOfTime(runId(1), late) as RunId;
@@ -99,4 +101,11 @@ test.each<[string, RunListFilter]>([
   const most = 5 * pageSize;
   expect(await lookedAt(filter)).toBeLessThanOrEqual(most);
   expect(await lookedAt(filter, middle)).toBeLessThanOrEqual(most);
+});
+
+test.each<[string, RunListFilter]>([
+  ['another script', { ...own, notScriptId: scriptId(1) }],
+  ['another script, where there is none', { groupIds: [groupId(1)], notScriptId: scriptId(1) }],
+])('a page of %s looks at some pages of runs', async (_, filter) => {
+  expect(await lookedAt(filter)).toBeLessThanOrEqual(10 * pageSize);
 });

@@ -67,13 +67,15 @@ const timeOf = ({ run_id: id }: RunsTable) => Number.parseInt(id.replace('-', ''
 
 /** What the list is to be, by looking at every run. */
 function expected(filter: RunListFilter): readonly RunsTable[] {
-  const { groupIds, scriptId: script, status, triggerType, from, to, text } = filter;
+  const { groupIds, scriptId: script, statuses, triggerTypes: triggers, from, to, text } = filter;
   return rows.filter(
     (row) =>
       (groupIds === null || groupIds.some((group) => group === row.group_id)) &&
       (script === undefined || row.script_id === script) &&
-      (status === undefined || row.status === status) &&
-      (triggerType === undefined || row.trigger_type === triggerType) &&
+      row.group_id !== filter.notGroupId &&
+      row.script_id !== filter.notScriptId &&
+      (statuses?.includes(row.status) ?? true) &&
+      (triggers?.includes(row.trigger_type) ?? true) &&
       (from === undefined || timeOf(row) >= from.getTime()) &&
       (to === undefined || timeOf(row) < to.getTime()) &&
       (text === undefined || row.script_name.toLowerCase().includes(text.toLowerCase())),
@@ -102,17 +104,22 @@ describe('the list of runs', () => {
     ['no group', { groupIds: [] }, 0],
     ['a script', { ...all, scriptId: scriptId(3) }, 10],
     ['a script in another group', { groupIds: [groupId(1)], scriptId: scriptId(3) }, 0],
-    ['what waits', { ...all, status: 'queued' }, 6],
-    ['what runs', { ...all, status: 'running' }, 6],
-    ['what failed', { ...all, status: 'failed' }, 31],
-    ['what nobody started so', { ...all, triggerType: 'schedule' }, 0],
+    ['what waits', { ...all, statuses: ['queued'] }, 6],
+    ['what runs', { ...all, statuses: ['running'] }, 6],
+    ['what failed', { ...all, statuses: ['failed'] }, 31],
+    ['what nobody started so', { ...all, triggerTypes: ['schedule'] }, 0],
+    ['another group than this', { ...all, notGroupId: groupId(1) }, 40],
+    ['no group but this', { groupIds: [groupId(2)], notGroupId: groupId(2) }, 0],
+    ['other scripts', { ...all, notScriptId: scriptId(3) }, 80],
+    ['nothing that could be', { ...all, statuses: [] }, 0],
+    ['what did not fail', { ...all, statuses: ['queued', 'running', 'success', 'stopped'] }, 59],
     ['a minute', { ...all, from: at(10), to: at(70) }, 60],
     ['all time', { ...all, from: new Date(-1) }, 90],
     ['no time', { ...all, to: new Date(-1) }, 0],
     ['names, whatever their case', { ...all, text: 'BUSY' }, 80],
     ['names with signs', { ...all, text: '50%_\\' }, 10],
     ['names that there are none of', { ...all, text: '50%x' }, 0],
-    ['many places at once', { ...all, text: 'busy', status: 'failed' }, 27],
+    ['many places at once', { ...all, text: 'busy', statuses: ['failed'] }, 27],
   ])('can be that of %s', async (_, filter, count) => {
     const found = await listed(filter);
     expect(expected(filter)).toMatchObject(found);
@@ -124,8 +131,10 @@ describe('the list of runs', () => {
     const filters = fc.record({
       groupIds: fc.constantFrom(null, [], [groupId(1)], [groupId(2), groupId(1)]),
       scriptId: maybe(scriptId(2), scriptId(3)),
-      status: maybe(...runStatuses),
-      triggerType: maybe(...triggerTypes),
+      notGroupId: maybe(groupId(1), groupId(2)),
+      notScriptId: maybe(scriptId(2), scriptId(4)),
+      statuses: fc.option(fc.subarray([...runStatuses]), { nil: undefined }),
+      triggerTypes: fc.option(fc.subarray([...triggerTypes]), { nil: undefined }),
       from: maybe(at(20)),
       to: maybe(at(50), at(88)),
       text: maybe('busy', '%', 'busy 3'),

@@ -14,10 +14,16 @@ import { runColumns, type RunsTable } from './table.ts';
 export interface RunListFilter {
   /** Groups to look in; `null` for all. */
   readonly groupIds: readonly GroupId[] | null;
+  /** Not in this group. */
+  readonly notGroupId?: GroupId;
   /** A script that is, or was at last, in one of these groups. */
   readonly scriptId?: ScriptId;
-  readonly status?: RunStatus;
-  readonly triggerType?: TriggerType;
+  /** Of any script but this one. */
+  readonly notScriptId?: ScriptId;
+  /** In one of these. */
+  readonly statuses?: readonly RunStatus[];
+  /** By one of these. */
+  readonly triggerTypes?: readonly TriggerType[];
   /** Asked for at this time or later, and before `to`: the time of their ids. */
   readonly from?: Date;
   readonly to?: Date;
@@ -54,20 +60,80 @@ export async function listRuns(
   after: RunId | undefined,
   limit: number,
 ): Promise<readonly ListedRun[]> {
-  const places = await placesOf(db, filter);
+  const { notGroupId, notScriptId, ...wanted } = filter;
+  const groupIds =
+    notGroupId === undefined
+      ? wanted.groupIds
+      : (wanted.groupIds ?? (await groupsOfRuns(db))).filter((group) => group !== notGroupId);
+  const own = { ...wanted, groupIds };
+  return notScriptId === undefined
+    ? await pageOf(db, own, await placesOf(db, own), after, limit)
+    : await pageOfOthers(db, own, notScriptId, after, limit);
+}
+
+/** Groups that there are, or that there are runs of, by one look at an index for each. */
+async function groupsOfRuns(db: ReadModels): Promise<readonly GroupId[]> {
+  const { rows } = await sql<{ group_id: GroupId }>`
+    WITH RECURSIVE present AS (
+      (SELECT group_id FROM runs ORDER BY group_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT group_id FROM runs WHERE group_id > present.group_id ORDER BY group_id LIMIT 1)
+      FROM present WHERE present.group_id IS NOT NULL
+    )
+    SELECT group_id FROM present WHERE group_id IS NOT NULL UNION SELECT group_id FROM groups`.execute(
+    db,
+  );
+  return rows.map((row) => row.group_id);
+}
+
+/** How many pages are looked through for runs of other scripts before each script is looked at. */
+const pagesLookedThrough = 2;
+
+/** Runs of all scripts but one. As where a name is asked for, a script is in one of the groups now. */
+async function pageOfOthers(
+  db: ReadModels,
+  filter: RunListFilter,
+  notScriptId: ScriptId,
+  after: RunId | undefined,
+  limit: number,
+): Promise<readonly ListedRun[]> {
+  const ids = new Set(await searchScripts(db, filter));
+  ids.delete(notScriptId);
+  const most = pagesLookedThrough * limit;
+  const near = await pageOf(db, filter, await placesOf(db, filter), after, most);
+  const others = near.filter((run) => ids.has(run.script_id)).slice(0, limit);
+  if (others.length === limit || near.length < most) return others;
+  // Nearly all are of that script, and there may be millions of them before the next of another.
+  return await pageOf(db, filter, { column: 'script_id', ids: [...ids] }, after, limit);
+}
+
+async function pageOf(
+  db: ReadModels,
+  filter: RunListFilter,
+  places: Places,
+  after: RunId | undefined,
+  limit: number,
+): Promise<readonly ListedRun[]> {
   if (places?.ids.length === 0) return [];
   // As text: what is planned without knowing the limit is planned for all rows.
   const page: Page = { filter, places, range: rangeOf(filter, after), most: sql.lit(limit) };
-  const where = isEverything(page)
-    ? page.range
-    : // Keys first: of an index that has all that is asked for the planner expects no surprise, whereas
-      // one that has a part of it may hold millions of other runs.
-      sql`run_id = ANY(ARRAY(
-        SELECT run_id FROM (${sql.join([...endedKeys(page), ...activeKeys(page)], sql` UNION ALL `)})
-        found ORDER BY run_id DESC LIMIT ${page.most}))`;
+  const where = isEverything(page) ? page.range : keysOf(page);
+  if (where === undefined) return [];
   const { rows } = await sql<ListedRun>`
     SELECT ${listed} FROM runs WHERE ${where} ORDER BY run_id DESC LIMIT ${page.most}`.execute(db);
   return rows;
+}
+
+/** Keys first: of an index that has all that is asked for the planner expects no surprise, whereas one
+ *  that has a part of it may hold millions of other runs.
+ *  @returns `undefined` where no run can be meant */
+function keysOf(page: Page): RawBuilder<boolean> | undefined {
+  const keys = [...endedKeys(page), ...activeKeys(page)];
+  return keys.length === 0
+    ? undefined
+    : sql`run_id = ANY(ARRAY(
+        SELECT run_id FROM (${sql.join(keys, sql` UNION ALL `)})
+        found ORDER BY run_id DESC LIMIT ${page.most}))`;
 }
 
 /** Where to look; `undefined` for everywhere. */
@@ -114,19 +180,18 @@ interface Branch {
   readonly trigger: TriggerType | undefined;
 }
 
-function isEverything({ places, filter: { status, triggerType } }: Page): boolean {
-  return places === undefined && status === undefined && triggerType === undefined;
+function isEverything({ places, filter: { statuses, triggerTypes: triggers } }: Page): boolean {
+  return places === undefined && statuses === undefined && triggers === undefined;
 }
 
 /** The ranges of the indexes of the history that the page is in. */
 function branchesOf({ filter, places }: Page): Branch[] {
-  const { status, triggerType: trigger } = filter;
-  if (status !== undefined && activeStatuses.includes(status)) return [];
-  const isByKind = status !== undefined || trigger !== undefined;
-  const ways = status === undefined ? endings : [status];
-  const triggers = trigger === undefined ? triggerTypes : [trigger];
+  const { statuses, triggerTypes: wanted } = filter;
+  const isByKind = statuses !== undefined || wanted !== undefined;
+  const ways = endings.filter((ending) => statuses?.includes(ending) ?? true);
+  const triggers = wanted ?? triggerTypes;
   const kinds = isByKind
-    ? ways.flatMap((ending) => triggers.map((one) => ({ ending, trigger: one })))
+    ? ways.flatMap((ending) => triggers.map((trigger) => ({ ending, trigger })))
     : [{ ending: undefined, trigger: undefined }];
   return (places?.ids ?? [undefined]).flatMap((place) =>
     kinds.map((kind): Branch => ({ place, ...kind })),
@@ -208,16 +273,17 @@ function ownGroups({ places, filter: { groupIds, scriptId } }: Page): RawBuilder
 /** Keys of runs that have not ended, where these are to be looked up apart. */
 function activeKeys(page: Page): RawBuilder<unknown>[] {
   const { places, filter, range, most } = page;
-  const { status, triggerType } = filter;
-  if (status === undefined ? triggerType === undefined : !activeStatuses.includes(status))
-    return [];
+  const { statuses, triggerTypes: triggers } = filter;
+  const active = activeStatuses.filter((status) => statuses?.includes(status) ?? true);
+  // Without either they are in the same ranges as the others.
+  if (active.length === 0 || (statuses === undefined && triggers === undefined)) return [];
   const where = [
     range,
     ...(places === undefined
       ? []
       : [sql`runs.${sql.ref(places.column)} = ANY(${places.ids}::uuid[])`]),
-    ...(status === undefined ? [] : [sql`runs.status = ${status}`]),
-    ...(triggerType === undefined ? [] : [sql`runs.trigger_type = ${triggerType}`]),
+    ...(statuses === undefined ? [] : [sql`runs.status = ANY(${active}::text[])`]),
+    ...(triggers === undefined ? [] : [sql`runs.trigger_type = ANY(${triggers}::text[])`]),
     ...ownGroups(page),
   ];
   return [

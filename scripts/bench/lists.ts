@@ -1,6 +1,7 @@
 /** Lists over a long history, each beside a look-up in the same table by its key, in turn. */
 import { performance } from 'node:perf_hooks';
 import { inOrderOfTime, type GroupId, type RunId, type ScriptId } from '#domain/kernel/ids.ts';
+import { triggerTypes } from '#domain/run/run.ts';
 import { openDatabase, queryBuilder } from '#infra/postgres/database.ts';
 import { readStream } from '#infra/postgres/event-store.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
@@ -52,6 +53,7 @@ const some: RunListFilter = { groupIds: [1, 2, 3, 4].map((number) => groupOf(num
 const calm: RunListFilter = { groupIds: [quiet.group as GroupId] };
 const month = { from: timeAt(0.7) };
 const day = { from: timeAt(0.5), to: timeAt(0.51) };
+const otherTriggers = triggerTypes.filter((one) => one !== 'schedule');
 const popular = { scriptId: scriptOf(1) as ScriptId };
 
 /** Each alone and with others: what is frequent, what is rare, and what there is none of. */
@@ -61,22 +63,30 @@ const lists: readonly (readonly [string, RunListFilter])[] = [
   ['1 group', calm],
   ['a script', { ...everywhere, ...popular }],
   ['a script, 4 groups', { ...some, ...popular }],
-  ['success', { ...everywhere, status: 'success' }],
-  ['failed', { ...everywhere, status: 'failed' }],
-  ['failed, 4 groups', { ...some, status: 'failed' }],
-  ['failed, a script', { ...everywhere, ...popular, status: 'failed' }],
-  ['failed, a group that never does', { ...calm, status: 'failed', ...month }],
-  ['stopped, last month', { ...everywhere, status: 'stopped', ...month }],
-  ['queued', { ...everywhere, status: 'queued' }],
-  ['running, 4 groups', { ...some, status: 'running' }],
-  ['trigger schedule', { ...everywhere, triggerType: 'schedule' }],
-  ['trigger rerun (rare)', { ...everywhere, triggerType: 'rerun' }],
-  ['trigger mcp (none)', { ...some, triggerType: 'mcp' }],
-  ['trigger rerun, failed, 4 groups', { ...some, triggerType: 'rerun', status: 'failed' }],
+  ['success', { ...everywhere, statuses: ['success'] }],
+  ['failed', { ...everywhere, statuses: ['failed'] }],
+  ['failed, 4 groups', { ...some, statuses: ['failed'] }],
+  ['failed, a script', { ...everywhere, ...popular, statuses: ['failed'] }],
+  ['failed, a group that never does', { ...calm, statuses: ['failed'], ...month }],
+  ['stopped, last month', { ...everywhere, statuses: ['stopped'], ...month }],
+  ['queued', { ...everywhere, statuses: ['queued'] }],
+  ['running, 4 groups', { ...some, statuses: ['running'] }],
+  ['trigger schedule', { ...everywhere, triggerTypes: ['schedule'] }],
+  ['trigger rerun (rare)', { ...everywhere, triggerTypes: ['rerun'] }],
+  ['trigger mcp (none)', { ...some, triggerTypes: ['mcp'] }],
+  ['trigger rerun, failed, 4 groups', { ...some, triggerTypes: ['rerun'], statuses: ['failed'] }],
   ['a day', { ...everywhere, ...day }],
-  ['a day, failed, 4 groups', { ...some, status: 'failed', ...day }],
+  ['a day, failed, 4 groups', { ...some, statuses: ['failed'], ...day }],
+  ['not success', { ...everywhere, statuses: ['queued', 'running', 'failed', 'stopped'] }],
+  ['not trigger schedule, 4 groups', { ...some, triggerTypes: otherTriggers }],
+  ['not a group', { ...everywhere, notGroupId: groupOf(1) as GroupId }],
+  ['not the most frequent script', { ...everywhere, notScriptId: scriptOf(1) as ScriptId }],
+  [
+    'not a script, failed, 4 groups',
+    { ...some, notScriptId: scriptOf(1) as ScriptId, statuses: ['failed'] },
+  ],
   ['text of one script', { ...everywhere, text: dormant.name }],
-  ['text of one script, failed', { ...everywhere, text: dormant.name, status: 'failed' }],
+  ['text of one script, failed', { ...everywhere, text: dormant.name, statuses: ['failed'] }],
   ['text of 500 scripts', { ...everywhere, text: 'price' }],
 ];
 

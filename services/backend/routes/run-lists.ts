@@ -1,26 +1,28 @@
 /** Lists of runs, with what they were started with. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
-import type { RunStatus, TriggerType } from '#domain/run/run.ts';
+import { runStatuses, triggerTypes } from '#domain/run/run.ts';
 import { readReports } from '#infra/postgres/run-reports.ts';
 import { listRuns, type ListedRun, type RunListFilter } from '#projections/runs/lists.ts';
 
 import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
 import { isProblem } from '../http/problem.ts';
 import type { Answer } from '../http/reply.ts';
+import { idOf, wordsOf } from '../schemas/selection.ts';
 import type { Services } from '../services.ts';
 import { readParams } from '#services/shared/params.ts';
 import { readRemoved } from '../stores/removed.ts';
 import { runJson } from './views.ts';
 import { visibleGroups } from './visible.ts';
 
+/** As the parameters of `schemas/selection.ts` say it. */
 export interface RunQuery {
   readonly limit?: number;
   readonly cursor?: string;
   readonly script_id?: string;
   readonly group_id?: string;
-  readonly status?: RunStatus;
-  readonly trigger_type?: TriggerType;
+  readonly status?: string;
+  readonly trigger_type?: string;
   readonly from?: string;
   readonly to?: string;
   readonly q?: string;
@@ -79,14 +81,17 @@ function filterOf(
   visible: RunListFilter['groupIds'],
 ): RunListFilter {
   const { script_id, group_id, status, trigger_type, from, to, q } = wanted;
-  const scriptId = script_id === undefined ? undefined : parseScriptId(script_id);
-  const groupId = group_id === undefined ? undefined : parseGroupId(group_id);
+  const script = idOf(script_id, parseScriptId);
+  const group = idOf(group_id, parseGroupId);
+  const { id: groupId } = group;
   return {
     groupIds:
       groupId === undefined ? visible : (visible ?? [groupId]).filter((one) => one === groupId),
-    ...(scriptId !== undefined && { scriptId }),
-    ...(status !== undefined && { status }),
-    ...(trigger_type !== undefined && { triggerType: trigger_type }),
+    ...(group.notId !== undefined && { notGroupId: group.notId }),
+    ...(script.id !== undefined && { scriptId: script.id }),
+    ...(script.notId !== undefined && { notScriptId: script.notId }),
+    ...(status !== undefined && { statuses: wordsOf(status, runStatuses) }),
+    ...(trigger_type !== undefined && { triggerTypes: wordsOf(trigger_type, triggerTypes) }),
     ...(from !== undefined && { from: new Date(from) }),
     ...(to !== undefined && { to: new Date(to) }),
     ...(q !== undefined && { text: q }),

@@ -1,20 +1,13 @@
 /** Runs: start, stop, look. */
+import { runStatuses, triggerTypes } from '#domain/run/run.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import Type from 'typebox';
 import { operation, type Call, type Operation, type ResponseRule } from '../http/operation.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, type Reply } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
-import {
-  Run,
-  RunItems,
-  RunPage,
-  RunRequest,
-  RerunRequest,
-  RunStatusSchema,
-  StopRequest,
-  TriggerType,
-} from '../schemas/run.ts';
+import { Run, RunItems, RunPage, RunRequest, RerunRequest, StopRequest } from '../schemas/run.ts';
+import { IdOrNot, SomeOf } from '../schemas/selection.ts';
 import { positionHeader } from './outcome.ts';
 import { runPage, runsJson } from './run-lists.ts';
 import { queueRun, type Queued } from './queue-run.ts';
@@ -28,8 +21,8 @@ const tag = 'Runs';
 
 const filters = {
   ...pageQuery,
-  status: Type.Optional(RunStatusSchema),
-  trigger_type: Type.Optional(TriggerType),
+  status: Type.Optional(SomeOf(runStatuses, 'Status')),
+  trigger_type: Type.Optional(SomeOf(triggerTypes, 'What caused it')),
   from: Type.Optional(
     Type.String({ format: 'date-time', description: 'Asked for then or later.' }),
   ),
@@ -169,8 +162,8 @@ const list = operation({
   query: Type.Object(
     {
       ...filters,
-      script_id: Type.Optional(Type.String({ format: 'uuid', maxLength: 36 })),
-      group_id: Type.Optional(Type.String({ format: 'uuid', maxLength: 36 })),
+      script_id: Type.Optional(IdOrNot('script')),
+      group_id: Type.Optional(IdOrNot('group')),
     },
     { additionalProperties: false },
   ),

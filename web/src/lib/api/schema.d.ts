@@ -12390,15 +12390,19 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                status?: components["schemas"]["RunStatus"];
-                trigger_type?: components["schemas"]["TriggerType"];
+                /** @description Status: queued, running, success, failed, stopped. Several are separated by commas; with `!` before the first, none of them. */
+                status?: string;
+                /** @description What caused it: manual, api, schedule, webhook, event, retry, rerun, mcp, queue. Several are separated by commas; with `!` before the first, none of them. */
+                trigger_type?: string;
                 /** @description Asked for then or later. */
                 from?: string;
                 /** @description Asked for before. */
                 to?: string;
                 /** @description Part of the name that the script has now, any case. */
                 q?: string;
+                /** @description Id of the script; with `!` before it, of any other. */
                 script_id?: string;
+                /** @description Id of the group; with `!` before it, of any other. */
                 group_id?: string;
             };
             header?: {
@@ -12517,8 +12521,10 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                status?: components["schemas"]["RunStatus"];
-                trigger_type?: components["schemas"]["TriggerType"];
+                /** @description Status: queued, running, success, failed, stopped. Several are separated by commas; with `!` before the first, none of them. */
+                status?: string;
+                /** @description What caused it: manual, api, schedule, webhook, event, retry, rerun, mcp, queue. Several are separated by commas; with `!` before the first, none of them. */
+                trigger_type?: string;
                 /** @description Asked for then or later. */
                 from?: string;
                 /** @description Asked for before. */
@@ -12657,8 +12663,10 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                status?: components["schemas"]["RunStatus"];
-                trigger_type?: components["schemas"]["TriggerType"];
+                /** @description Status: queued, running, success, failed, stopped. Several are separated by commas; with `!` before the first, none of them. */
+                status?: string;
+                /** @description What caused it: manual, api, schedule, webhook, event, retry, rerun, mcp, queue. Several are separated by commas; with `!` before the first, none of them. */
+                trigger_type?: string;
                 /** @description Asked for then or later. */
                 from?: string;
                 /** @description Asked for before. */

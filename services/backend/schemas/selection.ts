@@ -1,0 +1,43 @@
+/** Parameters of lists that name what is wanted or, behind `!`, what is not. */
+import Type from 'typebox';
+
+const not = '!';
+
+/** One or more words, separated by commas; behind `!`, none of them. */
+export function SomeOf(words: readonly string[], what: string) {
+  const word = `(${words.join('|')})`;
+  return Type.String({
+    pattern: `^${not}?${word}(,${word})*$`,
+    maxLength: 200,
+    description: `${what}: ${words.join(', ')}. Several are separated by commas; with \`!\` before the first, none of them.`,
+  });
+}
+
+/** The words that such a parameter means. */
+export function wordsOf<Word extends string>(text: string, words: readonly Word[]): Word[] {
+  const isNegated = text.startsWith(not);
+  const named = new Set<string>((isNegated ? text.slice(1) : text).split(','));
+  return words.filter((word) => named.has(word) !== isNegated);
+}
+
+/** An id; behind `!`, all others. */
+export function IdOrNot(of: string) {
+  const hex = (digits: number) => `[0-9a-fA-F]{${digits}}`;
+  return Type.String({
+    pattern: `^${not}?${[8, 4, 4, 4, 12].map(hex).join('-')}$`,
+    maxLength: 37,
+    description: `Id of the ${of}; with \`!\` before it, of any other.`,
+  });
+}
+
+/** What such a parameter means: what is wanted, or what is not. */
+export function idOf<Id>(
+  text: string | undefined,
+  parse: (text: string) => Id | undefined,
+): { readonly id?: Id; readonly notId?: Id } {
+  if (text === undefined) return {};
+  const isNegated = text.startsWith(not);
+  const id = parse(isNegated ? text.slice(1) : text);
+  if (id === undefined) return {};
+  return isNegated ? { notId: id } : { id };
+}
