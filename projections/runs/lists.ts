@@ -97,14 +97,20 @@ async function pageOfOthers(
   after: RunId | undefined,
   limit: number,
 ): Promise<readonly ListedRun[]> {
-  const ids = new Set(await searchScripts(db, filter));
-  ids.delete(notScriptId);
+  const inGroups = filter.groupIds === null ? undefined : await scriptsOf(db, filter);
   const most = pagesLookedThrough * limit;
   const near = await pageOf(db, filter, await placesOf(db, filter), after, most);
-  const others = near.filter((run) => ids.has(run.script_id)).slice(0, limit);
+  const others = near
+    .filter(({ script_id: id }) => id !== notScriptId && (inGroups?.has(id) ?? true))
+    .slice(0, limit);
   if (others.length === limit || near.length < most) return others;
   // Nearly all are of that script, and there may be millions of them before the next of another.
-  return await pageOf(db, filter, { column: 'script_id', ids: [...ids] }, after, limit);
+  const ids = [...(inGroups ?? (await scriptsOf(db, filter)))].filter((id) => id !== notScriptId);
+  return await pageOf(db, filter, { column: 'script_id', ids }, after, limit);
+}
+
+async function scriptsOf(db: ReadModels, filter: RunListFilter): Promise<ReadonlySet<string>> {
+  return new Set(await searchScripts(db, filter));
 }
 
 async function pageOf(

@@ -127,8 +127,10 @@ function othersRows(): readonly string[] {
       '{"actor": {"kind": "system", "name": "bench"}, "ip": null, "correlationId": "x",
         "causationId": null, "commandId": "x"}', now()
     FROM generate_series(1, ${Math.round(wantedRuns / 50)}) n`,
-    `INSERT INTO audit SELECT n, gen_random_uuid(), n, now(), 'ada@example.com', 'run_queued',
-      'run-' || n, 'accepted', null, '127.0.0.1', 'x', null
+    `INSERT INTO audit (audit_seq, event_id, event_position, time, actor, action, resource, outcome, ip,
+      correlation_id, event_hash, prev_hash, hash)
+    SELECT n, gen_random_uuid(), n, now(), 'ada@example.com', 'run_queued', 'run-' || n, 'accepted',
+      '127.0.0.1', 'x', repeat('a', 64), repeat('b', 64), repeat('c', 64)
     FROM generate_series(1, ${Math.round(wantedRuns / 20)}) n`,
     `INSERT INTO run_log_chunks (run_id, first_seq, last_seq, bytes, items)
     SELECT '${logged}', n * 20 + 1, n * 20 + 20, 600, (SELECT json_agg(json_build_object('seq', n * 20 + l,

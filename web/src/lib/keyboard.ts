@@ -3,7 +3,8 @@ export function isTyping(event: KeyboardEvent): boolean {
   // The editor lives in a shadow tree, from outside of which only its host is seen.
   const target = event.composedPath()[0];
   if (!(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName);
+  if (target instanceof HTMLInputElement) return !['checkbox', 'radio'].includes(target.type);
+  return target.isContentEditable || ['TEXTAREA', 'SELECT'].includes(target.tagName);
 }
 
 /** Ctrl on Windows and Linux, Command on a Mac. */

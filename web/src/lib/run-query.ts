@@ -8,9 +8,29 @@ export const runSpans: Record<string, { name: string; seconds: number }> = {
 };
 
 /** What the address of the list asks for. */
-export interface AskedRuns extends Omit<RunFilter, 'from'> {
-  /** A key of `runSpans`. */
+export interface AskedRuns extends RunFilter {
+  /** A key of `runSpans`, in place of times. */
   since?: string;
+}
+
+const names = [
+  'status',
+  'trigger_type',
+  'script_id',
+  'group_id',
+  'q',
+  'since',
+  'from',
+  'to',
+] as const;
+
+/** What an address asks for. */
+export function askedRuns(query: URLSearchParams): AskedRuns {
+  const given = names.flatMap((name) => {
+    const value = query.get(name);
+    return value ? [[name, value]] : [];
+  });
+  return Object.fromEntries(given) as AskedRuns;
 }
 
 /** The same for the server. The time is the same for all pages of the list. */

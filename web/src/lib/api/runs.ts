@@ -1,22 +1,29 @@
 import { readApiError } from './api-error.ts';
 import { client, sendAuthorized, unwrap } from './client.ts';
 import { randomKey } from './random-key.ts';
-import type { LogLine, LogStream, Page, Run, RunSample, RunStatus, TriggerType } from './types.ts';
+import type { LogLine, LogStream, Page, Run, RunSample } from './types.ts';
 
-/** What the list of all runs can be narrowed to; absent means all. */
+/** What the list of all runs can be narrowed to, each as `choice.ts` reads it; absent means all. */
 export interface RunFilter {
-  status?: RunStatus;
-  trigger_type?: TriggerType;
+  status?: string;
+  trigger_type?: string;
+  script_id?: string;
   group_id?: string;
   q?: string;
   /** RFC 3339: asked for then or later. */
   from?: string;
+  /** RFC 3339: asked for before. */
+  to?: string;
 }
 
 const pageLimit = 50;
 
-export function listRuns(filter: RunFilter, cursor: string | null): Promise<Page<Run>> {
-  const query = { ...filter, limit: pageLimit, ...(cursor ? { cursor } : {}) };
+export function listRuns(
+  filter: RunFilter,
+  cursor: string | null,
+  limit = pageLimit,
+): Promise<Page<Run>> {
+  const query = { ...filter, limit, ...(cursor ? { cursor } : {}) };
   return unwrap(client.GET('/api/v1/runs', { params: { query } }));
 }
 
@@ -39,9 +46,33 @@ export function startRun(scriptId: string, params?: Record<string, unknown>): Pr
   );
 }
 
+/** A run with the parameters of another one.
+ *  @param version `same` for exactly the code and the settings of then
+ *  @throws ApiError 409 when the script is disabled, or at its concurrency limit and `whenBusy` is to refuse */
+export function rerunRun(
+  runId: string,
+  version: 'same' | 'latest',
+  whenBusy: 'refuse' | 'queue' = 'refuse',
+): Promise<Run> {
+  return unwrap(
+    client.POST('/api/v1/runs/{run_id}/rerun', {
+      params: { path: { run_id: runId }, header: { 'Idempotency-Key': randomKey() } },
+      body: { version, when_busy: whenBusy },
+    }),
+  );
+}
+
 /** @throws ApiError 409 when the run has ended already */
 export async function stopRun(runId: string): Promise<void> {
   await unwrap(client.POST('/api/v1/runs/{run_id}/stop', { params: { path: { run_id: runId } } }));
+}
+
+/** Stops all runs of a script that have not ended.
+ *  @returns how many
+ *  @throws ApiError 409 when there is none */
+export async function stopScript(scriptId: string): Promise<number> {
+  const params = { path: { id: scriptId } };
+  return (await unwrap(client.POST('/api/v1/runs/scripts/{id}/stop', { params }))).items.length;
 }
 
 /** What the run used while it ran, oldest first. */

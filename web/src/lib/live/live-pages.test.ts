@@ -58,12 +58,22 @@ test('an item that went is nowhere', () => {
 });
 
 test('a run belongs to a list by what it says itself', () => {
-  const run = { status: 'failed', trigger_type: 'manual', script_name: 'Price watcher' } as Run;
+  const run = {
+    status: 'failed',
+    trigger_type: 'manual',
+    script_id: 's1',
+    script_name: 'Price watcher',
+    queued_at: '2026-11-21T02:00:00.000Z',
+  } as Run;
   expect(matches(run, {})).toBe(true);
   expect(matches(run, { status: 'failed', trigger_type: 'manual', q: 'WATCH' })).toBe(true);
   expect(matches(run, { status: 'running' })).toBe(false);
   expect(matches(run, { trigger_type: 'api' })).toBe(false);
   expect(matches(run, { q: 'bot' })).toBe(false);
+  expect(matches(run, { status: '!success', script_id: '!s2' })).toBe(true);
+  expect(matches(run, { script_id: '!s1' })).toBe(false);
+  expect(matches(run, { from: '2026-11-21T03:00:00+01:00' })).toBe(true);
+  expect(matches(run, { to: '2026-11-21T02:00:00Z' })).toBe(false);
   expect(matches(run, { group_id: 'some' })).toBe(null);
   expect(matches(run, { group_id: 'some', status: 'running' })).toBe(false);
 });

@@ -1,6 +1,7 @@
 import type { InfiniteData } from '@tanstack/svelte-query';
 import type { RunFilter } from '../api/runs.ts';
 import type { Page, Run } from '../api/types.ts';
+import { isMeant } from '../choice.ts';
 
 /** The loaded pages of a list, newest first. */
 export type Pages<Item> = InfiniteData<Page<Item>>;
@@ -51,12 +52,15 @@ export function hasItem<Item>(
 }
 
 /** Whether a run belongs to a list; null where the run alone does not say so. */
-export function matches(
-  run: Run,
-  { status, trigger_type, q, group_id }: RunFilter,
-): boolean | null {
-  if (status !== undefined && run.status !== status) return false;
-  if (trigger_type !== undefined && run.trigger_type !== trigger_type) return false;
-  if (q !== undefined && !run.script_name.toLowerCase().includes(q.toLowerCase())) return false;
+export function matches(run: Run, filter: RunFilter): boolean | null {
+  const { status, trigger_type, script_id, q, group_id, from, to } = filter;
+  const isOther =
+    !isMeant(status, run.status) ||
+    !isMeant(trigger_type, run.trigger_type) ||
+    !isMeant(script_id, run.script_id) ||
+    (q !== undefined && !run.script_name.toLowerCase().includes(q.toLowerCase())) ||
+    (from !== undefined && Date.parse(run.queued_at) < Date.parse(from)) ||
+    (to !== undefined && Date.parse(run.queued_at) >= Date.parse(to));
+  if (isOther) return false;
   return group_id === undefined ? true : null;
 }

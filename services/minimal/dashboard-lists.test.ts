@@ -1,0 +1,153 @@
+/** The lists of runs and scripts in a real browser on the real product: what they are narrowed to, and what
+ *  is done to many at once. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { Browsing, chromiumService } from './testing/browsing.ts';
+import { Product, productPassword } from './testing/product.ts';
+
+const waiting = { 'main.py': 'import time\ntime.sleep(600)\n' };
+
+describeWith(chromiumService, 'the lists of the dashboard', () => {
+  let product: Product;
+  let browsing: Browsing;
+  let page: Page;
+  let failing: string;
+  let bot: string;
+  beforeAll(async () => {
+    [product, browsing] = await Promise.all([Product.start(), Browsing.start()]);
+    ({ page } = browsing);
+    failing = await product.script('failing', { 'main.py': 'raise SystemExit(3)\n' });
+    bot = await product.script('bot', waiting);
+    const quick = await product.script('quick', { 'main.py': 'print(1)\n' });
+    await product.call('PATCH', `/scripts/${bot}`, { max_concurrent_runs: 3 });
+    for (const id of [quick, failing, failing]) {
+      await product.untilFinished((await product.run(id)).run_id);
+    }
+    for (const _ of [1, 2, 3]) await product.run(bot);
+    for (const role of ['operator', 'viewer']) {
+      const body = { email: `${role}@example.com`, name: role, role, password: productPassword };
+      const { items } = await product.call<{ items: { id: string }[] }>('GET', '/groups');
+      await product.call('POST', '/users', { ...body, group_ids: items.map(({ id }) => id) });
+    }
+    await browsing.signIn(`${product.baseUrl}/runs`);
+  });
+  afterEach(() => expect(browsing.complaints).toEqual([]));
+  afterAll(async () => {
+    await browsing.close();
+    await product.stop();
+    await product.remove();
+  });
+
+  const rows = () => page.getByRole('table').getByRole('row');
+  const select = (name: string) => page.getByRole('checkbox', { name });
+
+  test('runs are narrowed to what they are not, and going back widens the list again', async () => {
+    await expect.poll(() => rows().count()).toBe(7);
+    await page.getByLabel('Status', { exact: true }).selectOption('success');
+    await expect.poll(() => rows().count()).toBe(2);
+    await page.getByRole('button', { name: 'Status is not' }).click();
+    await expect.poll(() => rows().count()).toBe(6);
+    expect(new URL(page.url()).searchParams.get('status')).toBe('!success');
+    await page.getByRole('combobox', { name: 'Script' }).pressSequentially('fail');
+    await page.getByRole('option', { name: 'failing' }).click();
+    await expect.poll(() => rows().count()).toBe(3);
+    await page.getByRole('button', { name: 'Script is not' }).click();
+    await expect.poll(() => rows().count()).toBe(4);
+    expect(page.url()).toContain(`script_id=%21${failing}`);
+    expect(await browsing.barriers()).toEqual([]);
+    await page.reload();
+    await expect.poll(() => rows().count()).toBe(4);
+    await page.goBack();
+    await expect.poll(() => rows().count()).toBe(3);
+    await page.getByRole('link', { name: 'Clear all' }).click();
+    await expect.poll(() => rows().count()).toBe(7);
+  });
+
+  test('rows are selected by keys, by a range and all at once', async () => {
+    const bar = page.getByRole('toolbar');
+    await page.goto(`${product.baseUrl}/runs`);
+    await expect.poll(() => rows().count()).toBe(7);
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await bar.getByText('1 selected').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Shift+X');
+    await bar.getByText('3 selected').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await select('Select all runs on this page').click();
+    await bar.getByText('6 selected').waitFor();
+    await page.keyboard.press('Escape');
+    await bar.waitFor({ state: 'detached' });
+  });
+
+  test('runs are run again together, and what is refused is told with its reason', async () => {
+    await page.goto(`${product.baseUrl}/runs?status=!running`);
+    await select('Select all runs on this page').click();
+    await page.getByRole('toolbar').getByRole('button', { name: 'Run again' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('3 new runs of 2 scripts').waitFor();
+    await dialog.getByText('Exactly as they were').click();
+    await product.call('POST', `/scripts/${failing}/disable`);
+    await dialog.getByRole('button', { name: 'Run them' }).click();
+    await dialog.getByText('1 run queued').waitFor();
+    const refused = dialog.getByRole('list', { name: 'Refused' });
+    await refused.getByText('failing, failed').first().waitFor();
+    expect(await refused.getByRole('listitem').count()).toBe(2);
+    await refused.getByText('disabled').first().waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await product.call('POST', `/scripts/${failing}/enable`);
+  });
+
+  test('what runs is stopped together, and what has ended is left alone', async () => {
+    await page.goto(`${product.baseUrl}/runs?q=bot`);
+    await select('Select all runs on this page').click();
+    await page.getByRole('toolbar').getByRole('button', { name: 'Stop' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Stop the selected runs?' });
+    await dialog.getByText('3 running ones will be asked to end').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Stop them' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await expect.poll(() => page.getByRole('table').getByText('Stopped').count()).toBe(3);
+    await select('Select all runs on this page').click();
+    await page.getByRole('toolbar').getByRole('button', { name: 'Stop' }).click();
+    await dialog.getByText('there is nothing to stop').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await page.getByRole('toolbar').waitFor({ state: 'detached' });
+  });
+
+  test('the palette does what the page offers, and what is asked for by a verb', async () => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option', { name: 'Select all runs on this page' }).click();
+    await page.getByRole('toolbar').getByText('3 selected').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('Find a page').fill('run the sel');
+    await page.getByRole('option', { name: 'Run the selected runs again' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Run the selected runs again?' });
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('Find a page').fill('disable quick');
+    await page.getByRole('option', { name: 'Disable quick' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByText('“quick” is disabled').waitFor();
+  });
+
+  test('an operator stops and reruns, a viewer selects nothing', async () => {
+    await browsing.signOut();
+    await browsing.signIn(`${product.baseUrl}/runs`, 'operator@example.com');
+    await select('Select all runs on this page').click();
+    await page.getByRole('toolbar').getByRole('button', { name: 'Stop' }).waitFor();
+    await browsing.signOut();
+    await browsing.signIn(`${product.baseUrl}/runs`, 'viewer@example.com');
+    await rows().first().waitFor();
+    expect(await page.getByRole('checkbox').count()).toBe(0);
+    expect(await browsing.barriers()).toEqual([]);
+  });
+});

@@ -1,0 +1,21 @@
+/** Ids that are selected, with one of them selected or left out; with a range, all from the one that was
+ *  clicked before to it.
+ *  @param shown ids in the order of the list
+ *  @param anchor the one before; `undefined` for none */
+export function toggled(
+  selected: ReadonlySet<string>,
+  shown: readonly string[],
+  id: string,
+  anchor?: string,
+): Set<string> {
+  const next = new Set(selected);
+  const [from, to] = [shown.indexOf(anchor ?? ''), shown.indexOf(id)];
+  const meant =
+    from >= 0 && to >= 0 ? shown.slice(Math.min(from, to), Math.max(from, to) + 1) : [id];
+  const selects = !selected.has(id);
+  for (const one of meant) {
+    if (selects) next.add(one);
+    else next.delete(one);
+  }
+  return next;
+}

@@ -1,0 +1,31 @@
+import { untrack } from 'svelte';
+
+/** What the page at hand can do, for the palette. */
+export interface Offer {
+  label: string;
+  run: () => unknown;
+}
+
+type Source = () => readonly Offer[];
+
+class Offers {
+  #sources = $state.raw<readonly Source[]>([]);
+
+  get all(): readonly Offer[] {
+    return this.#sources.flatMap((source) => source());
+  }
+
+  add(source: Source): () => void {
+    this.#sources = [...this.#sources, source];
+    return () => {
+      this.#sources = this.#sources.filter((one) => one !== source);
+    };
+  }
+}
+
+export const offers = new Offers();
+
+/** Has the palette list these for as long as the component is there that says so. */
+export function offer(source: Source): void {
+  $effect(() => untrack(() => offers.add(source)));
+}
