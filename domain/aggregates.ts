@@ -209,6 +209,7 @@ export function handlingOf(command: Command): Handling {
     case 'FinishBackup':
     case 'FailBackup':
     case 'FindBackup':
+    case 'TakeInBackup':
     case 'LoseBackup':
     case 'CheckBackup':
     case 'RecordCheck':

@@ -14,6 +14,9 @@ export type FailBackup = BackupFailed['data'] & { readonly type: 'FailBackup' };
 /** Takes one into the list that was found where backups are kept. */
 export type FindBackup = BackupFinished['data'] & { readonly type: 'FindBackup' };
 
+/** Takes in one that was brought from elsewhere, also one that was deleted here. */
+export type TakeInBackup = BackupFinished['data'] & { readonly type: 'TakeInBackup' };
+
 /** Says that one is not where backups are kept. */
 export interface LoseBackup {
   readonly type: 'LoseBackup';
@@ -44,6 +47,7 @@ export type BackupCommand =
   | FinishBackup
   | FailBackup
   | FindBackup
+  | TakeInBackup
   | LoseBackup
   | CheckBackup
   | RecordCheck

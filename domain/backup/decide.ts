@@ -21,6 +21,10 @@ export function decideBackup(state: BackupState, command: BackupCommand): Decisi
     case 'FindBackup':
       if (state.status === 'complete' || state.status === 'deleted') return accept();
       return accept({ type: 'BackupFound', data: { backupId, content: command.content } });
+    case 'TakeInBackup':
+      if (state.status === 'complete') return refuse('already_exists', 'This backup is here.');
+      if (state.status === 'running') return refuse('backup_in_use', 'This backup is being made.');
+      return accept({ type: 'BackupFound', data: { backupId, content: command.content } });
     case 'DeleteBackup':
       return remove(state, backupId);
   }

@@ -542,7 +542,7 @@ export const backupCommand: fc.Arbitrary<BackupCommand> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      type: fc.constantFrom('FinishBackup', 'FindBackup'),
+      type: fc.constantFrom('FinishBackup', 'FindBackup', 'TakeInBackup'),
       backupId,
       content: wholeBackup,
     }),

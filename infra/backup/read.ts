@@ -1,6 +1,6 @@
 /** Reads a backup and checks it on the way: every member, their order, and that none is missing. */
 import { createHash } from 'node:crypto';
-import { DamagedBackup } from './damaged.ts';
+import { DamagedBackup, NewerBackup } from './damaged.ts';
 import type { BackupSource } from './files.ts';
 import {
   backupFormat,
@@ -90,6 +90,12 @@ export async function verifyBackup(
   return { format, manifest };
 }
 
+/** Compares what is stored with what is said of it, which needs no key.
+ *  @throws DamagedBackup with a sentence that names what is wrong */
+export async function verifyStored(source: BackupSource): Promise<void> {
+  await drain(checked(await source.archive(), source, undefined));
+}
+
 /** All bytes of a member that is known to be small.
  *  @throws DamagedBackup where it is not */
 export async function wholeMember({ name, sizeBytes, content }: TarMember): Promise<Buffer> {
@@ -100,8 +106,8 @@ export async function wholeMember({ name, sizeBytes, content }: TarMember): Prom
 }
 
 /** What somebody says who has an older program than the one that made it. */
-export function newer(version: string): DamagedBackup {
-  return new DamagedBackup(
+export function newer(version: string): NewerBackup {
+  return new NewerBackup(
     `It was made by version ${version}, which is newer than this one: update this installation first.`,
   );
 }

@@ -119,7 +119,8 @@ interface Migrations {
   readonly after: readonly Migration[];
 }
 
-function migrationsFor(format: FormatDescription, own: readonly Migration[]): Migrations {
+/** @throws NewerBackup, RestoreRefused where its schema is none of this program's */
+export function migrationsFor(format: FormatDescription, own: readonly Migration[]): Migrations {
   const { migrations: theirs, version } = format;
   if (theirs.length > own.length) throw newer(version);
   for (const [index, { name, sha256 }] of theirs.entries()) {

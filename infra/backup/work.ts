@@ -3,25 +3,39 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import type pg from 'pg';
 
 const statements = {
-  lock: `SELECT pg_try_advisory_lock(hashtext('backups')) AS mine`,
-  unlock: `SELECT pg_advisory_unlock(hashtext('backups'))`,
+  lock: `SELECT pg_try_advisory_lock(hashtext($1)) AS mine`,
+  unlock: `SELECT pg_advisory_unlock(hashtext($1))`,
   note: `INSERT INTO backup_work (backup_id, share) VALUES ($1, $2)
     ON CONFLICT (backup_id) DO UPDATE SET share = excluded.share, updated_at = now()`,
   clear: `DELETE FROM backup_work WHERE backup_id = $1`,
 };
 
-/** Works while no other process does; the lock goes with the connection. @returns whether it did */
+/** Works while no other process works on backups. @returns whether it did */
 export async function withBackupLock(pool: pg.Pool, work: () => Promise<void>): Promise<boolean> {
+  return await whileAlone('backups', pool, work);
+}
+
+/** Works while no backup is being uploaded, which has parts that no summary speaks of. @returns whether it did */
+export async function withUploadLock(pool: pg.Pool, work: () => Promise<void>): Promise<boolean> {
+  return await whileAlone('backup uploads', pool, work);
+}
+
+/** The lock goes with the connection. */
+async function whileAlone(
+  name: string,
+  pool: pg.Pool,
+  work: () => Promise<void>,
+): Promise<boolean> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    const { rows } = await client.query<{ mine: boolean }>(statements.lock);
+    const { rows } = await client.query<{ mine: boolean }>(statements.lock, [name]);
     if (rows[0]?.mine !== true) return false;
     try {
       await work();
       return true;
     } finally {
-      await client.query(statements.unlock).catch((error: unknown) => {
+      await client.query(statements.unlock, [name]).catch((error: unknown) => {
         broken = new Error('the lock of backups could not be given back', { cause: error });
       });
     }

@@ -11,6 +11,7 @@ import { startLoop } from '#services/shared/loop.ts';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { addDashboard } from './dashboard/dashboard.ts';
 import { addDocs } from './dashboard/docs.ts';
+import { limitArrival } from './http/deadline.ts';
 import { authenticate } from './http/authentication.ts';
 import { isSecure, traceIdOf } from './http/client.ts';
 import { faultOf } from './http/faults.ts';
@@ -154,7 +155,9 @@ async function purgeOnce({ database, clock }: Services): Promise<boolean> {
 function serverFor(app: Express): Server {
   const server = createServer({ maxHeaderSize: 16 * 1024 }, app);
   server.headersTimeout = 15_000;
-  server.requestTimeout = 120_000;
+  // By each request itself: some may take longer.
+  server.requestTimeout = 0;
+  server.on('request', limitArrival);
   server.keepAliveTimeout = 65_000;
   server.maxHeadersCount = 100;
   return server;

@@ -66,6 +66,7 @@ await runProcess('backend', async (signal, logger) => {
     ...rest,
     readModels: reads,
     database: database.pool,
+    pool: database.pool,
     vault,
     auditSigner: new HeadSigner(config.auditKey),
     objects: await openObjects(config, logger),

@@ -23,6 +23,7 @@ import {
   script,
   someone,
   webhook,
+  downloadedBackup,
 } from './testing/people.ts';
 import { nextRelease, startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import type { Answer, TestClient } from './testing/test-client.ts';
@@ -85,6 +86,7 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
     await endUpdate();
     return {};
   },
+  uploadBackup: () => downloadedBackup(platform),
   // Nobody gives a scope that they lack.
   createToken: (client) => ({
     name: 'Made',
@@ -114,7 +116,9 @@ async function call(
   groupId: string = groups.custom,
 ): Promise<Answer> {
   const body = (await bodies[one.operationId]?.(client, groupId)) ?? one.body?.example;
-  return await client.sendJson(method.toUpperCase(), address, one.body && body);
+  const verb = method.toUpperCase();
+  if (body instanceof Uint8Array) return await client.send(verb, address, body);
+  return await client.sendJson(verb, address, one.body && body);
 }
 
 /** Whether an API token of an administrator lets in. */

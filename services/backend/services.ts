@@ -9,7 +9,6 @@ import type { RunLogs } from '#domain/ports/run-logs.ts';
 import type { RunSamples } from '#domain/ports/run-samples.ts';
 import type { UpdateProvider } from '#domain/ports/updates.ts';
 import type { HeadSigner } from '#infra/audit/head-signer.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import type { RunnableScript } from '#projections/scripts/queries.ts';
@@ -27,6 +26,8 @@ import type { TokenUses } from '#services/shared/token-uses.ts';
 import type { WebhookMisses } from './webhooks/misses.ts';
 import type { Passwords } from '#services/shared/passwords.ts';
 import type { Wheel } from './sdk/wheel.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import type pg from 'pg';
 
 /** What updates of the platform need. */
 export interface UpdateParts {
@@ -43,6 +44,8 @@ export interface Parts {
   readonly commands: Commands;
   readonly readModels: ReadModels;
   readonly database: Queryable;
+  /** For what keeps a connection while it works. */
+  readonly pool: pg.Pool;
   readonly vault: Vault;
   readonly auditSigner: HeadSigner;
   readonly objects: ObjectStore;

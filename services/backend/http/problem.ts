@@ -4,6 +4,8 @@ import type { Fault } from '#services/shared/faults.ts';
 
 /** Codes that only the HTTP edge gives; the others are the domain's. */
 type EdgeCode =
+  | 'backup_damaged'
+  | 'backup_newer'
   | 'content_removed'
   | 'idempotency_in_progress'
   | 'idempotency_key_reused'
@@ -32,7 +34,9 @@ interface Kind {
 /** The one place where a code gets its status. */
 export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   already_exists: { status: 409, title: 'It exists already' },
+  backup_damaged: { status: 422, title: 'The backup is damaged' },
   backup_in_use: { status: 409, title: 'The backup is in use' },
+  backup_newer: { status: 409, title: 'The backup is of a newer version' },
   backup_not_complete: { status: 409, title: 'The backup is not complete' },
   channel_in_use: { status: 409, title: 'The channel is in use' },
   concurrency_limit_reached: { status: 409, title: 'The concurrency limit is reached' },

@@ -13,6 +13,7 @@ import { Backup, BackupPage } from '../schemas/backup.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
 import type { Services } from '../services.ts';
 import { accepted, positionHeader } from './outcome.ts';
+import { maxUploadBytes, uploadBackup } from './upload-backup.ts';
 
 const tag = 'Backups';
 const path = '/api/v1/backups';
@@ -108,6 +109,35 @@ const download = operation({
     return disclosing(file, { action: 'backup_downloaded' });
   },
 });
+
+const upload = operation({
+  method: 'post',
+  path: `${path}/upload`,
+  operationId: 'uploadBackup',
+  summary: 'Take in a backup that was downloaded',
+  description:
+    'The file is the body itself, as `GET /backups/{backup_id}/download` gave it. It is verified before it is listed; what is damaged, was cut, or comes from a newer version is refused, and nothing of it is kept. Into one that is encrypted is looked afterwards, by a scheduler: `verifying`.',
+  tag,
+  access,
+  body: {
+    schema: Type.Object({}, { additionalProperties: false }),
+    example: {},
+    bytesOnly: true,
+    rawMaxBytes: maxUploadBytes,
+    rawMediaTypes: ['application/x-tar'],
+    unhurried: true,
+  },
+  responses: { 201: { description: 'It can be restored.', schema: Backup } },
+  refusals: ['already_exists', 'backup_damaged', 'backup_in_use', 'backup_newer', 'storage_full'],
+  handle: async ({ raw, context }, services) => {
+    const id = raw === undefined ? noFile : await uploadBackup(raw.chunks, context, services);
+    if (isProblem(id)) return id;
+    const row = await findBackup(services.readModels, id);
+    return row === undefined ? notFound : json(201, backupJson(row));
+  },
+});
+
+const noFile = problem('validation_failed', 'There is no file in the body.');
 
 const verify = operation({
   method: 'post',
@@ -206,6 +236,7 @@ export const backupOperations: readonly Operation[] = [
   make,
   get,
   download,
+  upload,
   verify,
   restore,
   remove,

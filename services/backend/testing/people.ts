@@ -10,7 +10,16 @@ import {
   parseScriptId,
 } from '#domain/kernel/ids.ts';
 import { backupContent } from '#domain/testing/samples.ts';
-import { archiveKey, saveSummary } from '#infra/backup/files.ts';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { makeBackup } from '#infra/backup/make.ts';
+import {
+  archiveKey,
+  downloadOf,
+  removeBackup,
+  saveSummary,
+  storedBackup,
+} from '#infra/backup/files.ts';
 import type { Command, Recorded } from '#domain/aggregates.ts';
 import type { PostNotice } from '#domain/notice/commands.ts';
 import { noTotals } from '#domain/run/run.ts';
@@ -113,6 +122,26 @@ export async function backup({ services }: TestBackend): Promise<string> {
     await commands.execute(command, context);
   }
   return backupId;
+}
+
+/** The file of a backup that is not here. */
+export async function downloadedBackup(
+  { services }: TestBackend,
+  key?: Uint8Array,
+): Promise<Buffer> {
+  const { ids, objects, pool } = services;
+  const id = known(parseBackupId, ids.next());
+  const createdAt = new Date('2026-01-02T03:04:05.678Z');
+  await makeBackup(
+    { pool, objects, key, version: '0.1.13' },
+    { backupId: id, kind: 'manual', createdAt, now: () => createdAt },
+    new AbortController().signal,
+  );
+  const source = await storedBackup(objects, id);
+  if (source === undefined) throw new Error('there is no backup');
+  const file = await buffer(Readable.from((await downloadOf(source)).chunks));
+  await removeBackup(objects, id);
+  return file;
 }
 
 /** Has everything that fails told by a channel. @returns the rule's id */

@@ -94,6 +94,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     }),
     readModels: queryBuilder<Tables>(pool),
     database: pool,
+    pool,
     vault: new Vault(pool, [randomBytes(32)], systemIds),
     auditSigner: new HeadSigner(randomBytes(32)),
     objects: await openFolderStore({ folder: join(folder, 'objects') }),

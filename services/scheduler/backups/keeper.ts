@@ -19,7 +19,7 @@ import { dropDestroyedKeys } from '#infra/backup/keys.ts';
 import { makeBackup } from '#infra/backup/make.ts';
 import { contentOf } from '#infra/backup/restore.ts';
 import { verifyBackup } from '#infra/backup/read.ts';
-import { clearWork, noteWork, withBackupLock } from '#infra/backup/work.ts';
+import { clearWork, noteWork, withBackupLock, withUploadLock } from '#infra/backup/work.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { allBackups, backupSchedule } from '#projections/backups/queries.ts';
 import type { BackupScheduleTable, BackupsTable } from '#projections/backups/table.ts';
@@ -77,8 +77,7 @@ export class BackupKeeper {
       if (schedule !== undefined) await this.#dropOld(schedule.keep);
       const now = clock.now().getTime();
       if (now - this.#tidyAtMs < this.#tidyEveryMs) return;
-      await this.#tidy(signal);
-      this.#tidyAtMs = now;
+      if (await withUploadLock(this.#parts.pool, () => this.#tidy(signal))) this.#tidyAtMs = now;
     });
   }
 

@@ -2,17 +2,23 @@ import type { TokenKeeper } from './token-keeper.ts';
 
 type Fetch = (request: Request) => Promise<Response>;
 
+/** A request, or the way to make it, where a second one is not to hold its body in memory meanwhile. */
+type Asked = Request | (() => Request);
+
 /** Sends requests with the access token; a 401 renews it once and sends the request again.
  *  A session that is over answers the 401 itself. */
-export function authorizedFetch(keeper: TokenKeeper, send: Fetch): Fetch {
-  return async (request) => {
+export function authorizedFetch(
+  keeper: TokenKeeper,
+  send: Fetch,
+): (asked: Asked) => Promise<Response> {
+  return async (asked) => {
+    const make = typeof asked === 'function' ? asked : () => asked.clone();
     const token = keeper.current() ?? (await keeper.renew(null));
-    if (!token) return send(request);
-    const spare = request.clone();
-    const response = await send(withToken(request, token));
+    if (!token) return send(make());
+    const response = await send(withToken(make(), token));
     if (response.status !== 401) return response;
     const renewed = await keeper.renew(token);
-    return renewed ? send(withToken(spare, renewed)) : response;
+    return renewed ? send(withToken(make(), renewed)) : response;
   };
 }
 

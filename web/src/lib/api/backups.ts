@@ -36,6 +36,15 @@ export async function downloadBackup(id: string): Promise<Blob> {
   return response.blob();
 }
 
+/** Takes in a file that was downloaded; it is verified before the answer comes. */
+export async function uploadBackup(file: File): Promise<void> {
+  const headers = { 'Content-Type': 'application/x-tar' };
+  const response = await sendAuthorized(
+    () => new Request('/api/v1/backups/upload', { method: 'POST', headers, body: file }),
+  );
+  if (!response.ok) throw await readApiError(response);
+}
+
 export function getBackupSchedule(): Promise<BackupSchedule> {
   return unwrap(client.GET('/api/v1/backups/schedule', {}));
 }

@@ -2250,6 +2250,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/backups/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take in a backup that was downloaded
+         * @description The file is the body itself, as `GET /backups/{backup_id}/download` gave it. It is verified before it is listed; what is damaged, was cut, or comes from a newer version is refused, and nothing of it is kept. Into one that is encrypted is looked afterwards, by a scheduler: `verifying`.
+         *
+         *     Needs the right `backups.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        post: operations["uploadBackup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/backups/{backup_id}/verify": {
         parameters: {
             query?: never;
@@ -19175,6 +19197,134 @@ export interface operations {
             };
             /** @description `unavailable` */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    uploadBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": Record<string, never>;
+                "application/x-tar": string;
+            };
+        };
+        responses: {
+            /** @description It can be restored. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019aa3f5-4f66-7b5c-9d23-8293a4b5c6d7",
+                     *       "status": "complete",
+                     *       "kind": "manual",
+                     *       "position": 4711,
+                     *       "events": 4700,
+                     *       "size_bytes": 1048576,
+                     *       "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                     *       "encrypted": true,
+                     *       "version": "0.1.13",
+                     *       "created_at": "2026-11-21T02:31:00.000Z",
+                     *       "created_by": "ada@example.com",
+                     *       "finished_at": "2026-11-21T02:31:00.000Z",
+                     *       "verified_at": null,
+                     *       "problem": null,
+                     *       "progress": null,
+                     *       "verifying": false,
+                     *       "restoring": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Backup"];
+                };
+            };
+            /** @description `invalid_parameter`, `malformed_json` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `already_exists`, `backup_in_use`, `backup_newer` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed`, `backup_damaged` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `storage_full` */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,158 @@
+/** Backups that come from elsewhere: taken in whole, or not at all. */
+import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+import { once } from 'node:events';
+import { buffer } from 'node:stream/consumers';
+import { Readable } from 'node:stream';
+import { downloadOf, storedBackup, storedBackups } from '#infra/backup/files.ts';
+import { untilTrue } from '#infra/testing/platform.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { downloadedBackup } from '../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+
+const path = '/api/v1/backups';
+
+let platform: TestBackend;
+let plain: Buffer;
+let encrypted: Buffer;
+beforeAll(async () => {
+  platform = await startTestBackend();
+  plain = await downloadedBackup(platform);
+  encrypted = await downloadedBackup(platform, randomBytes(32));
+});
+afterAll(() => platform.close());
+
+const upload = (bytes: Uint8Array) =>
+  platform.admin.send('POST', `${path}/upload`, bytes, {
+    headers: { 'Content-Type': 'application/x-tar' },
+  });
+const listed = async () => (await platform.admin.get(path)).json.items as { id: string }[];
+
+/** Of the same length, so that nothing else changes. */
+function replaced(bytes: Buffer, what: string, by: string): Buffer {
+  const at = bytes.indexOf(what);
+  if (at < 0 || what.length !== by.length) throw new Error(`there is no ${what}`);
+  const copy = Buffer.from(bytes);
+  copy.write(by, at);
+  return copy;
+}
+
+function flipped(bytes: Buffer, at: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[at] = (copy[at] ?? 0) ^ 1;
+  return copy;
+}
+
+describe('given a file that is no whole backup of this program', () => {
+  const middle = (bytes: Buffer) => Math.floor(bytes.length / 2);
+
+  test.each([
+    ['has a flipped bit', () => flipped(plain, middle(plain)), /in it is damaged|SHA-256|behind/],
+    ['is encrypted and has one', () => flipped(encrypted, middle(encrypted)), /SHA-256/],
+    ['has a flipped bit in what is said of it', () => flipped(plain, 520), /damaged/],
+    ['has no end', () => plain.subarray(0, plain.length - 2000), /end is missing/],
+    ['was cut in its middle', () => plain.subarray(0, middle(plain)), /end is missing/],
+    ['is followed by something', () => Buffer.concat([plain, Buffer.from('more')]), /added/],
+    ['says another number of events', () => said('"events": ', '9'), /is not what is in it/],
+    ['is none', () => Buffer.from('PK'.repeat(1000)), /damaged behind its beginning/],
+    ['is empty', () => Buffer.alloc(0), /end is missing/],
+  ])('when it %s, then it is refused, and nothing of it is kept', async (_, file, reason) => {
+    const refused = await upload(file());
+    expect([refused.status, refused.json.code]).toEqual([422, 'backup_damaged']);
+    expect(refused.json.detail).toMatch(reason);
+    expect(refused.json.detail).toMatch(/Nothing of it was kept/);
+    expect(await listed()).toEqual([]);
+    expect(await storedBackups(platform.services.objects)).toEqual([]);
+  });
+
+  /** What is said of it, with another digit behind a name. */
+  function said(name: string, digit: string): Buffer {
+    const at = plain.indexOf(name) + name.length;
+    const copy = Buffer.from(plain);
+    copy.write(digit, at);
+    return copy;
+  }
+
+  test.each([
+    ['version', () => replaced(plain, '"version": "0.1.13"', '"version": "0.9.13"')],
+    ['form', () => replaced(plain, '"format": 1', '"format": 2')],
+  ])('when it is of a newer %s, then that is said', async (_, file) => {
+    const refused = await upload(file());
+    expect([refused.status, refused.json.code]).toEqual([409, 'backup_newer']);
+    expect(refused.json.detail).toMatch(/update this installation first/);
+    expect(await storedBackups(platform.services.objects)).toEqual([]);
+  });
+
+  test('when it says to be longer than any may be, then not a byte of it is read', async () => {
+    const asked = request(`${platform.origin}${path}/upload`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${platform.admin.token}`,
+        'Content-Type': 'application/x-tar',
+        'Content-Length': String(65 * 1024 ** 3),
+      },
+    });
+    asked.on('error', () => undefined);
+    // As much as is thrown away, so that it hears the answer.
+    asked.write(Buffer.alloc(33 * 1024 * 1024));
+    const [answer] = (await once(asked, 'response')) as [{ statusCode: number }];
+    expect(answer.statusCode).toBe(413);
+    asked.destroy();
+  });
+
+  test('when its sender goes away, then nothing of it is kept, and the next can send', async () => {
+    const asked = request(`${platform.origin}${path}/upload`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${platform.admin.token}`,
+        'Content-Type': 'application/x-tar',
+        'Content-Length': String(plain.length),
+      },
+    });
+    asked.on('error', () => undefined);
+    asked.write(plain.subarray(0, middle(plain)));
+    const busy = async () => (await upload(plain.subarray(0, 600))).json.code as string;
+    await untilTrue('it is being uploaded', async () => (await busy()) === 'backup_in_use');
+    asked.destroy();
+    await untilTrue('it is given up', async () => (await busy()) === 'backup_damaged');
+    expect(await storedBackups(platform.services.objects)).toEqual([]);
+  });
+});
+
+describe('given a backup of another installation', () => {
+  test.each([
+    ['a plain one', () => plain, false],
+    ['an encrypted one', () => encrypted, true],
+  ] as const)(
+    'when %s is uploaded, then it is listed, once, and downloads as it was',
+    async (...given) => {
+      const [, file, isEncrypted] = given;
+      const taken = await upload(file());
+      expect(taken.status, taken.text).toBe(201);
+      const { id } = taken.json;
+      expect(taken.json).toMatchObject({
+        status: 'complete',
+        encrypted: isEncrypted,
+        created_at: '2026-01-02T03:04:05.678Z',
+        verifying: true,
+      });
+      expect((await listed()).map((one) => one.id)).toContain(id);
+      const again = await upload(file());
+      expect([again.status, again.json.code]).toEqual([409, 'already_exists']);
+      const source = await storedBackup(platform.services.objects, id);
+      if (source === undefined) throw new Error('it is not stored');
+      const { chunks } = await downloadOf(source);
+      expect((await buffer(Readable.from(chunks))).equals(file())).toBe(true);
+      const asked = await platform.admin.post(`${path}/${id}/restore`, undefined);
+      expect(asked.status).toBe(202);
+    },
+  );
+
+  test('when it was deleted here, then it can be brought back', async () => {
+    const file = await downloadedBackup(platform);
+    const { id } = (await upload(file)).json;
+    expect((await platform.admin.delete(`${path}/${id}`)).status).toBe(204);
+    expect((await upload(file)).status).toBe(201);
+    expect((await platform.admin.get(`${path}/${id}`)).json.status).toBe('complete');
+  });
+});
