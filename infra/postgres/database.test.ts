@@ -45,6 +45,16 @@ describe('given work that throws', () => {
   });
 });
 
+test('a statement is prepared when its text comes again, and not when it comes once', async () => {
+  const texts = await inTransaction(platform.pool, async (client) => {
+    for (const number of [1, 2, 3]) await client.query(`SELECT $1 || '${number} once'`, ['']);
+    for (const value of ['a', 'b']) await client.query(`SELECT $1 || ' again'`, [value]);
+    const prepared = `SELECT statement FROM pg_prepared_statements WHERE statement LIKE 'SELECT $1 || %'`;
+    return (await client.query<{ statement: string }>(prepared)).rows;
+  });
+  expect(texts).toEqual([{ statement: "SELECT $1 || ' again'" }]);
+});
+
 async function backendOf(client: pg.PoolClient): Promise<number> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   return rows[0]?.pid ?? 0;

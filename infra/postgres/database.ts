@@ -30,8 +30,8 @@ export interface DatabaseOptions {
   readonly onIdleError: (error: Error) => void;
 }
 
-/** Every statement is prepared under a name made from its text: parsed and planned once a connection.
- *  Statements that are sent in one turn of the event loop leave in one write. */
+/** Every statement that comes again is prepared under a name made from its text: parsed and planned once a
+ *  connection. Statements that are sent in one turn of the event loop leave in one write. */
 class PreparingClient extends pg.Client {
   #isGathering = false;
 
@@ -39,10 +39,9 @@ class PreparingClient extends pg.Client {
   override query(...args: unknown[]): never {
     this.#gather();
     const [text, values, ...rest] = args;
-    const prepared =
-      typeof text === 'string' && Array.isArray(values)
-        ? [{ name: statementName(text), text, values }, ...rest]
-        : args;
+    const name =
+      typeof text === 'string' && Array.isArray(values) ? statementName(text) : undefined;
+    const prepared = name === undefined ? args : [{ name, text, values }, ...rest];
     return (super.query as (...all: unknown[]) => never).apply(this, prepared);
   }
 
@@ -58,14 +57,22 @@ class PreparingClient extends pg.Client {
   }
 }
 
+/** More than the platform's own texts; what is prepared takes memory here and in Postgres for good. */
+const maxNames = 2_000;
 const names = new Map<string, string>();
+/** Texts that came once of late: one with values of its own in it never comes again. */
+let newcomers = new Set<string>();
 
-function statementName(text: string): string {
-  let name = names.get(text);
-  if (name === undefined) {
-    name = createHash('sha256').update(text).digest('hex').slice(0, 32);
-    names.set(text, name);
+function statementName(text: string): string | undefined {
+  const known = names.get(text);
+  if (known !== undefined || names.size >= maxNames) return known;
+  if (!newcomers.delete(text)) {
+    if (newcomers.size >= maxNames) newcomers = new Set();
+    newcomers.add(text);
+    return undefined;
   }
+  const name = createHash('sha256').update(text).digest('hex').slice(0, 32);
+  names.set(text, name);
   return name;
 }
 

@@ -8,7 +8,7 @@ import { auditProjection } from '#projections/audit/apply.ts';
 import type { Projection } from '#projections/projection.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listCheckpoints } from './checkpoints.ts';
-import { inTransaction } from './database.ts';
+import { inTransaction, openDatabase } from './database.ts';
 import { appendEvents, PostgresEventStore } from './event-store.ts';
 import { Projector } from './projector.ts';
 
@@ -67,6 +67,23 @@ describe('given events that a projection has not seen', () => {
     expect(await catchUp()).toBe(1);
     expect(await auditSeqs()).toEqual([1, 2, 3]);
     expect(await listCheckpoints(platform.pool)).toMatchObject([{ name: 'audit', lag: 0 }]);
+  });
+
+  test('when it runs again and again, then its statements are planned once', async () => {
+    const { pool, close } = openDatabase(platform.serviceUrl, {
+      connections: 1,
+      applicationName: 'test',
+      onIdleError: () => undefined,
+    });
+    for (let turn = 0; turn < 4; turn += 1) {
+      await recordRefusals(1);
+      await eventsVisible(platform.pool);
+      await new Projector(pool, [auditProjection]).runOnce(signal);
+    }
+    const { rows } = await pool.query(`SELECT custom_plans FROM pg_prepared_statements
+      WHERE statement LIKE '%INSERT INTO audit (%'`);
+    await close();
+    expect(rows).toEqual([{ custom_plans: 0 }]);
   });
 
   test('when it is to stop, then it leaves them', async () => {

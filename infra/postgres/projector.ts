@@ -3,7 +3,7 @@ import type { Recorded } from '#domain/aggregates.ts';
 import type { Position } from '#domain/kernel/event.ts';
 import { applyAll, fillOf, type Projection, type ReadModels } from '#projections/projection.ts';
 import type pg from 'pg';
-import { inTransaction, queryBuilderOn } from './database.ts';
+import { commit, inTransactionByKeys, queryBuilderOn } from './database.ts';
 import { lockCheckpoint, moveCheckpoint } from './checkpoints.ts';
 import { nextChunk, readChunk, type Chunk } from './event-chunks.ts';
 
@@ -33,17 +33,24 @@ export class Projector {
 
   /** Rows and checkpoint move together or not at all; the checkpoint's lock makes one writer. */
   async #applyChunk(projection: Projection): Promise<number> {
-    return await inTransaction(this.#pool, async (client) => {
-      const checkpoint = await lockCheckpoint(client, projection.name, projection.version);
-      if (checkpoint === 'busy') return 0;
-      const chunk = await applyNext(client, projection, checkpoint);
-      if (chunk === undefined) return 0;
-      if (!(await moveCheckpoint(client, projection.name, checkpoint, chunk.end))) {
-        throw new Error(`the checkpoint of ${projection.name} moved while it was locked`);
-      }
-      return chunk.seen;
+    return await inTransactionByKeys(this.#pool, async (client) => {
+      const seen = await passChunk(client, projection);
+      await commit(client);
+      return seen;
     });
   }
+}
+
+/** @returns how many events were looked at */
+async function passChunk(client: pg.PoolClient, projection: Projection): Promise<number> {
+  const checkpoint = await lockCheckpoint(client, projection.name, projection.version);
+  if (checkpoint === 'busy') return 0;
+  const chunk = await applyNext(client, projection, checkpoint);
+  if (chunk === undefined) return 0;
+  if (!(await moveCheckpoint(client, projection.name, checkpoint, chunk.end))) {
+    throw new Error(`the checkpoint of ${projection.name} moved while it was locked`);
+  }
+  return chunk.seen;
 }
 
 /** Set-based, where the projection can do so: the events then never leave the database.

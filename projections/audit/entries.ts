@@ -70,7 +70,7 @@ export function entriesOf(source: RawBuilder<unknown>, end: ChainEnd): RawBuilde
   return sql`
     SELECT entry.*, coalesce(lag(hash) OVER in_order, ${end.hash}) AS prev_hash FROM (
       SELECT said.*, audit_chain(${end.hash}, ${head}, ${tail}) OVER in_order AS hash FROM (
-        SELECT ${sql.lit(end.audit_seq)}::bigint
+        SELECT ${end.audit_seq}::bigint
             + row_number() OVER (ORDER BY transaction_id, global_position) AS audit_seq,
           event_id, global_position AS event_position, recorded_at AS time,
           audit_event_hash(stream_id, version, event_id, type, schema_version, recorded_at, data, metadata)
