@@ -58,7 +58,7 @@ def keep() -> None:
         argv, environment = script.argv, script.environment
     else:
         os._exit(0)
-    _start_afresh(argv, environment)
+    _start_afresh(argv, environment, spared)
     spared.note()
 
 
@@ -74,7 +74,7 @@ def _become_script(_program: bytes, argv: List[bytes], environment: Dict[bytes, 
     raise BecomeScript(argv, environment)
 
 
-def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
+def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes], spared: Spared) -> None:
     """Makes of this process what the interpreter would be if it had just been started."""
     os.closerange(3, 4096)
     if kernel.AVAILABLE:
@@ -91,7 +91,7 @@ def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
     sys.argv[:] = words[1:]
     getattr(sys, "orig_argv", [])[:] = words
     _renew_modules()
-    _forget_own_modules()
+    _forget_own_modules(spared)
     gc.enable()
 
 
@@ -103,9 +103,9 @@ def _renew_modules() -> None:
     threading.main_thread()._set_native_id()
 
 
-def _forget_own_modules() -> None:
+def _forget_own_modules(spared: Spared) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] in _OWN]:
-        del sys.modules[name]
+        spared.keep(sys.modules.pop(name))
     sys.path.remove(_HERE)
     for path in [path for path in sys.path_importer_cache if path.startswith(_HERE)]:
         del sys.path_importer_cache[path]

@@ -7,12 +7,13 @@ hand controllers down where that is this process's to say.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 import time
 from errno import ENOENT, EPERM
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+from .digests import sha256
 
 # Not that of the processors: no limit of theirs is stated, and on a busy machine short runs in
 # groups of their own took three times as long.
@@ -146,7 +147,7 @@ class Group:
 def find_groups(owner: str) -> Groups:
     """@param owner tells the groups of one launcher and its like from those of another
     @raises OSError where no groups can be made"""
-    name = f"orchestrator-{hashlib.sha256(owner.encode()).hexdigest()[:12]}"
+    name = f"orchestrator-{sha256(owner.encode()).hexdigest()[:12]}"
     unified = _own_folder("")
     if unified is not None and set(_CONTROLLERS) <= _words(unified, "cgroup.controllers"):
         return _find_unified(unified, name)

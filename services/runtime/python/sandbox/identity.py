@@ -6,8 +6,9 @@ give one number: who has which is noted in a folder of this host, and the later 
 
 from __future__ import annotations
 
-import hashlib
 import os
+
+from .digests import sha256
 
 # systemd's list of user ids calls these unused.
 FIRST_USER = 1_879_048_192
@@ -21,7 +22,7 @@ def user_of(owner: str, claims: str) -> int:
     @param claims folder in which each number that was given out is a file with its owner's name
     @raises OSError when it cannot be noted
     """
-    digest = hashlib.sha256(owner.encode()).digest()
+    digest = sha256(owner.encode()).digest()
     start = int.from_bytes(digest[:8], "big")
     for step in range(_TRIES):
         number = FIRST_USER + (start + step) % _USERS

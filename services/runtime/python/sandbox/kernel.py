@@ -111,15 +111,19 @@ def filter_system_calls(program: bytes) -> None:
     _check(result, "prctl(PR_SET_SECCOMP)")
 
 
-def drop_capabilities(kept: int = 0) -> None:
-    """Gives up every capability for good, also for programs executed as user 0.
-
-    @param kept bits of those that stay until this process becomes another user
-    """
+def bound_capabilities() -> None:
+    """No program that is executed from here on has a capability, not even as user 0."""
     capability = 0
     while _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0) == 0:
         capability += 1
     _libc.prctl(_PR_CAP_AMBIENT, ctypes.c_ulong(_PR_CAP_AMBIENT_CLEAR_ALL), 0, 0, 0)
+
+
+def drop_capabilities(kept: int = 0) -> None:
+    """Gives up every capability of this process for good.
+
+    @param kept bits of those that stay until this process becomes another user
+    """
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     sets = (ctypes.c_uint32 * 6)(kept, kept)
     _check(_libc.capset(header, sets), "capset")

@@ -144,7 +144,12 @@ LAYERS: Tuple[Layer, ...] = (
         "measuring",
         "What all processes use together is measured: CPU time, memory, processes, disk",
     ),
-    Layer("capabilities", "No capability, not even as user 0", in_script=steps.drop_capabilities),
+    Layer(
+        "capabilities",
+        "No capability, not even as user 0",
+        in_init=steps.bound_capabilities,
+        in_script=steps.drop_capabilities,
+    ),
     Layer(
         "script_user",
         "Each script has a system user of its own, to whom files and processes of others are foreign",

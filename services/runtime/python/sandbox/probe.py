@@ -131,6 +131,7 @@ class _Attempt:
         self._try("mount_namespace", lambda: steps.enter_root(run))
         self._try("script_user", lambda: self._enter_script_user(run))
         # Those that follow must do without any right.
+        self._try("capabilities", kernel.bound_capabilities)
         self._try("capabilities", kernel.drop_capabilities)
         self._try("no_new_privs", kernel.set_no_new_privileges)
         self._try("landlock", lambda: steps.restrict_files(run))

@@ -27,6 +27,10 @@ class Spared:
         kernel.keep_for_ever(self._modules)
         atexit.register(self._spare)
 
+    def keep(self, module: object) -> None:
+        """One that is forgotten is not taken apart for that."""
+        self._modules.append(module)
+
     def note(self) -> None:
         """What is imported now is to be spared. The rest of this process is the script's."""
         main = sys.modules["__main__"]

@@ -127,6 +127,11 @@ def _limit(which: int, soft: Optional[int], hard: Optional[int] = None) -> None:
     resource.setrlimit(which, (soft, wanted))
 
 
+def bound_capabilities(_spare: Spare) -> None:
+    """Of the programs that are executed; what this process has, it needs to build roots."""
+    kernel.bound_capabilities()
+
+
 def drop_capabilities(run: Run) -> None:
     kernel.drop_capabilities(0 if run.user is None else kernel.CAP_CHANGE_USER)
 
