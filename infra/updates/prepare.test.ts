@@ -9,7 +9,11 @@ const signal = new AbortController().signal;
 const lock = (version: string) =>
   JSON.stringify({
     version,
-    packages: { '': { version }, 'node_modules/a': { version: '1.0.0' } },
+    packages: {
+      '': { version },
+      'node_modules/a': { version: '1.0.0' },
+      'web/node_modules/b/node_modules/c': { version: '1.0.0' },
+    },
   });
 
 let folder: string;
@@ -18,16 +22,23 @@ beforeEach(async () => {
   await mkdir(join(folder, 'own/node_modules/a'), { recursive: true });
   await writeFile(join(folder, 'own/node_modules/a/index.js'), 'a package');
   await writeFile(join(folder, 'own/package-lock.json'), lock('0.1.13'));
+  await mkdir(join(folder, 'own/web/node_modules/b'), { recursive: true });
+  await writeFile(join(folder, 'own/web/node_modules/b/index.js'), 'a package of a part');
   await mkdir(join(folder, 'source/scripts'), { recursive: true });
+  await mkdir(join(folder, 'source/web'));
   await writeFile(join(folder, 'source/package.json'), '{"version":"0.1.14"}');
   await writeFile(join(folder, 'source/package-lock.json'), lock('0.1.14'));
   await writeFile(join(folder, 'source/scripts/bootstrap.sh'), 'env > environment');
-  execFileSync('tar', ['-czf', join(folder, 'a.tar.gz'), '-C', join(folder, 'source'), '.']);
+  pack();
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
   await rm(folder, { recursive: true });
 });
+
+function pack(): void {
+  execFileSync('tar', ['-czf', join(folder, 'a.tar.gz'), '-C', join(folder, 'source'), '.']);
+}
 
 const prepare = (version: string) =>
   prepareRelease(
@@ -45,10 +56,29 @@ test('a release is unpacked with the packages that are the same, and its program
   await prepare('0.1.14');
   const packed = join(folder, 'release');
   expect(await readFile(join(packed, 'node_modules/a/index.js'), 'utf8')).toBe('a package');
+  expect(await readFile(join(packed, 'web/node_modules/b/index.js'), 'utf8')).toBe(
+    'a package of a part',
+  );
   expect(await readFile(join(packed, 'environment'), 'utf8')).not.toContain('canary');
   // Whoever died in the midst of it begins anew.
   await prepare('0.1.14');
   expect((await readdir(folder)).toSorted()).toEqual(['a.tar.gz', 'own', 'release', 'source']);
+});
+
+test('what an interrupted one had started, and goes on still, is in nobody’s way', async () => {
+  const [begun, go] = [join(folder, 'begun'), join(folder, 'go')];
+  await writeFile(
+    join(folder, 'source/scripts/bootstrap.sh'),
+    `[ -e '${begun}' ] || { touch '${begun}'; until [ -e '${go}' ]; do sleep 0.01; done; }`,
+  );
+  pack();
+  const first = prepare('0.1.14');
+  await vi.waitFor(() => readFile(begun), { timeout: 20_000 });
+  await prepare('0.1.14');
+  expect(await readdir(join(folder, 'release'))).toContain('package.json');
+  await writeFile(go, '');
+  await first;
+  expect(await readdir(join(folder, 'release'))).toContain('package.json');
 });
 
 test('an artifact of another version than it says is refused', async () => {

@@ -1,7 +1,8 @@
 /** Makes a folder of an artifact from which the release can be started. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, cp, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isSameJson } from '#domain/kernel/json.ts';
 import { UpdateRefused } from '#domain/ports/updates.ts';
@@ -22,9 +23,24 @@ export async function prepareRelease(
   { artifactPath, version, folder, ownFolder }: Preparing,
   signal: AbortSignal,
 ): Promise<void> {
-  const part = `${folder}.part`;
-  await rm(part, { recursive: true, force: true });
-  await mkdir(part, { mode: 0o755 });
+  // Of its own each time: what an interrupted one had started may be writing to its part still.
+  const part = await mkdtemp(`${folder}.part-`);
+  try {
+    await chmod(part, 0o755);
+    await fill(part, { artifactPath, version, ownFolder }, signal);
+    await rm(folder, { recursive: true, force: true });
+    await rename(part, folder);
+  } catch (error) {
+    await rm(part, { recursive: true, force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function fill(
+  part: string,
+  { artifactPath, version, ownFolder }: Omit<Preparing, 'folder'>,
+  signal: AbortSignal,
+): Promise<void> {
   await run('tar', ['-xzf', artifactPath, '--no-same-owner', '-C', part], part, signal);
   const packed = JSON.parse(await readFile(join(part, 'package.json'), 'utf8')) as {
     version?: unknown;
@@ -35,14 +51,29 @@ export async function prepareRelease(
   await takeOverPackages(ownFolder, part, signal);
   // Brings what is missing: other packages, or another Node.
   await run('bash', ['scripts/bootstrap.sh'], part, signal);
-  await rm(folder, { recursive: true, force: true });
-  await rename(part, folder);
 }
 
 async function takeOverPackages(from: string, to: string, signal: AbortSignal): Promise<void> {
-  const [own, wanted] = await Promise.all([from, to].map(packagesOf));
+  const [own, wanted] = await Promise.all([packagesOf(from), packagesOf(to)]);
   if (!isSameJson(own, wanted)) return;
-  const [present, copy] = [join(from, 'node_modules'), join(to, 'node_modules')];
+  for (const folder of packageFolders(wanted)) {
+    const [present, copy] = [join(from, folder), join(to, folder)];
+    if (existsSync(present)) await takeOver(present, copy, to, signal);
+  }
+}
+
+/** `node_modules`, and those of the parts that have packages of their own. */
+function packageFolders(packages: Packages): readonly string[] {
+  const paths = Object.keys(packages).filter((path) => path.includes('node_modules/'));
+  return [...new Set(paths.map((path) => path.replace(/node_modules\/.*$/, 'node_modules')))];
+}
+
+async function takeOver(
+  present: string,
+  copy: string,
+  to: string,
+  signal: AbortSignal,
+): Promise<void> {
   // As links, which takes a second and no room; on another disk as files.
   await run('cp', ['-al', present, copy], to, signal).catch(async () => {
     await rm(copy, { recursive: true, force: true });
@@ -50,10 +81,12 @@ async function takeOverPackages(from: string, to: string, signal: AbortSignal): 
   });
 }
 
+type Packages = Readonly<Record<string, { readonly version?: string }>>;
+
 /** What the lock file asks for, without the version of the release itself. */
-async function packagesOf(folder: string): Promise<unknown> {
+async function packagesOf(folder: string): Promise<Packages> {
   const text = await readFile(join(folder, 'package-lock.json'), 'utf8');
-  const { packages } = JSON.parse(text) as { packages: Record<string, { version?: string }> };
+  const { packages } = JSON.parse(text) as { packages: Packages };
   const { version: _, ...root } = packages[''] ?? {};
   return { ...packages, '': root };
 }

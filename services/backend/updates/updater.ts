@@ -72,7 +72,7 @@ export class Updater {
       const reason = error instanceof Error ? error.message : String(error);
       this.#parts.logger.warn({ update: updateId, step, error }, 'update failed');
       await this.#execute({ type: 'FailUpdate', updateId, reason: reason.slice(0, 1000) });
-      await this.#clear(active);
+      await rm(this.#downloads, { recursive: true, force: true });
     }
     return true;
   }
@@ -158,11 +158,6 @@ export class Updater {
     );
     releases.remove('outcome');
     releases.prune(own);
-  }
-
-  async #clear({ to }: ActiveUpdate): Promise<void> {
-    await rm(this.#downloads, { recursive: true, force: true });
-    await rm(`${this.#parts.releases.folderOf(to)}.part`, { recursive: true, force: true });
   }
 
   get #provider(): UpdateProvider {
