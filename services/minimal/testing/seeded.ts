@@ -1,5 +1,5 @@
 /** Fills a product with what a small team would have after some days, so that no page is empty. */
-import type { Product } from './product.ts';
+import { productPassword, until, type Product, type RunAnswer } from './product.ts';
 
 /** Where the pages about single things are. */
 export interface Seeded {
@@ -70,8 +70,12 @@ export async function seed(product: Product): Promise<Seeded> {
   await made('/backups', {});
   const run = await product.run(scriptId);
   await product.untilFinished(run.run_id);
-  const failed = await product.run(mailId);
-  await product.untilFinished(failed.run_id);
+  // The chain has started it.
+  const failed = await until('the report was mailed', async () => {
+    const path = `/runs/scripts/${mailId}/runs`;
+    const { items } = await product.call<{ items: RunAnswer[] }>('GET', path);
+    return items.find(({ status }) => status === 'failed');
+  });
   return { scriptId, scheduleId, runId: run.run_id, failedRunId: failed.run_id };
 }
 
@@ -84,7 +88,7 @@ async function people(product: Product): Promise<void> {
   ] as const) {
     const ids = items.filter((one) => one.name === group).map(({ id }) => id);
     const email = `${name.toLowerCase()}@example.com`;
-    const password = 'correct horse battery';
-    await product.call('POST', '/users', { name, role, email, password, group_ids: ids });
+    const account = { name, role, email, password: productPassword, group_ids: ids };
+    await product.call('POST', '/users', account);
   }
 }

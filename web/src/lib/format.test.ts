@@ -1,5 +1,14 @@
-import { expect, test } from 'vitest';
-import { byteSize, duration, relativeTime, zonedTime } from './format.ts';
+import { afterEach, expect, test } from 'vitest';
+import {
+  byteSize,
+  clockTime,
+  duration,
+  elapsedTime,
+  localTime,
+  relativeTime,
+  setTimeLook,
+  zonedTime,
+} from './format.ts';
 
 const nowMs = Date.parse('2026-11-21T12:00:00.000Z');
 
@@ -32,4 +41,25 @@ test('a time in another zone tells its weekday, and the year where it is another
   const shown = (time: string) => zonedTime(time, 'Europe/Berlin', nowMs);
   expect(shown('2026-11-22T23:30:00.000Z')).toBe('Mon 23 Nov, 00:30:00');
   expect(shown('2027-06-01T00:00:00.000Z')).toBe('Tue, 1 Jun 2027, 02:00:00');
+});
+
+afterEach(() => setTimeLook({}));
+
+test('times are in the zone and the format that the reader chose', () => {
+  setTimeLook({ timeZone: 'Asia/Tokyo' });
+  expect(localTime('2026-11-21T20:00:00.000Z')).toBe('22 Nov 2026, 05:00:00');
+  expect(clockTime('2026-11-21T20:00:00.123Z')).toBe('05:00:00.123');
+  setTimeLook({ timeZone: 'Asia/Tokyo', hour12: true });
+  expect(localTime('2026-11-21T04:00:00.000Z')).toMatch(/01:00:00\spm$|1:00:00\spm$/i);
+  setTimeLook({ timeZone: 'Mars/Base' });
+  expect(localTime('2026-11-21T20:00:00.000Z')).toContain('2026');
+});
+
+test.each([
+  ['2026-11-21T12:00:01.250Z', '+1.250 s'],
+  ['2026-11-21T12:02:03.004Z', '+2:03.004'],
+  ['2026-11-21T13:02:03.004Z', '+1:02:03.004'],
+  ['2026-11-21T11:59:59.000Z', '+0.000 s'],
+])('a line at %s is at %s of its run', (time, words) => {
+  expect(elapsedTime(time, nowMs)).toBe(words);
 });

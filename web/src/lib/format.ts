@@ -1,12 +1,48 @@
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
-const dateTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
-const timeOnly = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
-const dayOnly = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+let look: TimeLook = {};
+let formats = formatsOf(look);
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],
   ['hour', 3600],
   ['minute', 60],
 ];
+
+/** How the reader wants times to be shown; absent means as their machine has it, with 24 hours. */
+interface TimeLook {
+  /** IANA. */
+  timeZone?: string | undefined;
+  hour12?: boolean;
+}
+
+/** Holds for all times that are shown from then on. A zone that is none is left out. */
+export function setTimeLook(wanted: TimeLook): void {
+  look = isZone(wanted.timeZone) ? wanted : { ...wanted, timeZone: undefined };
+  formats = formatsOf(look);
+}
+
+function isZone(name: string | undefined): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function formatsOf(options: TimeLook) {
+  const format = (parts: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat('en-GB', { ...options, ...parts });
+  return {
+    dateTime: format({ dateStyle: 'medium', timeStyle: 'medium' }),
+    timeOnly: format({ hour: '2-digit', minute: '2-digit' }),
+    dayOnly: format({ day: 'numeric', month: 'short' }),
+    clock: format({
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      fractionalSecondDigits: 3,
+    }),
+  };
+}
 
 /** "2 minutes ago", "in 3 hours"; under a minute "just now" or "in a moment". */
 export function relativeTime(time: string, nowMs: number): string {
@@ -19,7 +55,7 @@ export function relativeTime(time: string, nowMs: number): string {
 
 /** A time in the reader's own zone. */
 export function localTime(time: string): string {
-  return dateTime.format(new Date(time));
+  return formats.dateTime.format(new Date(time));
 }
 
 /** A time as `<input type="datetime-local">` has it, in the reader's own zone; empty for none. */
@@ -42,26 +78,34 @@ export function zonedTime(time: string, timeZone: string, nowMs = Date.now()): s
     hour: '2-digit',
     minute: '2-digit',
     second: '2-digit',
+    hour12: look.hour12 ?? false,
     timeZone,
   }).format(date);
 }
 
 /** The reader's own zone, such as "Europe/Berlin". */
 export function ownZone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return look.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** "14:03", or "21 Nov" where the day matters more. */
 export function dayTime(ms: number, byDay: boolean): string {
-  return (byDay ? dayOnly : timeOnly).format(ms);
+  return (byDay ? formats.dayOnly : formats.timeOnly).format(ms);
 }
 
 /** "14:03:07.123" in the reader's own zone: the time of a log line. */
 export function clockTime(time: string): string {
-  const date = new Date(time);
-  const two = (value: number) => String(value).padStart(2, '0');
-  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
-  return `${clock}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+  return formats.clock.format(new Date(time));
+}
+
+/** "+12.345 s" since a moment, or "+1:02:03.456": the time of a log line beside the run's start. */
+export function elapsedTime(time: string, sinceMs: number): string {
+  const ms = Math.max(0, Date.parse(time) - sinceMs);
+  const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60];
+  const seconds = ((ms % 60_000) / 1000).toFixed(3);
+  if (hours === 0 && minutes === 0) return `+${seconds} s`;
+  const padded = [minutes.toString().padStart(hours > 0 ? 2 : 1, '0'), seconds.padStart(6, '0')];
+  return `+${[...(hours > 0 ? [hours] : []), ...padded].join(':')}`;
 }
 
 /** "420 ms", "3.2 s", "4 m 07 s", "2 h 05 m". */

@@ -91,6 +91,33 @@ export async function logTail(runId: string, lines: number): Promise<LogLine[]> 
   return (await logs(runId, { tail: lines, limit: lines })).items;
 }
 
+/** The lines from `from` to `to`; those that truncation left out are missing. */
+export async function logLines(runId: string, from: number, to: number): Promise<LogLine[]> {
+  const lines: LogLine[] = [];
+  for (let next = from; next <= to;) {
+    const page = await logPage(runId, next);
+    lines.push(...page.filter(({ seq }) => seq <= to));
+    const last = page.at(-1);
+    if (!last) break;
+    next = last.seq + 1;
+  }
+  return lines;
+}
+
+/** The first line of the next stretch of error output behind line `seq`; null where there is none. */
+export async function nextErrorLine(runId: string, seq: number): Promise<number | null> {
+  let previous = seq;
+  for (;;) {
+    const { items } = await logs(runId, { stream: 'stderr', from_seq: previous + 1, limit: 200 });
+    for (const line of items) {
+      // What follows without a gap is the same stretch; a first line may be the one that begins it.
+      if (line.seq !== previous + 1 || previous === 0) return line.seq;
+      previous = line.seq;
+    }
+    if (items.length === 0) return null;
+  }
+}
+
 export interface LogFilter {
   q?: string;
   stream?: LogStream;

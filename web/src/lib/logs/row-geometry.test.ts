@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { geometry, rowHeightPx, scrollTopOf } from './row-geometry.ts';
+import { geometry, rowHeightPx, scrollTopOf, wrappedGeometry } from './row-geometry.ts';
 
 const viewportPx = 600;
 
@@ -34,3 +34,22 @@ describe.each([10, 1000, 400_000, 1_000_000, 50_000_000])('given %i rows', (rowC
 test('no rows take no height', () => {
   expect(geometry(0, 0, viewportPx)).toMatchObject({ heightPx: 0, count: 0 });
 });
+
+describe.each([1, 40, 1000, 1_000_000])(
+  'given %i rows that may be of several lines',
+  (rowCount) => {
+    test('when scrolled to the end, then the last rows are drawn at the lower edge', () => {
+      const { heightPx } = wrappedGeometry(rowCount, 0, viewportPx);
+      const end = wrappedGeometry(rowCount, Math.max(0, heightPx - viewportPx), viewportPx);
+      expect(end.fromEnd).toBe(true);
+      expect(end.first + end.count).toBe(rowCount);
+    });
+
+    test('when scrolled anywhere else, then rows of one line would fill the viewport', () => {
+      const { heightPx } = wrappedGeometry(rowCount, 0, viewportPx);
+      const drawn = wrappedGeometry(rowCount, (heightPx - viewportPx) / 3, viewportPx);
+      const left = rowCount - drawn.first;
+      expect(drawn.count).toBe(Math.min(left, viewportPx / rowHeightPx + 1));
+    });
+  },
+);

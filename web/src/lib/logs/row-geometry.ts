@@ -28,6 +28,25 @@ export function geometry(rowCount: number, scrollTopPx: number, viewportPx: numb
   return { heightPx, first, count, topPx: scrollTopPx - (top - first) * rowHeightPx };
 }
 
+/** The same for rows that are as high as their text: the row at the upper edge follows from the scroll position
+ *  as if all were one line high, and those beneath it are drawn as they come. At the end the last ones are put
+ *  to the lower edge, where `fromEnd` is set. */
+export function wrappedGeometry(
+  rowCount: number,
+  scrollTopPx: number,
+  viewportPx: number,
+): Geometry & { fromEnd: boolean } {
+  const visible = Math.ceil(viewportPx / rowHeightPx) + 1;
+  // So far that each row but the last can be the one at the upper edge.
+  const tall = rowCount + Math.max(0, viewportPx / rowHeightPx - 1);
+  const { heightPx } = geometry(tall, scrollTopPx, viewportPx);
+  const fromEnd = scrollTopPx >= heightPx - viewportPx - rowHeightPx;
+  const top = Math.floor(topRow(tall, scrollTopPx, viewportPx));
+  const first = Math.max(0, fromEnd ? rowCount - visible : top);
+  const count = Math.max(0, Math.min(rowCount - first, visible));
+  return { heightPx, first, count, topPx: scrollTopPx, fromEnd };
+}
+
 /** The row at the upper edge, with its fraction. */
 function topRow(rowCount: number, scrollTopPx: number, viewportPx: number): number {
   const fullPx = rowCount * rowHeightPx;

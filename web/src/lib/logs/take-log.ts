@@ -1,8 +1,9 @@
-import { logText } from '../api/runs.ts';
+import { logLines, logText } from '../api/runs.ts';
 import type { Run } from '../api/types.ts';
 import { copyText } from '../clipboard.ts';
 import { byteSize } from '../format.ts';
 import { saveBlob } from '../save-blob.ts';
+import type { LineRange } from './line-range.ts';
 import { toastDone, toastError } from '../toasts.ts';
 
 /** More than this freezes a page that pastes it. */
@@ -18,6 +19,34 @@ export async function copyLog(run: Run): Promise<void> {
     toastDone('The log is on the clipboard');
   } catch (error) {
     toastError('The log was not copied', error);
+  }
+}
+
+/** Opens the whole log as plain text in a tab of its own. */
+export async function openRawLog(run: Run): Promise<void> {
+  // Before the answer: a browser opens it for a click alone.
+  const tab = globalThis.open('', '_blank');
+  try {
+    const text = new Blob([await logText(run.run_id)], { type: 'text/plain;charset=utf-8' });
+    tab?.location.replace(URL.createObjectURL(text));
+  } catch (error) {
+    tab?.close();
+    toastError('The log was not opened', error);
+  }
+}
+
+/** Puts some lines on the clipboard. */
+export async function copyLines(run: Run, { from, to }: LineRange): Promise<void> {
+  try {
+    const lines = await logLines(run.run_id, from, to);
+    await copyText(lines.map(({ text }) => `${text}\n`).join(''));
+    toastDone(
+      lines.length === 1
+        ? 'The line is on the clipboard'
+        : `${lines.length} lines are on the clipboard`,
+    );
+  } catch (error) {
+    toastError('The lines were not copied', error);
   }
 }
 

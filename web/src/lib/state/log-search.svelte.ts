@@ -21,18 +21,27 @@ export class LogSearch {
     this.#runId = runId;
   }
 
-  search(filter: LogFilter): void {
+  /** @param count of lines to be loaded at once */
+  search(filter: LogFilter, count = 1): void {
     this.#filter = filter;
     this.#cursor = null;
     this.#generation += 1;
     this.lines = [];
     this.more = true;
     this.busy = false;
-    void this.loadMore();
+    void this.loadUpTo(count);
   }
 
   rows(first: number, count: number): LogRow[] {
     return this.lines.slice(first, first + count).map((line) => ({ seq: line.seq, line }));
+  }
+
+  /** Loads further pages until there are enough lines, or no more. */
+  async loadUpTo(count: number): Promise<void> {
+    const generation = this.#generation;
+    while (this.more && this.lines.length < count && generation === this.#generation) {
+      await this.loadMore();
+    }
   }
 
   async loadMore(): Promise<void> {

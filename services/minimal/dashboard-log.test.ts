@@ -1,0 +1,176 @@
+/** The log viewer of the dashboard in a real browser, on the real product. */
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { Browsing, chromiumService } from './testing/browsing.ts';
+import { Product } from './testing/product.ts';
+
+const long = `import sys
+for number in range(1, 3001):
+    print(f"row {number}" + (" needle" if number % 1000 == 0 else ""), flush=number % 500 == 0)
+    if number in (700, 701, 1900):
+        sys.stdout.flush()
+        print(f"problem {number}", file=sys.stderr, flush=True)
+print("wide " + "x" * 2000)
+print("\\x1b[32mgreen\\x1b[0m end")
+`;
+/** Says something more when it is stopped. */
+const talking = `import signal, sys, time
+def last_words(*_):
+    print("one more")
+    print("and another", flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, last_words)
+for number in range(200):
+    print("filler", number, flush=True)
+time.sleep(1000)
+`;
+
+describeWith(chromiumService, 'the log viewer of the dashboard', () => {
+  let product: Product;
+  let browsing: Browsing;
+  let page: Page;
+  let runId: string;
+  beforeAll(async () => {
+    [product, browsing] = await Promise.all([Product.start(), Browsing.start()]);
+    ({ page } = browsing);
+    await browsing.signIn(product.baseUrl);
+    const { run_id } = await product.run(await product.script('long', { 'main.py': long }));
+    await product.untilFinished(run_id);
+    runId = run_id;
+  });
+  afterEach(() => expect(browsing.complaints).toEqual([]));
+  afterAll(async () => {
+    await browsing.close();
+    await product.stop();
+    await product.remove();
+  });
+
+  const log = () => page.getByRole('region', { name: 'Log', exact: true });
+  const line = (text: string) => log().getByText(text, { exact: true });
+  const numberOf = async (text: string) => {
+    const { items } = await product.call<{ items: { seq: number }[] }>(
+      'GET',
+      `/runs/${runId}/logs?q=${encodeURIComponent(text)}`,
+    );
+    return items[0]?.seq ?? 0;
+  };
+
+  test('it opens at the end, and a search goes through the whole of it, forwards and backwards', async () => {
+    await page.goto(`${product.baseUrl}/runs/${runId}`);
+    await log().getByText('green').waitFor();
+    await page.getByLabel('Search the log').fill('needle');
+    const matches = page.getByRole('toolbar', { name: 'Matches' });
+    await matches.getByText('1 of 3').waitFor();
+    await line('row 1000 needle').waitFor();
+    expect(await log().locator('mark').first().textContent()).toBe('needle');
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByLabel('Search the log').press('Enter');
+    await line('row 2000 needle').waitFor();
+    await page.getByLabel('Search the log').press('Shift+Enter');
+    await page.getByLabel('Search the log').press('Shift+Enter');
+    await matches.getByText('3 of 3').waitFor();
+    await line('row 3000 needle').waitFor();
+    await matches.getByRole('button', { name: 'Matches alone' }).click();
+    await page.getByText('3 matching lines.').waitFor();
+    await page.getByLabel('Search the log').fill('nowhere');
+    await page.getByText('0 matching lines.').waitFor();
+  });
+
+  test('lines are linked, and the link leads to them', async () => {
+    const [first, last] = [await numberOf('row 1500'), await numberOf('row 1502')];
+    await page.goto(`${product.baseUrl}/runs/${runId}#L${first}-L${last}`);
+    await line('row 1500').waitFor();
+    await page.getByText(`Lines ${first}–${last}`).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    const numberAt = (seq: number) => log().locator(`[data-seq="${seq}"] [data-number]`);
+    await numberAt(first + 1).click();
+    expect(page.url()).toMatch(new RegExp(`#L${first + 1}$`));
+    await numberAt(first + 4).click({ modifiers: ['Shift'] });
+    expect(page.url()).toMatch(new RegExp(`#L${first + 1}-L${first + 4}$`));
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy text' }).click();
+    await page.getByText('4 lines are on the clipboard').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      'row 1501\nrow 1502\nrow 1503\nrow 1504\n',
+    );
+    await page.getByRole('button', { name: 'Choose no lines' }).click();
+    expect(page.url()).not.toContain('#');
+    await page.getByLabel('Go to lines').fill('5-6');
+    await page.getByLabel('Go to lines').press('Enter');
+    await line('row 5').waitFor();
+    expect(page.url()).toMatch(/#L5-L6$/);
+  });
+
+  test('the next error output is found, stretch by stretch, and then from the beginning again', async () => {
+    await page.goto(`${product.baseUrl}/runs/${runId}`);
+    await log().getByText('green').waitFor();
+    const next = page.getByRole('button', { name: 'Next error output' });
+    await next.click();
+    await line('problem 700').waitFor();
+    await next.click();
+    await next.click();
+    await line('problem 1900').waitFor();
+    await next.click();
+    await line('problem 700').waitFor();
+  });
+
+  test('times, wrapping, one stream, the plain text and the file are a click away', async () => {
+    await page.goto(`${product.baseUrl}/runs/${runId}`);
+    await log().getByText('green').waitFor();
+    expect(await log().locator('.ansi-green-fg').textContent()).toBe('green');
+    expect(await log().locator('time').count()).toBe(0);
+    await page.getByLabel('Times').selectOption('Time of day');
+    expect(await log().locator('time').last().textContent()).toMatch(/^\d\d:\d\d:\d\d\.\d{3}$/);
+    await page.getByLabel('Times').selectOption('Since the start');
+    expect(await log().locator('time').last().textContent()).toMatch(/^\+\d+\.\d{3} s$/);
+
+    const widths = async () =>
+      await log().evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
+    const [before = 0, room = 0] = await widths();
+    expect(before).toBeGreaterThan(room);
+    await page.getByRole('button', { name: 'Wrap long lines' }).click();
+    await expect.poll(async () => (await widths())[0]).toBe(room);
+    await log().getByText('green').waitFor();
+    await page.reload();
+    await log().getByText('green').waitFor();
+    expect((await widths())[0]).toBe(room);
+    expect(await browsing.barriers()).toEqual([]);
+    await log().press('Control+Home');
+    await log().evaluate((element) => (element.scrollTop = 0));
+    await line('row 1').waitFor();
+    await page.getByRole('button', { name: 'Jump to end' }).click();
+    await log().getByText('green').waitFor();
+    await page.getByRole('button', { name: 'Wrap long lines' }).click();
+    await page.getByLabel('Times').selectOption('No times');
+
+    await page.getByLabel('Stream').selectOption('stderr');
+    await page.getByText('3 matching lines.').waitFor();
+    await page.getByLabel('Stream').selectOption('All output');
+    const opening = page.waitForEvent('popup');
+    await page.getByRole('button', { name: 'Open the plain text' }).click();
+    const raw = await opening;
+    await raw.getByText('row 2999').waitFor();
+    await raw.close();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download the log' }).click();
+    const text = await readFile(await (await saving).path(), 'utf8');
+    expect(text).toContain('row 1\n');
+    expect(text.split('\n').length).toBeGreaterThan(3000);
+  });
+
+  test('who scrolls up is left in peace, and told how many lines have come', async () => {
+    const scriptId = await product.script('talks', { 'main.py': talking });
+    const { run_id: talkingId } = await product.run(scriptId);
+    await page.goto(`${product.baseUrl}/runs/${talkingId}`);
+    await line('filler 199').waitFor();
+    await log().hover();
+    await page.mouse.wheel(0, -800);
+    await page.getByRole('button', { name: 'Jump to end' }).waitFor();
+    await product.call('POST', `/runs/${talkingId}/stop`);
+    await page.getByRole('button', { name: /^\d new lines$/ }).click();
+    await line('and another').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+  });
+});

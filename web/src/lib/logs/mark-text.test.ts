@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { lineHtml } from './ansi.ts';
+import { markText } from './mark-text.ts';
+
+const marked = (text: string, wanted: string) => markText(lineHtml(text), wanted);
+
+test('every place is marked, in any case', () => {
+  expect(marked('Error: no error', 'error')).toBe('<mark>Error</mark>: no <mark>error</mark>');
+});
+
+test('the spans of colors are left alone', () => {
+  expect(marked('\u001b[31mred span\u001b[0m', 'span')).toBe(
+    '<span class="ansi-red-fg">red <mark>span</mark></span>',
+  );
+});
+
+test.each(['<b>', '&', `"it's"`, 'a.b*', '$&'])(
+  '“%s” is text, not a pattern and not HTML',
+  (wanted) => {
+    const html = marked(`x ${wanted} y`, wanted);
+    expect(html).toContain('<mark>');
+    expect(html).not.toContain('<b>');
+  },
+);
+
+test('nothing is marked when nothing is searched for', () => {
+  expect(marked('text', '')).toBe('text');
+});

@@ -1,0 +1,14 @@
+/** Marks where a line says what is searched for, in any case.
+ *  @param html escaped text in spans, as `lineHtml` makes it; what a span cuts in two is not marked */
+export function markText(html: string, wanted: string): string {
+  if (wanted === '') return html;
+  const pattern = new RegExp(RegExp.escape(escaped(wanted)), 'giu');
+  return html.replace(/(<[^>]*>)|([^<]+)/g, (_all, tag: string | undefined, text: string) =>
+    tag === undefined ? text.replace(pattern, '<mark>$&</mark>') : tag,
+  );
+}
+
+function escaped(text: string): string {
+  const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;' };
+  return text.replace(/[&<>"']/g, (letter) => entities[letter as keyof typeof entities]);
+}
