@@ -206,6 +206,18 @@ describeWith(chromiumService, 'the dashboard in a browser', () => {
       expect(await browsing.barriers()).toEqual([]);
       await product.script('After the backup', { 'main.py': '' });
 
+      // What the reader would be asked for: a file, here in the browser's own storage.
+      await page.evaluate(`window.showSaveFilePicker = async ({ suggestedName }) =>
+        (window.chosen = await (await navigator.storage.getDirectory())
+          .getFileHandle(suggestedName, { create: true }))`);
+      await row.getByRole('button', { name: /^Actions of the backup/ }).click();
+      await page.getByRole('menuitem', { name: 'Download' }).click();
+      await page.getByText(/^backup-.*\.tar was saved$/).waitFor();
+      const begin = await page.evaluate(
+        `window.chosen.getFile().then((file) => file.slice(257, 262).text())`,
+      );
+      expect(begin).toBe('ustar');
+
       await row.getByRole('button', { name: /^Actions of the backup/ }).click();
       await page.getByRole('menuitem', { name: 'Restore' }).click();
       const dialog = page.getByRole('dialog');

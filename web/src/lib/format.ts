@@ -20,9 +20,10 @@ export function setTimeLook(wanted: TimeLook): void {
   formats = formatsOf(look);
 }
 
-function isZone(name: string | undefined): boolean {
+/** Whether there is a time zone of that name; absent is that of the machine. */
+export function isZone(name: string | undefined): boolean {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {
     return false;
   }
@@ -85,7 +86,11 @@ export function zonedTime(time: string, timeZone: string, nowMs = Date.now()): s
 
 /** The reader's own zone, such as "Europe/Berlin". */
 export function ownZone(): string {
-  return look.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return look.timeZone ?? machineZone();
+}
+
+export function machineZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** "14:03", or "21 Nov" where the day matters more. */

@@ -7,6 +7,7 @@ import CalendarClock from '@lucide/svelte/icons/calendar-clock';
 import FileCode from '@lucide/svelte/icons/file-code-2';
 import Gauge from '@lucide/svelte/icons/gauge';
 import History from '@lucide/svelte/icons/history';
+import Palette from '@lucide/svelte/icons/palette';
 import PackageOpen from '@lucide/svelte/icons/package-open';
 import ScrollText from '@lucide/svelte/icons/scroll-text';
 import Settings from '@lucide/svelte/icons/settings-2';
@@ -103,6 +104,7 @@ const places: readonly Place[] = [
     right: 'system.manage',
   },
   { section: 'platform', href: '/system', label: 'System', icon: Server, key: 'y' },
+  { section: 'own', href: '/preferences', label: 'Preferences', icon: Palette, key: 'e' },
   { section: 'own', href: '/account', label: 'Account and API tokens', icon: BookUser, key: 'u' },
 ];
 

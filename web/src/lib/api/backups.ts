@@ -30,10 +30,11 @@ export async function deleteBackup(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/backups/{backup_id}', { params: of(id) }));
 }
 
-export async function downloadBackup(id: string): Promise<Blob> {
+/** The answer's body is the file, which may be larger than the memory. */
+export async function downloadBackup(id: string): Promise<Response> {
   const response = await sendAuthorized(new Request(`/api/v1/backups/${id}/download`));
   if (!response.ok) throw await readApiError(response);
-  return response.blob();
+  return response;
 }
 
 /** Takes in a file that was downloaded; it is verified before the answer comes. */

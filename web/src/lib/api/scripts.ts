@@ -1,5 +1,6 @@
 import { client, unwrap, unwrapWithEtag } from './client.ts';
 import { randomKey } from './random-key.ts';
+import type { components } from './schema.d.ts';
 import type {
   FileEntry,
   Group,
@@ -11,9 +12,7 @@ import type {
 } from './types.ts';
 
 /** What a merge patch of a script may change here (RFC 7396). */
-export type ScriptPatch = Partial<
-  Pick<Script, 'name' | 'description' | 'group_id' | 'enabled' | 'max_concurrent_runs'>
-> & { limits?: Partial<Script['limits']> };
+export type ScriptPatch = components['schemas']['ScriptChanges'];
 
 /** A script with the `ETag` to send back on a write. */
 export interface VersionedScript {
@@ -55,7 +54,7 @@ export async function patchScript(
   const answer = await unwrapWithEtag(
     client.PATCH('/api/v1/scripts/{id}', {
       params: { path: { id }, header: etag ? { 'If-Match': etag } : {} },
-      body: patch as Partial<Script>,
+      body: patch,
       headers: { 'content-type': 'application/merge-patch+json' },
     }),
   );

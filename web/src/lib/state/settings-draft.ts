@@ -8,43 +8,161 @@ export interface SettingsDraft {
   name: string;
   description: string;
   groupId: string;
+  /** Separated by commas. */
+  tags: string;
+  entrypoint: string;
+  /** Empty for the default of the runtime. */
+  python: string;
+  startMode: Script['start_mode'];
+  keepAlive: boolean;
   maxConcurrentRuns: number | null;
+  storageQuotaMib: number | null;
   cpuSeconds: number | null;
-  memoryMib: number | null;
   wallClockSeconds: number | null;
+  queueSeconds: number | null;
+  memoryMib: number | null;
+  addressSpaceMib: number | null;
+  logMib: number | null;
+  openFiles: number | null;
+  processes: number | null;
+  maxAttempts: number | null;
+  backoffSeconds: number | null;
+  backoffFactor: number | null;
+  maxBackoffSeconds: number | null;
+  /** One `NAME=value` a line. */
+  environment: string;
+  /** JSON; empty for none. */
+  parametersSchema: string;
 }
 
 export function draftOf(script: Script): SettingsDraft {
-  const { memory_bytes: memoryBytes } = script.limits;
+  const { limits, retry } = script;
+  const mib = (bytes: number | null) => (bytes === null ? null : bytes / mebibyte);
   return {
     name: script.name,
     description: script.description,
     groupId: script.group_id,
+    tags: script.tags.join(', '),
+    entrypoint: script.entrypoint,
+    python: script.python ?? '',
+    startMode: script.start_mode,
+    keepAlive: script.keep_alive,
     maxConcurrentRuns: script.max_concurrent_runs,
-    cpuSeconds: script.limits.cpu_seconds,
-    memoryMib: memoryBytes === null ? null : memoryBytes / mebibyte,
-    wallClockSeconds: script.limits.wall_clock_seconds,
+    storageQuotaMib: mib(script.storage_quota_bytes),
+    cpuSeconds: limits.cpu_seconds,
+    wallClockSeconds: limits.wall_clock_seconds,
+    queueSeconds: limits.queue_seconds,
+    memoryMib: mib(limits.memory_bytes),
+    addressSpaceMib: mib(limits.address_space_bytes),
+    logMib: mib(limits.log_bytes),
+    openFiles: limits.open_files,
+    processes: limits.processes,
+    maxAttempts: retry.max_attempts,
+    backoffSeconds: retry.backoff_seconds,
+    backoffFactor: retry.backoff_factor,
+    maxBackoffSeconds: retry.max_backoff_seconds,
+    environment: Object.entries(script.environment)
+      .map(([name, value]) => `${name}=${value}`)
+      .join('\n'),
+    parametersSchema:
+      script.parameters_schema === null ? '' : JSON.stringify(script.parameters_schema, null, 2),
   };
 }
 
-/** The merge patch that leads from `before` to `draft`; empty when nothing differs. */
-export function patchOf(before: SettingsDraft, draft: SettingsDraft): ScriptPatch {
-  const limits = {
-    ...(draft.cpuSeconds !== before.cpuSeconds && { cpu_seconds: draft.cpuSeconds }),
-    ...(draft.memoryMib !== before.memoryMib && {
-      memory_bytes: draft.memoryMib === null ? null : Math.round(draft.memoryMib * mebibyte),
-    }),
-    ...(draft.wallClockSeconds !== before.wallClockSeconds && {
-      wall_clock_seconds: draft.wallClockSeconds,
-    }),
-  };
+/** Why what was written in a field cannot be sent; empty when all can. */
+export function draftProblems(draft: SettingsDraft): {
+  environment?: string;
+  parametersSchema?: string;
+} {
+  const wrong = linesOf(draft.environment).find((line) => !/^[^=\s]+=/.test(line));
   return {
-    ...(draft.name !== before.name && { name: draft.name.trim() }),
-    ...(draft.description !== before.description && { description: draft.description }),
-    ...(draft.groupId !== before.groupId && { group_id: draft.groupId }),
-    ...(draft.maxConcurrentRuns !== before.maxConcurrentRuns && {
-      max_concurrent_runs: draft.maxConcurrentRuns ?? 1,
+    ...(wrong !== undefined && { environment: `“${wrong}” is not of the form NAME=value.` }),
+    ...(!isSchema(draft.parametersSchema) && {
+      parametersSchema: 'Write one JSON object, or nothing.',
     }),
-    ...(Object.keys(limits).length > 0 && { limits }),
   };
+}
+
+/** The merge patch that leads from `before` to `draft`; empty when nothing differs.
+ *  @param draft without problems */
+export function patchOf(before: SettingsDraft, draft: SettingsDraft): ScriptPatch {
+  const [old, wanted] = [settingsOf(before), settingsOf(draft)];
+  const parts = { limits: {}, retry: {}, environment: {} };
+  for (const part of ['limits', 'retry', 'environment'] as const) {
+    parts[part] = differing(old[part], wanted[part]);
+  }
+  const plain = differing<Record<string, unknown>>(
+    { ...old, ...parts },
+    { ...wanted, ...parts },
+  ) as ScriptPatch;
+  const changed = Object.entries(parts).filter(([, part]) => Object.keys(part).length > 0);
+  return { ...plain, ...Object.fromEntries(changed) };
+}
+
+function settingsOf(draft: SettingsDraft) {
+  const bytes = (mib: number | null) => (mib === null ? null : Math.round(mib * mebibyte));
+  return {
+    name: draft.name.trim(),
+    description: draft.description,
+    group_id: draft.groupId,
+    tags: [...new Set(draft.tags.split(',').map((tag) => tag.trim()))].filter((tag) => tag !== ''),
+    entrypoint: draft.entrypoint.trim(),
+    python: draft.python.trim() || null,
+    start_mode: draft.startMode,
+    keep_alive: draft.keepAlive,
+    max_concurrent_runs: draft.maxConcurrentRuns ?? 1,
+    storage_quota_bytes: bytes(draft.storageQuotaMib) ?? 0,
+    parameters_schema: isSchema(draft.parametersSchema) ? schemaOf(draft.parametersSchema) : null,
+    limits: {
+      cpu_seconds: draft.cpuSeconds,
+      wall_clock_seconds: draft.wallClockSeconds,
+      queue_seconds: draft.queueSeconds,
+      memory_bytes: bytes(draft.memoryMib),
+      address_space_bytes: bytes(draft.addressSpaceMib),
+      log_bytes: bytes(draft.logMib),
+      open_files: draft.openFiles,
+      processes: draft.processes,
+    },
+    retry: {
+      max_attempts: draft.maxAttempts ?? 1,
+      backoff_seconds: draft.backoffSeconds ?? 0,
+      backoff_factor: draft.backoffFactor ?? 1,
+      max_backoff_seconds: draft.maxBackoffSeconds ?? 0,
+    },
+    environment: Object.fromEntries(
+      linesOf(draft.environment).map((line) => {
+        const [name = ''] = line.split('=', 1);
+        return [name, line.slice(name.length + 1)];
+      }),
+    ),
+  };
+}
+
+/** What `wanted` has otherwise; null for what it has no more. */
+function differing<Fields extends Record<string, unknown>>(before: Fields, wanted: Fields): object {
+  const names = new Set([...Object.keys(before), ...Object.keys(wanted)]);
+  const changed = [...names].filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(wanted[name]),
+  );
+  return Object.fromEntries(changed.map((name) => [name, wanted[name] ?? null]));
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trimStart())
+    .filter((line) => line !== '');
+}
+
+function isSchema(text: string): boolean {
+  try {
+    const value = schemaOf(text);
+    return value === null || (typeof value === 'object' && !Array.isArray(value));
+  } catch {
+    return false;
+  }
+}
+
+function schemaOf(text: string): Script['parameters_schema'] {
+  return text.trim() === '' ? null : (JSON.parse(text) as Script['parameters_schema']);
 }

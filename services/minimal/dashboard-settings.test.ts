@@ -1,0 +1,105 @@
+/** What people set in the dashboard for a script, for themselves and for their account, in a real browser. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { Browsing, chromiumService } from './testing/browsing.ts';
+import { Product } from './testing/product.ts';
+
+describeWith(chromiumService, 'the settings in the dashboard', () => {
+  let product: Product;
+  let browsing: Browsing;
+  let page: Page;
+  let scriptId: string;
+  beforeAll(async () => {
+    [product, browsing] = await Promise.all([Product.start(), Browsing.start()]);
+    ({ page } = browsing);
+    scriptId = await product.script('weather', { 'main.py': 'print("sun")\n', 'start.py': '\n' });
+    await browsing.signIn(product.baseUrl);
+  });
+  afterEach(() => expect(browsing.complaints).toEqual([]));
+  afterAll(async () => {
+    await browsing.close();
+    await product.stop();
+    await product.remove();
+  });
+
+  test('everything that a script can be told is told in its form, and what is wrong is not sent', async () => {
+    await page.goto(`${product.baseUrl}/scripts/${scriptId}/settings`);
+    const form = page.getByRole('form', { name: 'Settings' });
+    await form.getByLabel('Environment variables').fill('no variable');
+    await form.getByText('“no variable” is not of the form NAME=value.').waitFor();
+    expect(await form.getByRole('button', { name: 'Save settings' }).isDisabled()).toBe(true);
+    await form.getByLabel('Environment variables').fill('TZ=Europe/Berlin\nCITY=Bern');
+    await form.getByLabel('Start file').fill('start.py');
+    await form.getByLabel('Tags').fill('daily, weather');
+    await form.getByLabel('Storage').fill('20');
+    await form.getByLabel('Start', { exact: true }).selectOption('cold');
+    await form.getByLabel('Stored log').fill('');
+    await form.getByLabel('Processes').fill('8');
+    await form.getByLabel('Runs in all').fill('3');
+    await form.getByLabel('Schema of its parameters').fill('{"type": "object"}');
+    expect(await browsing.barriers()).toEqual([]);
+    await form.getByRole('button', { name: 'Save settings' }).click();
+    await page.getByText('Settings saved').waitFor();
+    expect(await product.call('GET', `/scripts/${scriptId}`)).toMatchObject({
+      entrypoint: 'start.py',
+      tags: ['daily', 'weather'],
+      storage_quota_bytes: 20 * 2 ** 20,
+      start_mode: 'cold',
+      environment: { TZ: 'Europe/Berlin', CITY: 'Bern' },
+      limits: { log_bytes: null, processes: 8, open_files: 256 },
+      retry: { max_attempts: 3, backoff_seconds: 10 },
+      parameters_schema: { type: 'object' },
+    });
+    await form.getByLabel('Environment variables').fill('TZ=UTC');
+    await form.getByLabel('Python').fill('3.99');
+    await form.getByRole('button', { name: 'Save settings' }).click();
+    await expect
+      .poll(() => product.call('GET', `/scripts/${scriptId}`))
+      .toMatchObject({ environment: { TZ: 'UTC' }, python: '3.99' });
+  });
+
+  test('how things look is chosen, and stays', async () => {
+    await page.getByRole('button', { name: 'Account:' }).click();
+    await page.getByRole('menuitem', { name: 'Preferences' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Preferences' }).waitFor();
+    await page.getByLabel('Time zone').fill('Mars/Base');
+    await page.getByText('There is no such time zone.').waitFor();
+    await page.getByLabel('Time zone').fill('Asia/Tokyo');
+    await page.getByText('12 hours').click();
+    await page.getByText('Compact', { exact: true }).click();
+    await page.getByText(/^It is .* [ap]m\.$/i).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.goto(`${product.baseUrl}/audit`);
+    await page.getByRole('table', { name: 'Audit trail' }).getByRole('button').first().click();
+    const when = page.getByRole('dialog').locator('time').first();
+    const instant = Date.parse((await when.getAttribute('datetime')) ?? '');
+    const hour = new Date(instant + 9 * 3_600_000).getUTCHours() % 12 || 12;
+    expect(await when.textContent()).toMatch(new RegExp(`, 0?${hour}:.* [ap]m`, 'i'));
+    expect(await browsing.barriers()).toEqual([]);
+    await page.goto(`${product.baseUrl}/preferences`);
+    await page.getByText('Comfortable').click();
+    await page.getByText('24 hours').click();
+    await page.getByLabel('Time zone').fill('');
+  });
+
+  test('the password is changed, and all other sessions are ended at once', async () => {
+    await product.signIn();
+    await page.goto(`${product.baseUrl}/account`);
+    const form = page.getByRole('form', { name: 'Password' });
+    const tops = await form
+      .getByRole('textbox')
+      .evaluateAll((fields) => fields.map((field) => field.getBoundingClientRect().top));
+    expect(new Set(tops).size).toBe(1);
+    await page.getByRole('button', { name: 'End all others' }).click();
+    await page.getByRole('button', { name: /^End \d+ sessions?$/ }).click();
+    await page.getByText('You are signed in here alone').waitFor();
+    expect((await product.fetch('GET', '/auth/me')).status).toBe(401);
+    expect(await browsing.barriers()).toEqual([]);
+    await form.getByLabel('Present password').fill('not the password');
+    await form.getByLabel('New password').fill('a longer password');
+    await form.getByRole('button', { name: 'Change the password' }).click();
+    await form.getByText('It is not your password.').waitFor();
+    await product.signIn();
+  });
+});
