@@ -23,6 +23,8 @@ export interface ClaimedRun {
   readonly paramsSha256: string | null;
   /** What a webhook was called with. */
   readonly payloadSha256: string | null;
+  /** Whether its script had any at this moment. */
+  readonly hasSecrets: boolean;
   readonly attempt: number;
   readonly correlationId: string;
   /** Of the command that asked for it. */

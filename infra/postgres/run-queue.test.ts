@@ -73,6 +73,7 @@ describe('a claim', () => {
         triggerType: 'manual',
         paramsSha256: params.paramsSha256,
         payloadSha256: null,
+        hasSecrets: false,
         attempt: 1,
         correlationId: context.correlationId,
         commandId: context.commandId,

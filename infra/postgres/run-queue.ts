@@ -28,6 +28,7 @@ const claim = (among: string): string => `WITH next AS (
       coalesce(s.storage_quota_bytes, $4) AS storage_quota_bytes,
       r.environment, r.python, r.start_mode, r.resolution,
       r.trigger_type, r.params_sha256, r.trigger ->> 'payloadSha256' AS payload_sha256,
+      EXISTS (SELECT FROM secrets WHERE secrets.script_id = q.script_id AND sealed IS NOT NULL) AS has_secrets,
       e.metadata->>'correlationId' AS correlation_id, e.metadata->>'commandId' AS command_id,
       r.queued_at, r.script_name
     FROM claimed q JOIN runs r ON r.run_id = q.run_id
@@ -88,6 +89,7 @@ interface ClaimRow {
   readonly trigger_type: string;
   readonly params_sha256: string | null;
   readonly payload_sha256: string | null;
+  readonly has_secrets: boolean;
   readonly correlation_id: string;
   readonly command_id: string;
   readonly queued_at: Date;
@@ -135,6 +137,7 @@ export class PostgresRunQueue implements RunQueue {
       triggerType: row.trigger_type,
       paramsSha256: row.params_sha256,
       payloadSha256: row.payload_sha256,
+      hasSecrets: row.has_secrets,
       attempt: row.attempt,
       correlationId: row.correlation_id,
       commandId: row.command_id,

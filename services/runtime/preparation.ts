@@ -98,7 +98,9 @@ export async function prepareRun(
     const [{ path: socket, given }, secrets] = await Promise.all([
       opening,
       // Not before, so that what was set while the environment was built counts.
-      parts.secrets.environmentOf(run),
+      run.hasSecrets || environment.built || run.triggerType === 'rerun'
+        ? parts.secrets.environmentOf(run)
+        : {},
       parts.sdk.packagePaths.ensure(environment.environmentDir),
     ]);
     log.mask(Object.values(secrets));

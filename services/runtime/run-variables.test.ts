@@ -18,6 +18,7 @@ const run: ClaimedRun = {
   triggerType: 'manual',
   paramsSha256: null,
   payloadSha256: null,
+  hasSecrets: false,
   attempt: 1,
   correlationId: 'any',
   commandId: 'any',
