@@ -1,4 +1,4 @@
-import type { ListedScript } from './api/types.ts';
+import type { ListedScript, RecentRun } from './api/types.ts';
 
 /** Scripts that are on and whose last run failed, the latest first. */
 export function failing(scripts: readonly ListedScript[]): ListedScript[] {
@@ -14,9 +14,16 @@ export function dueNext(scripts: readonly ListedScript[]): ListedScript[] {
     .toSorted((one, other) => dueOf(one).localeCompare(dueOf(other)));
 }
 
-/** What a run of the script usually takes: the median of its latest successes; undefined without any. */
+/** What a run of the script usually takes; undefined without any success. */
 export function usualMs({ activity }: ListedScript): number | undefined {
-  const times = (activity?.recent_runs ?? []).flatMap(({ status, duration_ms: ms }) =>
+  return medianMs(activity?.recent_runs ?? []);
+}
+
+/** The median of those that succeeded; undefined without any. */
+export function medianMs(
+  runs: readonly Pick<RecentRun, 'status' | 'duration_ms'>[],
+): number | undefined {
+  const times = runs.flatMap(({ status, duration_ms: ms }) =>
     status === 'success' && ms !== null ? [ms] : [],
   );
   return times.toSorted((one, other) => one - other)[times.length >> 1];

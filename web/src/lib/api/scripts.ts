@@ -2,6 +2,7 @@ import { client, unwrap, unwrapWithEtag } from './client.ts';
 import { randomKey } from './random-key.ts';
 import type { components } from './schema.d.ts';
 import type {
+  Environment,
   FileEntry,
   Group,
   Happening,
@@ -111,4 +112,10 @@ export async function listFiles(id: string): Promise<FileEntry[]> {
 export async function listGroups(): Promise<Group[]> {
   const page = await unwrap(client.GET('/api/v1/groups', { params: { query: { limit: 200 } } }));
   return page.items;
+}
+
+/** The packages that the runs of a version get. */
+export function getEnvironment(id: string, version: number): Promise<Environment> {
+  const params = { path: { id }, query: { version } };
+  return unwrap(client.GET('/api/v1/scripts/{id}/environment', { params }));
 }

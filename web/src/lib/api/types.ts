@@ -12,6 +12,11 @@ export type RunStatus = Run['status'];
 export type TriggerType = Run['trigger_type'];
 export type FailureReason = NonNullable<Run['failure_reason']>;
 export type RunSample = Schemas['RunSample'];
+export type RunReasons = Schemas['RunReasons'];
+export type RunCauses = Schemas['RunCauses'];
+export type RunEvent = Schemas['Event'];
+export type Artifact = Schemas['Artifact'];
+export type Environment = Schemas['Environment'];
 export type LogLine = Schemas['LogLine'];
 export type LogStream = LogLine['stream'];
 /** An entry of a script's history. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunSample } from '../api/types.ts';
-import { cpuShare, usageCharts } from './run-usage.ts';
+import { cpuShare, usageCharts, usageTogether } from './run-usage.ts';
 
 const sample = (second: number, cpu: number, memory: number): RunSample => ({
   time: new Date(second * 1000).toISOString(),
@@ -37,4 +37,16 @@ test('samples become charts that count from the first', () => {
   expect(memory?.summary).toBe('512 B, at most 1.0 KiB');
   expect(threads?.summary).toBe('10, at most 10');
   expect(usageCharts([sample(7, 0, 1024)])[0]?.summary).toBe('not measured yet');
+});
+
+test('two runs are drawn over each other, where both were measured', () => {
+  const long = [sample(0, 0, 10), sample(9, 1, 20)];
+  const short = [sample(3, 0, 30), sample(5, 1, 40)];
+  const memory = usageTogether(long, short)[1];
+  expect(memory?.model.series.map(({ name, points }) => [name, points.at(-1)])).toEqual([
+    ['The other run', [9, 20]],
+    ['This run', [2, 40]],
+  ]);
+  expect(memory?.model.range).toEqual([0, 9]);
+  expect(usageTogether(long, [sample(3, 0, 30)])).toEqual([]);
 });

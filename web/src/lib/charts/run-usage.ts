@@ -34,6 +34,32 @@ export function usageCharts(samples: readonly RunSample[]): UsageChart[] {
   ];
 }
 
+/** The charts of two runs, each measured at least twice, on top of each other; none without that. */
+export function usageTogether(
+  before: readonly RunSample[],
+  after: readonly RunSample[],
+): UsageChart[] {
+  if (before.length < 2 || after.length < 2) return [];
+  const others = usageCharts(before);
+  return usageCharts(after).map((chart, index) => {
+    const other = others[index] ?? chart;
+    const colored = (from: UsageChart, name: string, color: string) =>
+      from.model.series.map((series) => ({ ...series, name, color }));
+    return {
+      title: chart.title,
+      summary: `${other.summary}; then ${chart.summary}`,
+      model: {
+        ...chart.model,
+        series: [
+          ...colored(other, 'The other run', '--warning'),
+          ...colored(chart, 'This run', '--primary'),
+        ],
+        range: [0, Math.max(other.model.range?.[1] ?? 0, chart.model.range?.[1] ?? 0)],
+      },
+    };
+  });
+}
+
 /** Of CPU time that counts up, the share of one core that was used between neighbours, in percent. */
 export function cpuShare(cpuSeconds: readonly Point[]): Point[] {
   return cpuSeconds.slice(1).map(([time, used], index) => {
