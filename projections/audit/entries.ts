@@ -3,6 +3,7 @@
  *  break every head that was ever saved. */
 import { sql, type RawBuilder } from 'kysely';
 import { actorNameSql } from '../actors.ts';
+import { eventTypes } from './event-types.ts';
 
 /** `prev_hash` of the first entry. */
 export const noHash = '0'.repeat(64);
@@ -17,8 +18,13 @@ export interface ChainEnd {
 export const chainStart: ChainEnd = { audit_seq: 0, hash: noHash };
 
 /** A type in words, such as `script_created`. */
+const wordsOf = (type: string) => type.replaceAll(/(?!^)([A-Z])/g, '_$1').toLowerCase();
 const words = (text: RawBuilder<unknown>) =>
   sql`lower(regexp_replace(${text}, '(?!^)([A-Z])', '_\\1', 'g'))`;
+
+/** Looked up, because a type in words takes longer to find than all else that an entry says. */
+const known = JSON.stringify(Object.fromEntries(eventTypes.map((type) => [type, wordsOf(type)])));
+const typeInWords = sql`coalesce(${sql.lit(known)}::jsonb ->> type, ${words(sql`type`)})`;
 
 /** Names of the settings that an event changed, in words. */
 const changed = sql`(SELECT string_agg(${words(sql`name`)}, ', ' ORDER BY name) FROM jsonb_object_keys(
@@ -39,54 +45,64 @@ const detail = sql`CASE
   WHEN type = 'SecretsRead' THEN (SELECT string_agg(read ->> 'name', ', ' ORDER BY place)
     FROM jsonb_array_elements(data -> 'secrets') WITH ORDINALITY AS reads (read, place)) END`;
 
-/** A member of canonical JSON (RFC 8785): Postgres escapes text as ECMAScript does. */
-const member = (name: string, column: string) =>
-  sql`${sql.lit(`"${name}":`)} || coalesce(to_json(${sql.ref(column)})::text, 'null')`;
-
-const isoTime = sql`to_char(time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+/** Members of canonical JSON (RFC 8785): Postgres escapes text as ECMAScript does. What cannot hold anything to
+ *  escape is only quoted. */
+const text = (column: string) => sql`coalesce(to_json(${sql.ref(column)})::text, 'null')`;
+const plain = (column: string) => sql`coalesce('"' || ${sql.ref(column)} || '"', 'null')`;
+const members = {
+  action: text('action'),
+  actor: text('actor'),
+  audit_seq: sql`audit_seq`,
+  causation_id: plain('causation_id'),
+  correlation_id: text('correlation_id'),
+  detail: text('detail'),
+  event_hash: plain('event_hash'),
+  event_id: plain('event_id'),
+  ip: text('ip'),
+  outcome: plain('outcome'),
+};
 
 /** In the order of the names, before and behind `prev_hash`. */
-const head = sql`'{' || ${sql.join(
-  [
-    'action',
-    'actor',
-    'audit_seq',
-    'causation_id',
-    'correlation_id',
-    'detail',
-    'event_hash',
-    'event_id',
-    'ip',
-    'outcome',
-  ].map((name) => member(name, name)),
-  sql` || ',' || `,
+const head = sql`${sql.join(
+  Object.entries(members).map(
+    ([name, value], index) => sql`${sql.lit(`${index === 0 ? '{' : ','}"${name}":`)} || ${value}`,
+  ),
+  sql` || `,
 )} || ',"prev_hash":"'`;
-const tail = sql`'",' || ${member('resource', 'resource')} || ',"time":"' || ${isoTime} || '"}'`;
+const tail = sql`'","resource":' || ${text('resource')} || ',"time":"' || iso || '"}'`;
 
-/** The entries of events, chained on from `end`. Its rows have the columns of the table but `group_id`, and
- *  `script_id` or `own_group_id`: whose they are.
+/** The entries of events, chained on from `end`: parts of a `WITH`. `entry` has the columns of the table but for
+ *  whose they are, and the event's data. Each has its link; a full join is never one by nested loops, also where
+ *  the plan is kept from a time when there were few.
  *  @param source a relation with the columns of `events` */
 export function entriesOf(source: RawBuilder<unknown>, end: ChainEnd): RawBuilder<unknown> {
-  return sql`
-    SELECT entry.*, coalesce(lag(hash) OVER in_order, ${end.hash}) AS prev_hash FROM (
-      SELECT said.*, audit_chain(${end.hash}, ${head}, ${tail}) OVER in_order AS hash FROM (
-        SELECT ${end.audit_seq}::bigint
-            + row_number() OVER (ORDER BY transaction_id, global_position) AS audit_seq,
-          event_id, global_position AS event_position, recorded_at AS time,
-          audit_event_hash(stream_id, version, event_id, type, schema_version, recorded_at, data, metadata)
-            AS event_hash,
-          ${actorNameSql('event')} AS actor,
-          CASE WHEN type = 'RequestRefused' THEN data ->> 'operation'
-            WHEN type = 'DataDisclosed' THEN data ->> 'action' ELSE ${words(sql`type`)} END AS action,
-          CASE WHEN type IN ('RequestRefused', 'DataDisclosed') THEN coalesce(data ->> 'resource', stream_id)
-            WHEN type = 'SecretsRead' THEN 'secret-' || (data ->> 'scriptId') ELSE stream_id END AS resource,
-          CASE WHEN type IN ('RequestRefused', 'ChainSkipped') THEN 'refused'
-            WHEN type = 'RunFinished' AND data ->> 'outcome' NOT IN ('success', 'stopped') THEN 'failed'
-            ELSE 'accepted' END AS outcome,
-          ${detail} AS detail, metadata ->> 'ip' AS ip,
-          metadata ->> 'correlationId' AS correlation_id, (metadata ->> 'causationId')::uuid AS causation_id,
-          stream_id, data
-        FROM ${source} AS event
-      ) said WINDOW in_order AS (ORDER BY audit_seq ROWS UNBOUNDED PRECEDING)
-    ) entry WINDOW in_order AS (ORDER BY audit_seq)`;
+  const { audit_seq: before, hash } = end;
+  return sql`numbered AS NOT MATERIALIZED (
+      SELECT *, row_number() OVER (ORDER BY transaction_id, global_position) AS place,
+        to_char(recorded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS iso
+      FROM ${source} AS event
+    ), told AS NOT MATERIALIZED (
+      SELECT place + ${before}::bigint AS audit_seq, event_id, global_position AS event_position,
+        recorded_at AS time, iso,
+        encode(sha256(convert_to(stream_id || E'\n' || version || E'\n' || event_id || E'\n' || type || E'\n'
+          || schema_version || E'\n' || iso || E'\n' || data || E'\n' || metadata, 'UTF8')), 'hex') AS event_hash,
+        ${actorNameSql('event')} AS actor,
+        CASE WHEN type = 'RequestRefused' THEN data ->> 'operation'
+          WHEN type = 'DataDisclosed' THEN data ->> 'action' ELSE ${typeInWords} END AS action,
+        CASE WHEN type IN ('RequestRefused', 'DataDisclosed') THEN coalesce(data ->> 'resource', stream_id)
+          WHEN type = 'SecretsRead' THEN 'secret-' || (data ->> 'scriptId') ELSE stream_id END AS resource,
+        CASE WHEN type IN ('RequestRefused', 'ChainSkipped') THEN 'refused'
+          WHEN type = 'RunFinished' AND data ->> 'outcome' NOT IN ('success', 'stopped') THEN 'failed'
+          ELSE 'accepted' END AS outcome,
+        ${detail} AS detail, metadata ->> 'ip' AS ip,
+        metadata ->> 'correlationId' AS correlation_id, (metadata ->> 'causationId')::uuid AS causation_id, data
+      FROM numbered AS event OFFSET 0
+    ), said AS MATERIALIZED (
+      SELECT *, ${head} AS head, ${tail} AS tail FROM told
+    ), link AS (
+      SELECT hash, place + ${before}::bigint AS audit_seq,
+        lag(hash, 1, ${hash}) OVER (ORDER BY place) AS prev_hash
+      FROM unnest(audit_links(${hash}, ARRAY(SELECT head FROM said ORDER BY audit_seq),
+        ARRAY(SELECT tail FROM said ORDER BY audit_seq))) WITH ORDINALITY AS links (hash, place)
+    ), entry AS (SELECT * FROM said FULL JOIN link USING (audit_seq))`;
 }

@@ -39,8 +39,7 @@ export async function verifyEntries(
 ): Promise<VerifiedStep> {
   const events = sql`(SELECT * FROM events WHERE ${between(from, to)})`;
   const { rows } = await sql<ChainEnd & { broken_seq: number | null; reason: Break | null }>`
-    WITH made AS MATERIALIZED (${entriesOf(events, end)}),
-    pair AS (
+    WITH ${entriesOf(events, end)}, made AS MATERIALIZED (SELECT * FROM entry), pair AS (
       SELECT audit_seq, CASE
         WHEN kept.event_id IS NULL THEN 'entry_missing'
         WHEN kept.event_id <> made.event_id THEN CASE
