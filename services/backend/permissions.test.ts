@@ -107,7 +107,7 @@ async function endUpdate(): Promise<void> {
 /** Of these the body says which group they are about. */
 const aboutBody = ['createScript', 'createSchedule', 'createWebhook', 'createChain'];
 /** What they do ends the session that asks. */
-const endsSession = ['logout', 'changePassword', 'revokeSession'];
+const endsSession = ['logout', 'changePassword', 'revokeSession', 'revokeUserSessions'];
 
 async function call(
   client: TestClient,

@@ -13,6 +13,7 @@ import { pathParameters } from '../schemas/common.ts';
 import { OwnPassword, SessionItems } from '../schemas/people.ts';
 import type { Services } from '../services.ts';
 import { listOpenSessions } from '../stores/open-sessions.ts';
+import { endSessions } from './end-sessions.ts';
 import { badField } from './new-script.ts';
 import { accepted, positionHeader, type Accepted } from './outcome.ts';
 import { tooMany } from './sign-in.ts';
@@ -55,6 +56,19 @@ const revoke = operation({
     const outcome = accepted(await services.commands.execute(command, context));
     return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
   },
+});
+
+const revokeOthers = operation({
+  method: 'delete',
+  path: '/api/v1/auth/sessions',
+  operationId: 'revokeOtherSessions',
+  summary: 'End all of your sessions but this one: their tokens stop working at once',
+  description: 'Your API tokens stay.',
+  tag,
+  access: 'session',
+  responses: { 204: { description: 'Ended.', headers: ['Orch-Position'] } },
+  handle: async ({ principal, sessionId, context }, services) =>
+    await endSessions({ userId: principal.userId, keep: sessionId }, context, services),
 });
 
 const ownPassword = operation({
@@ -117,4 +131,4 @@ export async function changePassword(
   return accepted(await commands.execute(command, context));
 }
 
-export const ownAccountOperations: readonly Operation[] = [list, revoke, ownPassword];
+export const ownAccountOperations: readonly Operation[] = [list, revoke, revokeOthers, ownPassword];

@@ -8,6 +8,7 @@ import { pageQuery, pathParameters } from '../schemas/common.ts';
 import { SessionItems } from '../schemas/people.ts';
 import { ApiTokenPage } from '../schemas/token.ts';
 import { listOpenSessions } from '../stores/open-sessions.ts';
+import { endSessions } from './end-sessions.ts';
 import { tokensOf } from './tokens.ts';
 import { sessionJson } from './views.ts';
 
@@ -20,7 +21,7 @@ const sessions = operation({
   path: '/api/v1/users/{user_id}/sessions',
   operationId: 'listUserSessions',
   summary: 'List where somebody is signed in, the newest first',
-  description: '`DELETE /auth/sessions/{session_id}` ends one.',
+  description: '`DELETE /auth/sessions/{session_id}` ends one, `DELETE` of this list all of them.',
   tag,
   access,
   parameters,
@@ -29,6 +30,23 @@ const sessions = operation({
     if ((await findUser(readModels, userId)) === undefined) return notFound;
     const rows = await listOpenSessions(database, userId, clock.now());
     return json(200, { items: rows.map((row) => sessionJson(row)) });
+  },
+});
+
+const endAll = operation({
+  method: 'delete',
+  path: '/api/v1/users/{user_id}/sessions',
+  operationId: 'revokeUserSessions',
+  summary: 'End all sessions of somebody: their tokens stop working at once',
+  description:
+    'Their WebSockets are closed. Password and API tokens stay; your own sessions end with the one that asks.',
+  tag,
+  access,
+  parameters,
+  responses: { 204: { description: 'Ended.', headers: ['Orch-Position'] } },
+  handle: async ({ parameters: { user_id: userId }, context }, services) => {
+    if ((await findUser(services.readModels, userId)) === undefined) return notFound;
+    return await endSessions({ userId }, context, services);
   },
 });
 
@@ -50,4 +68,4 @@ const tokens = operation({
   },
 });
 
-export const userAccessOperations: readonly Operation[] = [sessions, tokens];
+export const userAccessOperations: readonly Operation[] = [sessions, endAll, tokens];

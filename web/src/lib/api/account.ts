@@ -29,6 +29,11 @@ export async function revokeSession(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/auth/sessions/{session_id}', { params }));
 }
 
+/** Ends all sessions of one's own but this one. */
+export async function revokeOtherSessions(): Promise<void> {
+  await unwrap(client.DELETE('/api/v1/auth/sessions', {}));
+}
+
 /** Ends all other sessions, too.
  *  @throws ApiError 422 where the present password is wrong, 429 after too many attempts */
 export async function changePassword(current: string, next: string): Promise<void> {

@@ -42,6 +42,12 @@ export async function listUserSessions(id: string): Promise<SignIn[]> {
   return (await unwrap(client.GET('/api/v1/users/{user_id}/sessions', { params }))).items;
 }
 
+/** Ends all of them; whoever knows the password can sign in again. */
+export async function revokeUserSessions(id: string): Promise<void> {
+  const params = { path: { user_id: id } };
+  await unwrap(client.DELETE('/api/v1/users/{user_id}/sessions', { params }));
+}
+
 /** The newest 200. */
 export function listUserTokens(id: string): Promise<Page<ApiToken>> {
   const params = { path: { user_id: id }, query: { limit: 200 } };

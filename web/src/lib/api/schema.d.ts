@@ -124,7 +124,13 @@ export interface paths {
         get: operations["listSessions"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * End all of your sessions but this one: their tokens stop working at once
+         * @description Your API tokens stay.
+         *
+         *     Needs the token of a sign-in; an API token is refused.
+         */
+        delete: operations["revokeOtherSessions"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1551,14 +1557,20 @@ export interface paths {
         };
         /**
          * List where somebody is signed in, the newest first
-         * @description `DELETE /auth/sessions/{session_id}` ends one.
+         * @description `DELETE /auth/sessions/{session_id}` ends one, `DELETE` of this list all of them.
          *
          *     Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         get: operations["listUserSessions"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * End all sessions of somebody: their tokens stop working at once
+         * @description Their WebSockets are closed. Password and API tokens stay; your own sessions end with the one that asks.
+         *
+         *     Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        delete: operations["revokeUserSessions"];
         options?: never;
         head?: never;
         patch?: never;
@@ -6651,6 +6663,62 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["SessionItems"];
                 };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revokeOtherSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended. */
+            204: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description `invalid_parameter` */
             400: {
@@ -16413,6 +16481,77 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["SessionItems"];
                 };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revokeUserSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the user.
+                 * @example 019aa3f0-7788-7abc-8def-0123456789ab
+                 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended. */
+            204: {
+                headers: {
+                    /** @description Position of the last event that it made. */
+                    "Orch-Position"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description `invalid_parameter` */
             400: {

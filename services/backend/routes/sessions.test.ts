@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { apiToken, groups, nowhere } from '../testing/people.ts';
+import { administrator, startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+
+let platform: TestBackend;
+beforeAll(async () => {
+  platform = await startTestBackend();
+});
+afterAll(() => platform.close());
+
+describe('given somebody who is signed in', () => {
+  const password = 'a good password';
+  async function person() {
+    const credentials = { email: `p${Math.random()}@example.com`, password };
+    const body = { ...credentials, role: 'operator', group_ids: [groups.custom] };
+    const { id } = (await platform.admin.post('/api/v1/users', body)).json as { id: string };
+    return { ...credentials, id, client: await platform.anonymous.signIn(credentials) };
+  }
+
+  test('when all their sessions are ended, then their password lets in, and tokens go on', async () => {
+    const { id, email, client } = await person();
+    const token = await apiToken(client, ['runs:read']);
+    const address = `/api/v1/users/${id}/sessions`;
+    expect((await client.delete(address)).status).toBe(403);
+    expect((await platform.admin.delete(`/api/v1/users/${nowhere}/sessions`)).status).toBe(404);
+    expect((await platform.admin.delete(address)).status).toBe(204);
+    expect((await client.get('/api/v1/auth/me')).status).toBe(401);
+    expect((await token.client.get('/api/v1/auth/me')).status).toBe(200);
+    const { rows } = await platform.pool.query(
+      `SELECT data ->> 'reason' AS reason, metadata #>> '{actor,email}' AS by FROM events
+       WHERE type = 'SessionClosed' ORDER BY global_position DESC LIMIT 1`,
+    );
+    expect(rows).toEqual([{ reason: 'revoked', by: administrator.email }]);
+    const again = await platform.anonymous.signIn({ email, password });
+    expect((await again.get('/api/v1/auth/me')).status).toBe(200);
+  });
+
+  test('when there is no session to end, then nothing is recorded', async () => {
+    const { id } = await person();
+    const address = `/api/v1/users/${id}/sessions`;
+    expect((await platform.admin.delete(address)).headers.get('orch-position')).toMatch(/^\d+$/);
+    const again = await platform.admin.delete(address);
+    expect([again.status, again.headers.get('orch-position')]).toEqual([204, null]);
+  });
+
+  test('when they end all of their other sessions, then the one that asked goes on', async () => {
+    const { email, client } = await person();
+    const others = [
+      await platform.anonymous.signIn({ email, password }),
+      await platform.anonymous.signIn({ email, password }),
+    ];
+    expect((await client.delete('/api/v1/auth/sessions')).status).toBe(204);
+    for (const other of others) expect((await other.get('/api/v1/auth/me')).status).toBe(401);
+    expect((await client.get('/api/v1/auth/sessions')).json.items).toMatchObject([
+      { current: true },
+    ]);
+  });
+
+  test('when they end another of their sessions, then it counts no longer', async () => {
+    const { email, client } = await person();
+    const other = await platform.anonymous.signIn({ email, password });
+    const { items } = (await client.get('/api/v1/auth/sessions')).json;
+    expect(items).toMatchObject([{ current: false, ip: '127.0.0.1' }, { current: true }]);
+    const address = `/api/v1/auth/sessions/${items[0].id}`;
+    expect((await (await person()).client.delete(address)).status).toBe(404);
+    expect((await client.delete(address)).status).toBe(204);
+    expect((await other.get('/api/v1/auth/me')).status).toBe(401);
+    expect((await client.get('/api/v1/auth/sessions')).json.items).toHaveLength(1);
+  });
+});
