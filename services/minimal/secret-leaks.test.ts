@@ -1,0 +1,139 @@
+/** What leaves the platform holds no secret: exported traces, what channels are sent, what the command line
+ *  writes. Where it may be kept inside is tried by secrets.test.ts. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Collector } from './testing/collector.ts';
+import { Product, productPassword, until } from './testing/product.ts';
+import { prelude } from './testing/sdk-runs.ts';
+
+const program = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
+const canary = 'canary/7c2e+5da81f%3b90';
+const forms = [
+  canary,
+  Buffer.from(canary).toString('base64'),
+  Buffer.from(canary).toString('base64url'),
+  encodeURIComponent(canary),
+];
+/** Tells it by every way out that a script has. */
+const tells = `import base64, os, urllib.parse
+value = os.environ["CANARY"]
+for told in (value, base64.b64encode(value.encode()).decode(), urllib.parse.quote(value, safe="")):
+    print(told, flush=True)
+    platform.notify("it is " + told)
+platform.output({"told": value})
+raise RuntimeError(value)
+`;
+
+let collector: Collector;
+let product: Product;
+let receiver: Server;
+let home: string;
+const received: string[] = [];
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'orch-leaks-'));
+  collector = await Collector.start();
+  receiver = createServer((request, response) => {
+    void text(request).then((body) => {
+      received.push(`${request.url} ${JSON.stringify(request.headers)} ${body}`);
+      response.end();
+    });
+  });
+  receiver.listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  product = await Product.start({
+    variables: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      ORCH_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+    },
+  });
+}, 120_000);
+afterAll(async () => {
+  await product.stop();
+  collector.stop();
+  receiver.close();
+  await product.remove();
+  await rm(home, { recursive: true });
+});
+
+describe('given a run that tells its secret wherever it can', { timeout: 120_000 }, () => {
+  let id: string;
+  let runId: string;
+  beforeAll(async () => {
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    const hook = { name: 'hook', kind: 'webhook', config: { url } };
+    const channel = await product.call<{ id: string }>('POST', '/notifications/channels', hook);
+    const rule = { name: 'all', on: ['failed', 'message'], channel_ids: [channel.id] };
+    await product.call('POST', '/notifications/rules', rule);
+    id = await product.script('Teller', { 'main.py': `${prelude}${tells}` });
+    await product.call('PUT', `/scripts/${id}/secrets/CANARY`, {
+      value: canary,
+      as_environment: true,
+    });
+    ({ run_id: runId } = await product.run(id));
+    expect((await product.untilFinished(runId)).failure_reason).toBe('exit_code');
+  });
+
+  test('then the traces that were exported hold none', async () => {
+    await until('the run was traced', async () =>
+      collector.spans.find(({ name }) => name === 'RUN Teller'),
+    );
+    expect(withForms(JSON.stringify(collector.spans))).toEqual([]);
+  });
+
+  test('then what the channels were sent shows masks, and the deliveries too', async () => {
+    await until('all was sent', async () => {
+      const path = '/notifications/deliveries?status=sent';
+      const { items } = await product.call<{ items: readonly object[] }>('GET', path);
+      return items.length === 4 ? true : undefined;
+    });
+    expect(received.filter((one) => one.includes('it is ***'))).toHaveLength(3);
+    expect(withForms(received.join('\n'))).toEqual([]);
+    const kept = await product.fetch('GET', '/notifications/deliveries');
+    expect(withForms(await kept.text())).toEqual([]);
+  });
+
+  test('then the command line writes none, whatever it is asked', async () => {
+    const login = ['login', product.baseUrl, '--email', 'admin@example.com', '--password-stdin'];
+    await orchestrator(login, `${productPassword}\n`);
+    const lines = [
+      ['runs', '-o', 'json'],
+      ['scripts', '-o', 'json'],
+      ['logs', runId],
+      ['logs', runId, '-o', 'json'],
+      ['run', 'Teller', '--follow'],
+      ['sync', 'pull', 'Teller', 'teller'],
+      ['audit', 'verify'],
+      ['doctor'],
+    ];
+    const told: string[] = [];
+    for (const line of lines) told.push(await orchestrator(line));
+    expect(told.join('\n').split('***').length).toBeGreaterThan(6);
+    expect(withForms(told.join('\n'))).toEqual([]);
+  });
+});
+
+/** Those forms of the secret that a text holds. */
+function withForms(written: string): readonly string[] {
+  return forms.filter((form) => written.includes(form));
+}
+
+/** @returns what a line of the session writes, to both of its streams */
+async function orchestrator(args: readonly string[], input = ''): Promise<string> {
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: home,
+    env: { PATH: process.env['PATH'], XDG_CONFIG_HOME: home },
+  });
+  child.stdin.end(input);
+  const ended = once(child, 'close');
+  const [out, problem] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  await ended;
+  return out + problem;
+}
