@@ -46,7 +46,7 @@ class Enclosure:
     """`failure` says why no run can be executed in it.
 
     `init` is the init's process number, `proc` a folder descriptor of the own /proc, `group` the
-    control group, each where there is one.
+    control group, each where there is one. `is_fresh`: it has had no run yet.
     """
 
     def __init__(self, machine: Machine, root: str, execute: Execute, runs: int) -> None:
@@ -62,7 +62,7 @@ class Enclosure:
         self.proc: Optional[int] = None
         self._control, far = gates.open_gate()
         self._past_cpu_seconds = 0.0
-        self._is_fresh = True
+        self.is_fresh = True
         try:
             contain_supervisor(machine, self._spare)
         except SandboxError as error:
@@ -132,7 +132,7 @@ class Enclosure:
             return None
         report = gates.content_of(message)
         self._past_cpu_seconds = float(str(report["past_cpu_seconds"]))
-        self._is_fresh = False
+        self.is_fresh = False
         return Usage(float(str(report["cpu_seconds"])), int(str(report["max_memory_bytes"])))
 
     def kill(self) -> None:
@@ -166,7 +166,7 @@ class Enclosure:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu_seconds = usage.ru_utime + usage.ru_stime - max(own_cpu_seconds, self._past_cpu_seconds)
         # The most that any run has had.
-        memory_bytes = usage.ru_maxrss * 1024 if self._is_fresh else 0
+        memory_bytes = usage.ru_maxrss * 1024 if self.is_fresh else 0
         return Usage(max(0.0, cpu_seconds), memory_bytes)
 
     def remove_group(self) -> None:

@@ -191,6 +191,7 @@ class Supervisor:
             self._disk,
             enclosure.group,
             self._machine.has("measuring"),
+            enclosure.is_fresh,
         )
         self._watch.start(now)
         if self._spec.limits.wall_clock_seconds is not None:

@@ -43,12 +43,16 @@ class Watch:
         disk: Optional[DiskQuota],
         group: Optional[Group],
         bounds: bool,
+        is_first: bool,
     ) -> None:
         """@param proc the /proc of the run's own pid namespace; None: the host's is searched
         @param init the host's number of the run's init
+        @param is_first whether that init has had no run before
         @param bounds whether a total over its limit is a breach, or only reported"""
         self._limits = limits
         self._bounds = bounds
+        self._is_first = is_first
+        self._past_seconds = 0.0
         self._private = proc is not None
         self._proc = tree.open_proc() if proc is None else proc
         self._init = 1 if proc is not None else init
@@ -62,13 +66,17 @@ class Watch:
         self._group = group
 
     def start(self, now: float) -> None:
-        """The script executes."""
+        """The script may execute now."""
+        if not self._is_first:
+            # What the init has waited for in earlier runs.
+            self._past_seconds = tree.sum_up(self._processes(), self._init).cpu_seconds
         self.due_at = now + self._interval
 
     def sample(self) -> Optional[Breach]:
         """Measures, and says whether the run is to be killed."""
         processes = self._processes()
         totals = tree.sum_up(processes, self._init)
+        totals = totals._replace(cpu_seconds=totals.cpu_seconds - self._past_seconds)
         # A process that ends between two looks takes its share with it.
         totals = totals._replace(cpu_seconds=max(totals.cpu_seconds, self.totals.cpu_seconds))
         if self._over_memory(totals.memory_bytes):
