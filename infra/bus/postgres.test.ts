@@ -1,6 +1,7 @@
 import { openDatabase } from '#infra/postgres/database.ts';
 import { createTestDatabase } from '#infra/testing/database.ts';
-import { afterAll } from 'vitest';
+import type { BusMessage } from '#domain/ports/bus.ts';
+import { afterAll, expect, test } from 'vitest';
 import { busConformance } from '../conformance/bus.ts';
 import { PostgresBus } from './postgres.ts';
 
@@ -27,4 +28,34 @@ busConformance('on Postgres', async () => {
       },
     });
   return [await open(), await open()];
+});
+
+test('what only wakes others can be said by a statement of somebody else', async () => {
+  const { serviceUrl, drop } = await createTestDatabase();
+  const { pool, close } = openDatabase(serviceUrl, {
+    connections: 1,
+    applicationName: 'test',
+    onIdleError: () => undefined,
+  });
+  const bus = await PostgresBus.open({ url: serviceUrl, pool, onError: () => undefined });
+  const seen: BusMessage[] = [];
+  const last = new Promise((resolve) => bus.subscribe('status', resolve));
+  for (const topic of ['events', 'queue', 'status'] as const) {
+    bus.subscribe(topic, (message) => seen.push(message));
+  }
+  const messages: BusMessage[] = [
+    { topic: 'events', types: ['RunQueued'] },
+    { topic: 'queue' },
+    { topic: 'queue' },
+    { topic: 'status', runId: 'a "run"' },
+  ];
+  const { text, values } = bus.statementFor(messages) ?? { text: '', values: [] };
+  await pool.query(text, [...values]);
+  await last;
+  expect(seen).toEqual(messages.filter((_, index) => index !== 2));
+  expect(bus.statementFor([{ topic: 'queue' }, { topic: 'stop', runId: 'a' }])).toBeUndefined();
+  await bus.close();
+  expect(bus.statementFor(messages)).toBeUndefined();
+  await close();
+  await drop();
 });

@@ -2,6 +2,7 @@
  *  gathered while the last notification is under way. Nothing is notified in an append's transaction,
  *  whose commit would then wait for a lock that is shared by the whole cluster. */
 import type { Bus, BusMessage, Topic } from '#domain/ports/bus.ts';
+import type { Write } from '#projections/projection.ts';
 import pg from 'pg';
 import { Outbox } from './outbox.ts';
 import { Subscriptions } from './subscriptions.ts';
@@ -11,8 +12,13 @@ const channel = 'orch_bus';
 const maxPayloadBytes = 7_900;
 const reconnectMs = 250;
 
+/** Nobody is misled by one that was for nothing. */
+const wakeUps: ReadonlySet<Topic> = new Set(['events', 'queue', 'status']);
+
 const statements = {
   notify: `SELECT pg_notify('${channel}', payload) FROM unnest($1::text[]) AS payload`,
+  notifyAll: `SELECT pg_notify('${channel}', payload)
+    FROM json_array_elements_text($1::json) AS payload`,
   listen: `LISTEN ${channel}`,
 };
 
@@ -55,6 +61,14 @@ export class PostgresBus implements Bus {
   publish(...messages: readonly BusMessage[]): void {
     if (this.#closed) return;
     for (const message of messages) this.#outbox.add(message);
+  }
+
+  /** What `publish` would do, as a statement for somebody's connection; `undefined` where a message says more
+   *  than that something may be new. */
+  statementFor(messages: readonly BusMessage[]): Write | undefined {
+    if (this.#closed || !messages.every(({ topic }) => wakeUps.has(topic))) return undefined;
+    const payloads = new Set(messages.map((message) => JSON.stringify(message)));
+    return { text: statements.notifyAll, values: [JSON.stringify([...payloads])] };
   }
 
   subscribe<T extends Topic>(

@@ -10,6 +10,7 @@ import type {
   OutcomeOfAll,
 } from '#domain/ports/commands.ts';
 import { VersionConflict } from '#domain/ports/event-store.ts';
+import type { Write } from '#projections/projection.ts';
 import type pg from 'pg';
 import { Batch, carryOut, refusalOf, type BatchParts } from './command-batch.ts';
 import { carryOutAll } from './command-sequence.ts';
@@ -25,8 +26,12 @@ const raceStates: ReadonlySet<string | undefined> = new Set(['40001', '40P01', '
 
 export interface CommandPipelineParts extends BatchParts {
   readonly pool: pg.Pool;
-  /** Told what was recorded, once it is committed. */
-  readonly announce: (events: readonly Recorded[]) => void;
+  /** Told what was recorded, once it is committed.
+   *  @param told where `tell` has said it already: how that went */
+  readonly announce: (events: readonly Recorded[], told?: Promise<unknown>) => void;
+  /** A statement that tells others, sent behind the commit without waiting for it. What it says is to be harmless
+   *  when the commit fails, and positions are not known yet; `undefined` where that is not enough. */
+  readonly tell?: ((events: readonly Recorded[]) => Write | undefined) | undefined;
 }
 
 interface Waiting extends CommandRequest {
@@ -142,14 +147,30 @@ export class CommandPipeline implements Commands {
     }
   }
 
+  /** Whoever waits for such news need not wait for the answer to the commit. */
+  #tell(client: pg.PoolClient, events: readonly Recorded[]): Promise<unknown> | undefined {
+    const statement = events.length === 0 ? undefined : this.#parts.tell?.(events);
+    if (statement === undefined) return undefined;
+    const told = client.query(statement.text, [...statement.values]);
+    // Whoever learns that it failed asks for it later, if at all.
+    told.catch(() => undefined);
+    return told;
+  }
+
   async #attempt(batch: readonly Waiting[]): Promise<void> {
-    const outcomes = await inTransactionByKeys(this.#parts.pool, (client) =>
-      carryOut(client, batch, this.#parts, () => commit(client)),
+    const { pool, announce } = this.#parts;
+    let told: Promise<unknown> | undefined;
+    const outcomes = await inTransactionByKeys(pool, (client) =>
+      carryOut(client, batch, this.#parts, (events) => {
+        const committed = commit(client);
+        told = this.#tell(client, events);
+        return committed;
+      }),
     );
     const events = outcomes.flatMap((outcome) =>
       outcome.kind === 'accepted' ? outcome.events : [],
     );
-    if (events.length > 0) this.#parts.announce(events);
+    if (events.length > 0) announce(events, told);
     for (const [index, one] of batch.entries()) {
       const outcome = outcomes[index];
       if (outcome !== undefined) one.resolve(outcome);

@@ -68,6 +68,30 @@ describe('when a row cannot be written', () => {
   });
 });
 
+describe('the statement that tells others of a command', () => {
+  const telling = async (text: string) => {
+    const told: Promise<unknown>[] = [];
+    const pipeline = platform.pipeline({
+      tell: ([event]) => ({ text, values: [event?.eventId ?? ''] }),
+      announce: (_, how) => told.push(...(how === undefined ? [] : [how])),
+    });
+    const outcome = await pipeline.execute(run(), somebody());
+    return { outcome, told: await Promise.allSettled(told) };
+  };
+
+  test('is carried out once the command is there for everybody', async () => {
+    const found = 'SELECT 1 / count(*) FROM events WHERE event_id = $1::uuid';
+    const { told } = await telling(found);
+    expect(told).toMatchObject([{ status: 'fulfilled', value: { rowCount: 1 } }]);
+  });
+
+  test('may fail: the command is carried out, and whoever announces it knows', async () => {
+    const { outcome, told } = await telling('SELECT 1 / length($1) - length($1) / 0');
+    expect(outcome).toMatchObject({ kind: 'accepted' });
+    expect(told).toMatchObject([{ status: 'rejected', reason: { code: '22012' } }]);
+  });
+});
+
 test('a transaction that has failed is not taken for one that was committed', async () => {
   const work = inTransactionByKeys(platform.pool, async (client) => {
     await client.query('SELECT 1 / $1::int', ['0']).catch(() => undefined);

@@ -1,5 +1,5 @@
 /** What every process that touches the platform's state opens first. */
-import type { Bus } from '#domain/ports/bus.ts';
+import type { Bus, BusMessage } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { EventFeed } from '#domain/ports/event-feed.ts';
 import type { Commands } from '#domain/ports/commands.ts';
@@ -73,7 +73,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     await database.close();
     throw error;
   });
-  const { bus, feed, close: closeBus } = await openBus(options, pool);
+  const { bus, feed, statementFor, close: closeBus } = await openBus(options, pool);
   const tracing = await openTracing(options.name, options, logger);
   const read = (streamId: StreamId) => readStream(pool, streamId, 1);
   const runSpans = tracing && new RunSpans({ tracing, read, logger });
@@ -83,10 +83,13 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     ids: systemIds,
     projections: inlineProjections,
     worldOf,
-    announce: (events) => {
-      bus.publish(...announcements(events));
+    announce: (events, told) => {
+      const publish = () => bus.publish(...announcements(events));
+      if (told === undefined) publish();
+      else told.catch(publish);
       runSpans?.recorded(events);
     },
+    tell: statementFor && ((events) => statementFor(announcements(events))),
   });
   return {
     database,
@@ -111,7 +114,8 @@ async function openBus(options: PlatformOptions, pool: Database['pool']) {
   const onError = (error: unknown) => logger.warn({ error }, 'the bus is interrupted');
   if (natsUrl === undefined) {
     const bus = await PostgresBus.open({ url: databaseUrl, pool, onError });
-    return { bus, feed: undefined, close: () => bus.close() };
+    const statementFor = (messages: readonly BusMessage[]) => bus.statementFor(messages);
+    return { bus, feed: undefined, statementFor, close: () => bus.close() };
   }
   const tried = natsUrl.map(({ protocol, host }) => `${protocol}//${host}`).join(', ');
   const onProblem = (error: unknown, problem: string) =>
@@ -127,7 +131,8 @@ async function openBus(options: PlatformOptions, pool: Database['pool']) {
     await bus.close();
     await link.close();
   };
-  return { bus, feed: new NatsFeed({ link, prefix, onProblem }), close };
+  const feed = new NatsFeed({ link, prefix, onProblem });
+  return { bus, feed, statementFor: undefined, close };
 }
 
 /** What would be served wrongly is not served. */
