@@ -18,7 +18,6 @@ import json
 import os
 import signal
 import sys
-import threading
 import time
 from typing import Dict, List
 
@@ -100,7 +99,9 @@ def _renew_modules() -> None:
     logging = sys.modules.get("logging")
     if logging is not None:
         logging._startTime = time.time_ns() if sys.version_info >= (3, 13) else time.time()
-    threading.main_thread()._set_native_id()
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        threading.main_thread()._set_native_id()
 
 
 def _forget_own_modules(spared: Spared) -> None:
