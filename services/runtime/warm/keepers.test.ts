@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { LocalSandboxOptions } from '../sandbox/local-sandbox.ts';
-import type { RunExit, RunSpec } from '../sandbox/sandbox.ts';
+import type { RunSpec } from '../sandbox/sandbox.ts';
 import {
   gone,
   NAMESPACES,
@@ -122,71 +122,6 @@ if os.fork() == 0:
     expect(left.filter((name) => !name.startsWith('.'))).toEqual([]);
   });
 
-  test('one supervisor has run after run, and none finds anything of the one before', async () => {
-    await opened();
-    const leaves = {
-      'main.py': `import ctypes, os, time
-files = ['/tmp/left', '/dev/shm/left', 'left']
-memory = [line.split()[1] for line in open('/proc/sysvipc/shm')][1:]
-processes = [each for each in os.listdir('/proc') if each.isdigit()]
-print(os.getpid(), processes, memory, [each for each in files if os.path.exists(each)])
-for each in files:
-    open(each, 'w').close()
-ctypes.CDLL(None).shmget(7, 4096, 0o1666)
-if os.fork() == 0:
-    os.setsid()
-    os.closerange(0, 3)
-    time.sleep(600)
-while time.process_time() < 0.3:
-    pass`,
-    };
-    const supervisors = new Set<number>();
-    const outcomes = [];
-    for (const files of [leaves, leaves, leaves, ends]) {
-      const running = await bench.bench.start(await bench.warm(files));
-      supervisors.add(await parentOf(await parentOf(running.run.pid)));
-      outcomes.push(await running.outcome());
-    }
-    // A second one is made during the first run, which is long.
-    expect(supervisors.size).toBeLessThan(3);
-    const last = outcomes.pop();
-    const fresh = "2 ['1', '2'] [] []\n";
-    expect(outcomes.map(({ stdout }) => stdout)).toEqual([fresh, fresh, fresh]);
-    for (const { exit } of outcomes) {
-      expect(cpuSecondsOf(exit)).toBeGreaterThanOrEqual(0.3);
-      expect(cpuSecondsOf(exit)).toBeLessThan(0.6);
-    }
-    expect(last?.stdout).toBe('done\n');
-    expect(last && cpuSecondsOf(last.exit)).toBeLessThan(0.3);
-  });
-
-  test('a run that has to be ended takes its supervisor along, and the next one is well', async () => {
-    await opened();
-    const running = await bench.bench.start(await bench.warm(waits));
-    await running.seen('waiting');
-    running.run.kill();
-    expect(await running.run.finished).toMatchObject({ reason: 'stopped', signal: 'SIGKILL' });
-    expect(await bench.outcome(await bench.warm(ends))).toMatchObject({ stdout: 'done\n' });
-  });
-
-  test('each run has its own limits, whatever the one before met', async () => {
-    await opened();
-    const grows = { 'main.py': "text = bytearray(100 * 2**20)\nprint('had it')" };
-    const within = (mebibytes: number): Partial<RunSpec> => ({
-      limits: { ...NO_LIMITS, memoryBytes: mebibytes * 2 ** 20 },
-    });
-    const outcomes = [];
-    for (const mebibytes of [400, 50, 400]) {
-      outcomes.push(await bench.outcome(await bench.warm(grows, within(mebibytes))));
-    }
-    expect(outcomes.map(({ stdout }) => stdout)).toEqual(['had it\n', '', 'had it\n']);
-    expect(outcomes.map(({ exit }) => exit)).toMatchObject([
-      { reason: null },
-      { reason: 'memory_limit' },
-      { reason: null },
-    ]);
-  });
-
   test('after so many runs another one takes its place', async () => {
     const { sandbox, keeper } = await opened({ maxRunsOfKeeper: 2 });
     await bench.outcome(await bench.warm(ends));
@@ -226,7 +161,3 @@ describe('given a machine on which nothing can be kept safely', () => {
 });
 
 const ignoring = { output: () => undefined, sample: () => undefined };
-
-function cpuSecondsOf(exit: RunExit): number {
-  return exit.kind === 'exited' ? exit.usage.cpuSeconds : Number.NaN;
-}
