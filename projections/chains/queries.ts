@@ -35,6 +35,26 @@ export async function findChain(db: ReadModels, chainId: ChainId): Promise<Chain
 
 const oneChain = statement<ChainView>(`${view} AND c.chain_id = $1`);
 
+/** Where chains belong, also deleted ones: to the groups of both their scripts. */
+export interface ChainOwners {
+  readonly id: string;
+  /** The one it begins with. */
+  readonly script_id: string;
+  readonly group_ids: readonly string[];
+}
+
+export async function findChainOwners(
+  db: ReadModels,
+  chainIds: readonly string[],
+): Promise<readonly ChainOwners[]> {
+  return await ownersOf(db, chainIds);
+}
+
+const ownersOf = statement<ChainOwners>(`
+  SELECT c.chain_id AS id, s.script_id, ARRAY[s.group_id, t.group_id]::text[] AS group_ids
+  FROM chains c JOIN scripts s ON s.script_id = c.source_script_id
+    JOIN scripts t ON t.script_id = c.target_script_id WHERE c.chain_id = ANY($1::uuid[])`);
+
 export interface ChainListFilter {
   /** Both scripts are in one of them; `null`: all groups. */
   readonly groupIds: readonly GroupId[] | null;

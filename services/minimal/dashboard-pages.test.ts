@@ -172,7 +172,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
   });
 
   test('a chain is drawn, a ring is refused in words, and what follows is told', async () => {
-    await product.script('mail it', { 'main.py': 'print("sent")\n' });
+    const mailId = await product.script('mail it', { 'main.py': 'print("sent")\n' });
     await page.keyboard.press('g');
     await page.keyboard.press('h');
     await page.getByRole('heading', { name: 'No chains yet' }).waitFor();
@@ -201,6 +201,14 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByText('Off: it leads nowhere').waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete chain' }).click();
+    await page.getByRole('heading', { name: 'No chains yet' }).waitFor();
+
+    const link = { source_script_id: scriptId, target_script_id: mailId, on: 'any' };
+    const { id } = await product.call<{ id: string }>('POST', '/chains', link);
+    await page
+      .getByRole('button', { name: /^when night report ends, however it does, mail it runs/ })
+      .waitFor();
+    await product.call('DELETE', `/chains/${id}`);
     await page.getByRole('heading', { name: 'No chains yet' }).waitFor();
   });
 

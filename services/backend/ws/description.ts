@@ -26,7 +26,15 @@ const FeedFrame = Type.Union(
     frame('script', 'A script as it is now.', { script: Script }),
     frame('script_deleted', 'The script was deleted.', { script_id: Uuid() }),
     frame('changed', 'Something else has changed: fetch it if you show it.', {
-      resource: Type.Enum(['schedule', 'webhook', 'secrets', 'notification', 'user', 'system']),
+      resource: Type.Enum([
+        'schedule',
+        'webhook',
+        'chain',
+        'secrets',
+        'notification',
+        'user',
+        'system',
+      ]),
       id: Type.String({ description: 'Of the secrets of a script, its id.' }),
       script_id: Nullable(Uuid()),
     }),

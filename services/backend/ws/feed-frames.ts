@@ -3,6 +3,7 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseRunId, parseScriptId, type RunId, type ScriptId } from '#domain/kernel/ids.ts';
 import { mayAnywhere, type Right } from '#domain/kernel/rights.ts';
+import { findChainOwners } from '#projections/chains/queries.ts';
 import { findNoticeOwners } from '#projections/notices/queries.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import { findScheduleOwners } from '#projections/schedules/queries.ts';
@@ -29,6 +30,7 @@ const shown = {
 const named = {
   'schedule-': { resource: 'schedule', right: 'schedules.read' },
   'webhook-': { resource: 'webhook', right: 'webhooks.manage' },
+  'chain-': { resource: 'chain', right: 'chains.manage' },
   'secret-': { resource: 'secrets', right: 'secrets.manage' },
   'notice-': { resource: 'notification', right: 'notifications.read' },
   'user-': { resource: 'user', right: 'users.manage' },
@@ -69,6 +71,7 @@ export async function framesOf(
     ownedFrames('schedule-', idsOf('schedule-'), (ids) => findScheduleOwners(readModels, ids)),
     ownedFrames('webhook-', idsOf('webhook-'), (ids) => findWebhookOwners(readModels, ids)),
     ownedFrames('notice-', idsOf('notice-'), (ids) => findNoticeOwners(readModels, ids)),
+    chainFrames(idsOf('chain-'), services),
     ownedFrames('secret-', idsOf('secret-'), (ids) => ownersOfSecrets(ids, services)),
   ]);
   const ofAll = (['user-', 'system-'] as const).flatMap((prefix) =>
@@ -120,7 +123,18 @@ async function ownedFrames(
 ): Promise<readonly Entry[]> {
   if (ids.length === 0) return [];
   return (await find(ids)).map(({ id, script_id, group_id }) =>
-    changed(prefix, { id, script_id }, group_id),
+    changed(prefix, { id, script_id }, [group_id]),
+  );
+}
+
+/** A chain is seen by those who see both its scripts. */
+async function chainFrames(
+  ids: readonly string[],
+  { readModels }: Services,
+): Promise<readonly Entry[]> {
+  if (ids.length === 0) return [];
+  return (await findChainOwners(readModels, ids)).map(({ id, script_id, group_ids }) =>
+    changed('chain-', { id, script_id }, group_ids),
   );
 }
 
@@ -136,15 +150,15 @@ async function ownersOfSecrets(
   return [...groups].map(([id, group_id]) => ({ id, script_id: id, group_id }));
 }
 
-/** @param groupId of whoever may see it; `undefined` where groups do not matter */
+/** @param groupIds all of which one must see; none where groups do not matter */
 function changed(
   prefix: NamedPrefix,
   about: { readonly id: string; readonly script_id: string | null },
-  groupId?: string,
+  groupIds: readonly string[] = [],
 ): Entry {
   const { resource, right } = named[prefix];
   const isFor = (reader: Principal) =>
-    mayAnywhere(reader, right) && (groupId === undefined || isIn(reader, groupId));
+    mayAnywhere(reader, right) && groupIds.every((groupId) => isIn(reader, groupId));
   return [
     `${prefix}${about.id}`,
     { isFor, frame: frameOf({ type: 'changed', resource, ...about }) },

@@ -9,6 +9,7 @@ import { FrameLog, type Frame } from '../testing/frame-log.ts';
 import { newUser } from '../testing/named-things.ts';
 import {
   apiToken,
+  chain,
   groups,
   notice,
   nowhere,
@@ -27,6 +28,7 @@ const topics = {
   script: 'getScript',
   schedule: 'getSchedule',
   webhook: 'getWebhook',
+  chain: 'getChain',
   secrets: 'listSecrets',
   notification: 'listNotifications',
   user: 'getUser',
@@ -128,6 +130,7 @@ async function happenings(): Promise<ReadonlyMap<string, readonly [Topic, Place]
       status: await run(admin, id),
       schedule: await schedule(admin, id),
       webhook: (await webhook(admin, id)).id,
+      chain: await chain(admin, id, (await script(admin, { group_id: groupId })).id),
       notification: await notice(platform, id),
     } satisfies Partial<Record<Topic, string>>;
     for (const [topic, one] of Object.entries(ids)) {

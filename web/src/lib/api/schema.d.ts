@@ -6122,7 +6122,7 @@ export interface components {
             /** @constant */
             type: "changed";
             /** @enum {unknown} */
-            resource: "schedule" | "webhook" | "secrets" | "notification" | "user" | "system";
+            resource: "schedule" | "webhook" | "chain" | "secrets" | "notification" | "user" | "system";
             /** @description Of the secrets of a script, its id. */
             id: string;
             script_id: string | null;

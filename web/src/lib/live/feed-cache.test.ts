@@ -158,3 +158,29 @@ test('a run that a schedule caused has its schedule asked for again', () => {
   pass();
   expect(asked).toHaveBeenCalledWith({ queryKey: ['occurrences', 'd1'] });
 });
+
+test('a change of a chain has the chains and what it answered asked for again', () => {
+  const { cache, pass, asked } = setUp();
+  cache.take({ type: 'changed', resource: 'chain', id: 'c1', script_id: 's1' });
+  pass();
+  expect(asked).toHaveBeenCalledWith({ queryKey: ['chains'] });
+  expect(asked).toHaveBeenCalledWith({ queryKey: ['chain-answers', 'c1'] });
+});
+
+test('the newest page of the audit trail is asked for again whatever happens, and only then', () => {
+  const { client, cache, pass, asked } = setUp();
+  client.setQueryData(['audit', {}], page({}));
+  const backThere = { pageParams: [null, 'x'], pages: [...page({}).pages, ...page({}).pages] };
+  client.setQueryData(['audit', { actor: 'ada' }], backThere);
+  const newest = { queryKey: ['audit', {}], exact: true };
+  const take = (frame: Parameters<typeof cache.take>[0]) => {
+    asked.mockClear();
+    cache.take(frame);
+    pass();
+    return asked.mock.calls.map(([filters]) => filters);
+  };
+  expect(take({ type: 'heartbeat', position: 7 })).toEqual([newest]);
+  expect(take({ type: 'heartbeat', position: 7 })).toEqual([]);
+  expect(take({ type: 'heartbeat', position: 8 })).toEqual([newest]);
+  expect(take({ type: 'status', run: run('r1') })).toEqual([newest]);
+});

@@ -19,6 +19,7 @@ const namedKeys: Record<ChangedFrame['resource'], (frame: ChangedFrame) => Query
     ['webhooks', script_id],
     ['deliveries', id],
   ],
+  chain: ({ id }) => [['chains'], ['chain-answers', id]],
   secrets: ({ script_id }) => [['secrets', script_id]],
   notification: () => [['notifications']],
   user: () => [['users']],
@@ -34,12 +35,15 @@ const shownKeys: QueryKey[] = [
   'occurrences',
   'webhooks',
   'deliveries',
+  'chains',
+  'chain-answers',
   'secrets',
   'notifications',
   'users',
   'groups',
   'system',
   'retention',
+  'audit',
 ].map((name) => [name]);
 
 type ChangedFrame = Extract<FeedFrame, { type: 'changed' }>;
@@ -55,6 +59,8 @@ export class FeedCache {
   readonly #scripts = new Map<string, Script | null>();
   readonly #refreshing = new Set<string>();
   #gathering = false;
+  /** Up to where the server has told. */
+  #position = 0;
 
   constructor(client: QueryClient, clock: Pick<LivePorts, 'after'>) {
     this.#client = client;
@@ -63,6 +69,7 @@ export class FeedCache {
 
   /** Takes a frame; what it changes is shown a moment later. */
   take(frame: FeedFrame): void {
+    this.#refreshTrail(frame);
     switch (frame.type) {
       case 'resync':
         return this.#refreshAll();
@@ -79,6 +86,18 @@ export class FeedCache {
         return this.#refreshNamed(frame);
       case 'heartbeat':
         break;
+    }
+  }
+
+  /** Whatever happens is in the audit trail: what a frame tells, and what only moves the position of the signs of
+   *  life. Who has gone back in it is not made to read all its pages again. */
+  #refreshTrail(frame: FeedFrame): void {
+    if (frame.type === 'heartbeat' && frame.position <= this.#position) return;
+    if ('position' in frame) this.#position = frame.position;
+    for (const [queryKey, data] of this.#client.getQueriesData<Pages<unknown>>({
+      queryKey: ['audit'],
+    })) {
+      if (data?.pages.length === 1) this.#refresh({ queryKey, exact: true }, refreshEveryMs);
     }
   }
 
