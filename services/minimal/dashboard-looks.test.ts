@@ -31,6 +31,7 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
       // The interactive description of the API is a program of others.
       ...places.filter((path) => path !== '/docs'),
       '/account',
+      '/preferences',
       ...ofScript.map((part) => `/scripts/${scriptId}${part}`),
       `/runs/${runId}`,
       `/runs/${failedRunId}`,
@@ -39,7 +40,7 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
       '/nowhere',
     ];
     if (pictures !== undefined) await mkdir(pictures, { recursive: true });
-  });
+  }, 180_000);
   afterAll(async () => {
     await browsing.close();
     await product.stop();

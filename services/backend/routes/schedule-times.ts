@@ -11,6 +11,7 @@ import { isProblem, notFound } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
 import { OccurrencePage, SchedulePreview, SchedulePreviewRequest } from '../schemas/schedule.ts';
+import { badField } from './new-script.ts';
 import { definitionOf } from './schedule-definition.ts';
 import { isIn } from './visible.ts';
 
@@ -28,10 +29,12 @@ const preview = operation({
     example: { cron: '30 2 * * *', timezone: 'Europe/Berlin', count: 5 },
   },
   responses: { 200: { description: 'The next due times.', schema: SchedulePreview } },
-  handle: async ({ body: { count = 10, ...timing } }, { clock }) => {
+  handle: async ({ body: { count = 10, from, ...timing } }, { clock }) => {
     const definition = definitionOf(timing, undefined);
     if (isProblem(definition)) return definition;
-    return json(200, { items: dueTimes(definition, clock.now(), count) });
+    const begin = from ? momentOf(from) : clock.now();
+    if (begin === undefined) return badField('from', 'there is no such time');
+    return json(200, { items: dueTimes(definition, begin, count) });
   },
 });
 

@@ -162,6 +162,17 @@ describe('a preview', () => {
     ]);
   });
 
+  test('says what would have been due after another moment, past or coming', async () => {
+    const timing = { cron: '30 2 * * *', timezone: 'Europe/Berlin', count: 1 };
+    const after = async (from: string | null) =>
+      (await platform.admin.post(`${all}/preview`, { ...timing, from })).json.items[0].utc;
+    expect(await after('2025-10-25T12:00:00Z')).toBe('2025-10-26T00:30:00.000Z');
+    expect(await after('2027-07-01T00:00:00+02:00')).toBe('2027-07-01T00:30:00.000Z');
+    expect(await after(null)).toBe('2026-03-29T01:30:00.000Z');
+    const { status } = await platform.admin.post(`${all}/preview`, { ...timing, from: 'soon' });
+    expect(status).toBe(422);
+  });
+
   test('refuses what a schedule could not be', async () => {
     const { status, json } = await platform.admin.post(`${all}/preview`, { cron: 'never' });
     expect([status, json.errors[0].pointer]).toEqual([422, '/cron']);

@@ -73,7 +73,11 @@ export const NewSchedule = Type.Object(
 );
 
 export const SchedulePreviewRequest = Type.Object(
-  { ...timing, count: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })) },
+  {
+    ...timing,
+    count: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
+    from: Type.Optional(Nullable(moment('As of when, also in the past; `null` or absent: now.'))),
+  },
   { title: 'SchedulePreviewRequest', additionalProperties: false },
 );
 

@@ -57,9 +57,14 @@ export async function deleteSchedule(id: string): Promise<void> {
 }
 
 /** When such a schedule would be due next.
+ *  @param from as of when, also in the past; null: now
  *  @throws ApiError 422 naming the field that cannot be */
-export async function previewSchedule(timing: ScheduleTiming, count: number): Promise<DueTime[]> {
-  const body = { ...timing, count };
+export async function previewSchedule(
+  timing: ScheduleTiming,
+  count: number,
+  from: string | null,
+): Promise<DueTime[]> {
+  const body = { ...timing, count, from };
   return (await unwrap(client.POST('/api/v1/schedules/preview', { body }))).items;
 }
 

@@ -3731,6 +3731,7 @@ export interface components {
             end_at?: string | null;
             /** @default 10 */
             count: number;
+            from?: string | null;
         };
         /** DueTime */
         DueTime: {
