@@ -27,6 +27,8 @@ export interface Exchange {
   /** Of the command that the request became. */
   commandId?: CommandId;
   identity?: Identity;
+  /** What the operation asked ahead. */
+  ahead?: Promise<unknown>;
   parameters?: Readonly<Record<string, unknown>>;
 }
 
@@ -45,10 +47,33 @@ export function begin(
 export async function admit(exchange: Exchange, services: Services): Promise<Problem | undefined> {
   const { access } = exchange.operation;
   if (access === 'public') return undefined;
-  const identity = await authenticate(exchange.request.headers.authorization, services);
+  const { tokens, tokenUses } = services;
+  // Nothing is asked ahead for whoever shows nothing that could be valid.
+  const identity = await authenticate(exchange.request.headers.authorization, {
+    tokens,
+    tokenUses,
+    findSession: (id) => {
+      askAhead(exchange, services);
+      return services.findSession(id);
+    },
+    findToken: (hash) => {
+      askAhead(exchange, services);
+      return services.findToken(hash);
+    },
+  });
   if (isProblem(identity)) return identity;
   exchange.identity = identity;
   return accessProblem(access, identity);
+}
+
+function askAhead(exchange: Exchange, services: Services): void {
+  const { operation, parameters = {} } = exchange;
+  const isRead = Object.keys(operation.parameters ?? {}).every((name) => name in parameters);
+  const asked = isRead ? operation.ahead?.(parameters, services) : undefined;
+  if (asked === undefined) return;
+  // Whoever needs the answer hears of a failure.
+  asked.catch(() => undefined);
+  exchange.ahead = asked;
 }
 
 function accessProblem(
@@ -129,6 +154,7 @@ export function callOf(
     header: (name) => request.get(name),
     headers: request.headers,
     gone: () => goneSignal(response),
+    ahead: exchange.ahead ?? Promise.resolve(),
   };
 }
 

@@ -90,6 +90,7 @@ export interface Call<
   Query extends TSchema = TSchema,
   Body extends TSchema = TSchema,
   Rule extends Access = Access,
+  Ahead = unknown,
 > {
   readonly parameters: ParsedParameters<Parameters>;
   readonly query: Static<Query>;
@@ -113,6 +114,8 @@ export interface Call<
   readonly headers: IncomingHttpHeaders;
   /** A signal that is aborted when the client goes away. */
   readonly gone: () => AbortSignal;
+  /** What the operation asked `ahead`. */
+  readonly ahead: Promise<Ahead>;
 }
 
 export interface OperationDescription<
@@ -120,6 +123,7 @@ export interface OperationDescription<
   Query extends TSchema,
   Body extends TSchema,
   Rule extends Access,
+  Ahead,
 > {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** With `{name}` for parameters; `{path}` takes slashes too. */
@@ -145,14 +149,16 @@ export interface OperationDescription<
   readonly responses: Readonly<Record<number, ResponseRule>>;
   /** What it refuses beside what follows from the description itself. */
   readonly refusals?: readonly ProblemCode[];
+  /** Asks for what the handler needs in any case, while it is looked up who asks. */
+  readonly ahead?: (parameters: ParsedParameters<Parameters>, services: Services) => Promise<Ahead>;
   readonly handle: (
-    call: Call<Parameters, Query, Body, Rule>,
+    call: Call<Parameters, Query, Body, Rule, Ahead>,
     services: Services,
   ) => Promise<Answer>;
 }
 
 /** An operation whose types have done their work. */
-export type Operation = OperationDescription<PathParameters, TSchema, TSchema, Access>;
+export type Operation = OperationDescription<PathParameters, TSchema, TSchema, Access, unknown>;
 
 /** Describes an operation; its handler is checked against its schemas. */
 export function operation<
@@ -160,7 +166,8 @@ export function operation<
   Query extends TSchema,
   Body extends TSchema,
   const Rule extends Access,
->(description: OperationDescription<Parameters, Query, Body, Rule>): Operation {
+  Ahead = undefined,
+>(description: OperationDescription<Parameters, Query, Body, Rule, Ahead>): Operation {
   return description as unknown as Operation;
 }
 

@@ -1,11 +1,12 @@
 /** Asks for a run. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseRunId, type ScriptId } from '#domain/kernel/ids.ts';
+import { known, parseRunId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { Trigger } from '#domain/run/run.ts';
 import { queuedRun } from '#projections/runs/apply.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
+import type { RunnableScript } from '#projections/scripts/queries.ts';
 import { requestRun } from '#services/shared/run-requests.ts';
 import type { Static } from 'typebox';
 import { isProblem, notFound, type Problem } from '../http/problem.ts';
@@ -18,8 +19,8 @@ export interface RunCall {
   readonly header: (name: string) => string | undefined;
   readonly principal: Principal;
   readonly context: CommandContext;
-  readonly parameters: { readonly id: ScriptId };
   readonly body: Static<typeof RunRequest>;
+  readonly ahead: Promise<RunnableScript | undefined>;
 }
 
 export interface Queued {
@@ -28,8 +29,8 @@ export interface Queued {
 }
 
 export async function queueRun(call: RunCall, services: Services): Promise<Queued | Problem> {
-  const { body, context, parameters, principal } = call;
-  const script = await services.findRunnable(parameters.id);
+  const { body, context, principal } = call;
+  const script = await call.ahead;
   if (script === undefined || !isIn(principal, script.group_id)) return notFound;
   const asked = await requestRun(
     {

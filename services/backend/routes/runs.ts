@@ -62,6 +62,7 @@ const run = operation({
   body: { schema: RunRequest, example: { params: { limit: 10 } }, optional: true },
   responses: queuedResponses,
   refusals: ['script_disabled', 'concurrency_limit_reached'],
+  ahead: ({ id }, services) => services.findRunnable(id),
   handle: async (call, services) => {
     const queued = await queueRun(call, services);
     return isProblem(queued) ? queued : await queuedReply(queued, call, services);
