@@ -166,6 +166,11 @@ describe('given an export that somebody has touched', () => {
   test('when a saved head is of a later entry, or of another chain, then that is said', async () => {
     const later = await verified(exported.ndjson, '--head', `${head.audit_seq + 5}:${head.hash}`);
     expect([later.code, later.said]).toEqual([1, expect.stringMatching(/the end was cut off$/)]);
+    const younger = { ...head, audit_seq: head.audit_seq + 5, time: '2999-01-01T00:00:00.000Z' };
+    const file = join(folder, 'younger.json');
+    await writeFile(file, JSON.stringify([younger]));
+    const unsure = await verified(exported.ndjson, '--head', file);
+    expect([unsure.code, unsure.said]).toEqual([1, expect.stringMatching(/export again$/)]);
     const other = await verified(exported.ndjson, '--head', `2:${head.hash}`);
     expect(other).toEqual({ code: 1, said: 'BROKEN: the saved head of entry 2 differs' });
   });

@@ -203,12 +203,22 @@ async function check(
     );
   }
   const later = saved.find((head) => head.audit_seq > (last?.audit_seq ?? 0));
-  if (later) throw new Broken(`a saved head names entry ${later.audit_seq}: the end was cut off`);
+  if (later) throw new Broken(tooLate(later, last, end));
   const unchecked = [...(end ? [end] : []), ...saved].filter((head) => !isSigned(head, keys));
   for (const head of unchecked) {
     remarks.push(`the signature of the head of entry ${head.audit_seq} was not checked: no key`);
   }
   return { entries, withheld, remarks };
+}
+
+/** Nobody can tell from the files alone whether entries were taken away or came later. */
+function tooLate(saved: Head, last: Entry | undefined, end: Head | null): string {
+  const ends = `the export ends at entry ${last?.audit_seq ?? 0}`;
+  const isYounger = (saved.time ?? '') > (end?.time ?? saved.time ?? '');
+  return isYounger
+    ? `a saved head names entry ${saved.audit_seq} and is of ${saved.time}, ${ends} and is of ${end?.time}: ` +
+        'its end was cut off, or the head is younger; export again'
+    : `a saved head names entry ${saved.audit_seq}, ${ends}: the end was cut off`;
 }
 
 /** What cannot be known of the first entry. */
