@@ -87,6 +87,7 @@ describeWith(chromiumService, 'the settings in the dashboard', () => {
     await product.signIn();
     await page.goto(`${product.baseUrl}/account`);
     const form = page.getByRole('form', { name: 'Password' });
+    await form.getByLabel('New password').waitFor();
     const tops = await form
       .getByRole('textbox')
       .evaluateAll((fields) => fields.map((field) => field.getBoundingClientRect().top));
@@ -101,5 +102,34 @@ describeWith(chromiumService, 'the settings in the dashboard', () => {
     await form.getByRole('button', { name: 'Change the password' }).click();
     await form.getByText('It is not your password.').waitFor();
     await product.signIn();
+  });
+
+  test('all sessions of somebody else are ended at once, and their password lets in again', async () => {
+    const credentials = { email: 'ada@example.com', password: 'a good password' };
+    await product.call('POST', '/users', { ...credentials, name: 'Ada', role: 'developer' });
+    const signIn = () => product.call<{ access_token: string }>('POST', '/auth/login', credentials);
+    const tokens = [(await signIn()).access_token, (await signIn()).access_token];
+    const stillIn = async () => {
+      const asked = tokens.map(async (token) => {
+        const headers = { authorization: `Bearer ${token}` };
+        return (await fetch(`${product.baseUrl}/api/v1/auth/me`, { headers })).status;
+      });
+      return await Promise.all(asked);
+    };
+    expect(await stillIn()).toEqual([200, 200]);
+    await page.goto(`${product.baseUrl}/people`);
+    await page
+      .getByRole('row', { name: /ada@example.com/ })
+      .getByRole('button')
+      .click();
+    await page.getByRole('menuitem', { name: 'Sessions and tokens' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Where Ada gets in' });
+    await dialog.getByRole('button', { name: 'End all sessions' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await dialog.getByRole('button', { name: 'End all sessions' }).click();
+    await dialog.getByText('None.').nth(1).waitFor();
+    expect(await stillIn()).toEqual([401, 401]);
+    tokens.push((await signIn()).access_token);
+    expect(await stillIn()).toEqual([401, 401, 200]);
   });
 });

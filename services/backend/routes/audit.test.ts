@@ -240,6 +240,19 @@ describe('given a trail that the owner of the database has touched', () => {
     });
   });
 
+  test('when an event was put between others, then the entry in whose place it stands is named', async () => {
+    const put = `INSERT INTO events OVERRIDING SYSTEM VALUE
+      SELECT (jsonb_populate_record(e, jsonb_build_object('global_position', 0,
+        'event_id', gen_random_uuid(), 'stream_id', 'group-' || gen_random_uuid()))).*
+      FROM events e JOIN audit USING (event_id) WHERE audit_seq = 7`;
+    const [first] = (
+      await platform.pool.query(`SELECT min(a.audit_seq)::int AS seq FROM audit a
+      JOIN events e USING (event_id) WHERE e.transaction_id = (SELECT transaction_id FROM events
+        JOIN audit USING (event_id) WHERE audit_seq = 7)`)
+    ).rows;
+    expect(await at([put])).toMatchObject({ first_broken: first.seq, reason: 'event_added' });
+  });
+
   test('when the end was cut off everywhere, then saved heads tell', async () => {
     await writeTrail(platform);
     const { head } = await verdict();
