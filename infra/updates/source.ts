@@ -9,28 +9,38 @@ import type { Targets } from '#infra/outgoing/targets.ts';
 
 const maxRedirects = 3;
 /** Without a byte for so long, the other side is taken to be gone. */
-const silenceMs = 30_000;
+const usualSilenceMs = 30_000;
 
 /** @param path within the repository
  *  @returns its bytes, from the first to the last; a file that was cut throws */
 export type ReadRepository = (path: string) => Promise<AsyncIterable<Uint8Array>>;
 
 /** @param url of the repository: `https:`, `http:` or `file:` */
-export function repositoryAt(url: string, targets: Targets): ReadRepository {
+export function repositoryAt(
+  url: string,
+  targets: Targets,
+  silenceMs = usualSilenceMs,
+): ReadRepository {
   const base = new URL(url.endsWith('/') ? url : `${url}/`);
   if (base.protocol === 'file:') {
     const folder = fileURLToPath(base);
     return (path) => Promise.resolve(createReadStream(join(folder, path)));
   }
-  return async (path) => await get(new URL(path, base), targets, maxRedirects);
+  const reach = { targets, silenceMs };
+  return async (path) => await get(new URL(path, base), reach, maxRedirects);
+}
+
+interface Reach {
+  readonly targets: Targets;
+  readonly silenceMs: number;
 }
 
 async function get(
   url: URL,
-  targets: Targets,
+  reach: Reach,
   redirectsLeft: number,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const response = await send(url, targets);
+  const response = await send(url, reach);
   const { statusCode = 0, headers } = response;
   const isRedirect = statusCode >= 300 && statusCode < 400 && headers.location !== undefined;
   if (isRedirect && redirectsLeft > 0) {
@@ -39,7 +49,7 @@ async function get(
     if (url.protocol === 'https:' && next.protocol !== 'https:') {
       throw new Error(`${url.host} leads away from HTTPS`);
     }
-    return await get(next, targets, redirectsLeft - 1);
+    return await get(next, reach, redirectsLeft - 1);
   }
   if (statusCode !== 200) {
     response.destroy();
@@ -48,7 +58,7 @@ async function get(
   return whole(response);
 }
 
-async function send(url: URL, targets: Targets): Promise<IncomingMessage> {
+async function send(url: URL, { targets, silenceMs }: Reach): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   // Looked up once: every redirect again.
   const address = await targets.addressOf(host);

@@ -1,0 +1,13 @@
+/** Reads a file of a repository, as a process of its own, whose authorities its environment names. Its arguments: the
+ *  address of the repository, the path, how long silence is borne. Prints what it read, or why it did not. */
+import { buffer } from 'node:stream/consumers';
+import { Targets } from '#infra/outgoing/targets.ts';
+import { repositoryAt } from '../source.ts';
+
+const [url = '', path = '', silenceMs] = process.argv.slice(2);
+const read = repositoryAt(url, new Targets(['127.0.0.1', '::1']), Number(silenceMs));
+try {
+  process.stdout.write(await buffer(await read(path)));
+} catch (error) {
+  process.stdout.write(`refused: ${error instanceof Error ? error.message : String(error)}`);
+}
