@@ -204,6 +204,7 @@ export function handlingOf(command: Command): Handling {
     case 'ResumeTriggers':
     case 'ChangeRetention':
     case 'ChangeBackupSchedule':
+    case 'NoteAlarms':
       return bind(systemAggregate, command);
     case 'StartBackup':
     case 'FinishBackup':

@@ -6,7 +6,7 @@ import { chainsAfter } from './chains/queries.ts';
 import type { ReadModels } from './projection.ts';
 import { causeDepth } from './runs/cause-depth.ts';
 import { triggerState } from './trigger-state/queries.ts';
-import { listenersOf } from './rules/queries.ts';
+import { listenersOf, listenersOfPlatform } from './rules/queries.ts';
 import { membersOf } from './users/queries.ts';
 import { activeRuns, endingsBefore, findRun, planOf } from './runs/queries.ts';
 
@@ -39,6 +39,7 @@ export function reactionReads(db: ReadModels, handOver: ReactionReads['handOver'
         .where('script_id', '=', scriptId)
         .executeTakeFirst(),
     listeners: (scriptId, before) => listenersOf(db, scriptId, before),
+    platformListeners: (before) => listenersOfPlatform(db, before),
     endingsBefore: (scriptId, runId, limit) => endingsBefore(db, scriptId, runId, limit),
     chainsAfter: (scriptId) => chainsAfter(db, scriptId),
     triggersPaused: async () => (await triggerState(db))?.paused ?? false,

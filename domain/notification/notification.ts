@@ -10,6 +10,8 @@ export const happenings = [
   'stopped',
   'missed',
   'message',
+  'alarm',
+  'alarm_cleared',
 ] as const;
 export type Happening = (typeof happenings)[number];
 

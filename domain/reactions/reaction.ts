@@ -47,6 +47,9 @@ export interface ReactionReads {
   /** Whom to tell of what happens to a script; `undefined` where nobody listens.
    *  @param before those that were set up by then */
   readonly listeners: (scriptId: ScriptId, before: Date) => Promise<Listeners | undefined>;
+  /** Whom to tell of what happens to the platform itself: rules that are for all scripts.
+   *  @param before those that were set up by then */
+  readonly platformListeners: (before: Date) => Promise<readonly ListeningRule[]>;
   /** How the runs of a script before this one have succeeded or failed, the last first.
    *  @param limit at most so many */
   readonly endingsBefore: (

@@ -98,3 +98,30 @@ describe('given rules on several things', () => {
     expect(await reactTo(posted, on('message', 'failed'))).toEqual([]);
   });
 });
+
+describe('given an alarm of the platform', () => {
+  const raised = { type: 'AlarmRaised', data: { name: 'disk_low', detail: 'No room.' } } as const;
+  const cleared = { type: 'AlarmCleared', data: { name: 'disk_low' } } as const;
+
+  async function tell(alarm: typeof raised | typeof cleared, rules: readonly ListeningRule[]) {
+    const event = { ...(await ending('success')), ...alarm } as Recorded;
+    const reads = reactionReads({ platformListeners: () => Promise.resolve(rules) });
+    const commands = await whenSomethingHappenedDeliver.react(event, reads, () => deliveryId());
+    return commands.map((one) => one.type === 'QueueDelivery' && one.told);
+  }
+  const listens: ListeningRule = { ...rule, on: ['alarm', 'alarm_cleared'] };
+
+  test('when it is raised and when it is over, then rules that listen to it are told', async () => {
+    expect(await tell(raised, [listens])).toMatchObject([
+      { on: 'alarm', level: 'warning', message: 'No room.', script: null },
+    ]);
+    expect(await tell(cleared, [listens])).toMatchObject([
+      { on: 'alarm_cleared', level: 'info', message: 'There is room on the disk again.' },
+    ]);
+  });
+
+  test('when nobody listens to it, or only an inbox, then nobody is told', async () => {
+    const inbox = { ...listens, channels: [{ channelId: channelId(), kind: 'in_app' }] } as const;
+    expect(await tell(raised, [rule, inbox])).toEqual([]);
+  });
+});

@@ -3,6 +3,7 @@ import type { QueueDelivery } from '#domain/delivery/commands.ts';
 import type { Told } from '#domain/delivery/delivery.ts';
 import { known, parseDeliveryId } from '#domain/kernel/ids.ts';
 import { endingOf, type Happening } from '#domain/notification/notification.ts';
+import type { AlarmName } from '#domain/system/alarms.ts';
 import type { RunFinished } from '#domain/run/events.ts';
 import type { ListeningRule, NewId, Reaction, ReactionReads } from './reaction.ts';
 
@@ -10,8 +11,11 @@ import type { ListeningRule, NewId, Reaction, ReactionReads } from './reaction.t
  *  channel, however often this is looked at. Rules that were made after the event do not see it. */
 export const whenSomethingHappenedDeliver: Reaction = {
   name: 'when-something-happened-deliver',
-  handles: ['RunFinished', 'OccurrencesPassed', 'NoticePosted'],
+  handles: ['RunFinished', 'OccurrencesPassed', 'NoticePosted', 'AlarmRaised', 'AlarmCleared'],
   react: async (event, reads, newId) => {
+    if (event.type === 'AlarmRaised' || event.type === 'AlarmCleared') {
+      return await ofThePlatform(event, reads, newId);
+    }
     const news = newsOf(event);
     if (news === undefined) return [];
     const { scriptId, runId, candidates, told } = news;
@@ -28,6 +32,37 @@ export const whenSomethingHappenedDeliver: Reaction = {
     }
     return commands;
   },
+};
+
+/** An inbox has nothing that is of no group: who administers sees alarms on the page of the system. */
+async function ofThePlatform(
+  event: Extract<Recorded, { type: 'AlarmRaised' | 'AlarmCleared' }>,
+  reads: ReactionReads,
+  newId: NewId,
+): Promise<readonly QueueDelivery[]> {
+  const isRaised = event.type === 'AlarmRaised';
+  const on = isRaised ? 'alarm' : 'alarm_cleared';
+  const told: Told = {
+    on,
+    level: isRaised ? 'warning' : 'info',
+    message: isRaised ? event.data.detail : over[event.data.name],
+    script: null,
+    runId: null,
+    at: event.recordedAt.toISOString(),
+  };
+  const rules = (await reads.platformListeners(event.recordedAt)).filter((one) =>
+    one.on.includes(on),
+  );
+  return rules.flatMap((rule) => {
+    const channels = rule.channels.filter(({ kind }) => kind !== 'in_app');
+    return deliveries({ ...rule, channels }, told, newId);
+  });
+}
+
+const over: Readonly<Record<AlarmName, string>> = {
+  disk_low: 'There is room on the disk again.',
+  backup_overdue: 'No backup is missing any more.',
+  projection_lag: 'What was behind the events has caught up.',
 };
 
 interface News extends Pick<Told, 'runId'> {

@@ -1,3 +1,4 @@
+import type { Alarm } from './alarms.ts';
 import type { BackupSchedule } from './backup-schedule.ts';
 import type { Retention } from './retention.ts';
 
@@ -24,4 +25,15 @@ export interface ChangeBackupSchedule {
   readonly changes: Partial<BackupSchedule>;
 }
 
-export type SystemCommand = PauseTriggers | ResumeTriggers | ChangeRetention | ChangeBackupSchedule;
+/** Says what has to be looked at now; what is not named is well. */
+export interface NoteAlarms {
+  readonly type: 'NoteAlarms';
+  readonly alarms: readonly Alarm[];
+}
+
+export type SystemCommand =
+  | PauseTriggers
+  | ResumeTriggers
+  | ChangeRetention
+  | ChangeBackupSchedule
+  | NoteAlarms;

@@ -1,7 +1,12 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { canonicalJson } from '#domain/kernel/json.ts';
-import type { ChangeBackupSchedule, ChangeRetention, SystemCommand } from './commands.ts';
+import type {
+  ChangeBackupSchedule,
+  ChangeRetention,
+  NoteAlarms,
+  SystemCommand,
+} from './commands.ts';
 import type { SystemEvent } from './events.ts';
 import { backupScheduleProblem } from './backup-schedule.ts';
 import { maxRetentionDays } from './retention.ts';
@@ -17,7 +22,24 @@ export function decideSystem(state: SystemState, command: SystemCommand): Decisi
       return changeRetention(state, command);
     case 'ChangeBackupSchedule':
       return changeBackupSchedule(state, command);
+    case 'NoteAlarms':
+      return noteAlarms(state, command);
   }
+}
+
+/** Each is recorded once when it is raised, and once when it is over. */
+function noteAlarms(
+  { alarms: raised }: SystemState,
+  { alarms }: NoteAlarms,
+): Decision<SystemEvent> {
+  const names = new Set(alarms.map(({ name }) => name));
+  const over = raised.filter((name) => !names.has(name));
+  const added = alarms.filter(({ name }) => !raised.includes(name));
+  const events: readonly SystemEvent[] = [
+    ...over.map((name) => ({ type: 'AlarmCleared', data: { name } }) as const),
+    ...added.map((data) => ({ type: 'AlarmRaised', data }) as const),
+  ];
+  return accept(...events);
 }
 
 function changeBackupSchedule(
@@ -51,7 +73,7 @@ export const systemAggregate: Aggregate<SystemState, SystemCommand, SystemEvent>
   streamType: 'system',
   initial: initialSystem,
   evolve: evolveSystem,
-  stateVersion: 2,
+  stateVersion: 3,
   decide: decideSystem,
   streamOf: (command) => {
     switch (command.type) {
@@ -62,6 +84,8 @@ export const systemAggregate: Aggregate<SystemState, SystemCommand, SystemEvent>
       case 'PauseTriggers':
       case 'ResumeTriggers':
         return 'system-triggers';
+      case 'NoteAlarms':
+        return 'system-alarms';
     }
   },
   guards: () => [],

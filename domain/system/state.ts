@@ -1,4 +1,5 @@
 import type { SystemEvent } from './events.ts';
+import type { AlarmName } from './alarms.ts';
 import { noBackupSchedule, type BackupSchedule } from './backup-schedule.ts';
 import { keepEverything, type Retention } from './retention.ts';
 
@@ -6,12 +7,15 @@ export interface SystemState {
   readonly paused: boolean;
   readonly retention: Retention;
   readonly backups: BackupSchedule;
+  /** Those that are raised. */
+  readonly alarms: readonly AlarmName[];
 }
 
 export const initialSystem: SystemState = {
   paused: false,
   retention: keepEverything,
   backups: noBackupSchedule,
+  alarms: [],
 };
 
 export function evolveSystem(state: SystemState, event: SystemEvent): SystemState {
@@ -24,5 +28,9 @@ export function evolveSystem(state: SystemState, event: SystemEvent): SystemStat
       return { ...state, retention: event.data };
     case 'BackupScheduleChanged':
       return { ...state, backups: event.data };
+    case 'AlarmRaised':
+      return { ...state, alarms: [...state.alarms, event.data.name] };
+    case 'AlarmCleared':
+      return { ...state, alarms: state.alarms.filter((name) => name !== event.data.name) };
   }
 }

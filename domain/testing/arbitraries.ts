@@ -1,5 +1,6 @@
 // Long because it makes every command there is.
 /** Any command, on so few things that commands meet. */
+import { alarmNames } from '#domain/system/alarms.ts';
 import type { Command } from '#domain/aggregates.ts';
 import { roles } from '#domain/kernel/actor.ts';
 import { scopes } from '#domain/kernel/rights.ts';
@@ -641,6 +642,13 @@ export const disclosureCommand: fc.Arbitrary<DisclosureCommand> = fc
 const days = fc.constantFrom(null, 0, 1, 30);
 export const systemCommand: fc.Arbitrary<SystemCommand> = fc.oneof(
   fc.record({ type: fc.constantFrom('PauseTriggers', 'ResumeTriggers') }),
+  fc.record({
+    type: fc.constant('NoteAlarms'),
+    alarms: fc.uniqueArray(
+      fc.record({ name: fc.constantFrom(...alarmNames), detail: fc.constant('Look.') }),
+      { selector: ({ name }) => name },
+    ),
+  }),
   fc.record({
     type: fc.constant('ChangeRetention'),
     changes: fc.record({ logsDays: days, payloadsDays: days }, { requiredKeys: [] }),

@@ -10,6 +10,7 @@ export function reactionReads(known: Partial<ReactionReads> = {}): ReactionReads
     pastRun: nobodyAsks,
     retryRules: nobodyAsks,
     listeners: nobodyAsks,
+    platformListeners: nobodyAsks,
     endingsBefore: nobodyAsks,
     chainsAfter: nobodyAsks,
     triggersPaused: nobodyAsks,

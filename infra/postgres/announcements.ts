@@ -92,6 +92,8 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'TriggersResumed':
       case 'RetentionChanged':
       case 'BackupScheduleChanged':
+      case 'AlarmRaised':
+      case 'AlarmCleared':
       case 'BackupStarted':
       case 'BackupFinished':
       case 'BackupFailed':

@@ -62,6 +62,8 @@ const handled = {
   TriggersResumed: true,
   RetentionChanged: true,
   BackupScheduleChanged: true,
+  AlarmRaised: true,
+  AlarmCleared: true,
   BackupStarted: true,
   BackupFinished: true,
   BackupFailed: true,

@@ -1,7 +1,7 @@
 import { known, parseChannelId, parseGroupId, parseRuleId } from '#domain/kernel/ids.ts';
 import type { RuleId, ScriptId } from '#domain/kernel/ids.ts';
 import type { ChannelKind } from '#domain/channel/channel.ts';
-import type { Listeners } from '#domain/reactions/reaction.ts';
+import type { Listeners, ListeningRule } from '#domain/reactions/reaction.ts';
 import type { RuleSettings } from '#domain/rule/rule.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
@@ -39,34 +39,58 @@ export async function listenersOf(
   return {
     scriptName: first.script_name,
     groupId: known(parseGroupId, first.group_id),
-    rules: rows.map(({ rule_id, settings, channels }) => ({
-      ruleId: known(parseRuleId, rule_id),
-      on: settings.on,
-      failedTimes: settings.failedTimes,
-      channels: channels.map((one) => ({
-        channelId: known(parseChannelId, one.channel_id),
-        kind: one.kind,
-      })),
+    rules: rows.map(ruleOf),
+  };
+}
+
+/** Whom to tell of what happens to the platform, of those that were set up before `before`. */
+export async function listenersOfPlatform(
+  db: ReadModels,
+  before: Date,
+): Promise<readonly ListeningRule[]> {
+  return (await listeningToAll(db, before)).map(ruleOf);
+}
+
+function ruleOf({ rule_id, settings, channels }: RuleRow): ListeningRule {
+  return {
+    ruleId: known(parseRuleId, rule_id),
+    on: settings.on,
+    failedTimes: settings.failedTimes,
+    channels: channels.map((one) => ({
+      channelId: known(parseChannelId, one.channel_id),
+      kind: one.kind,
     })),
   };
 }
 
-interface ListeningRow {
+interface ListeningRow extends RuleRow {
   readonly script_name: string;
   readonly group_id: string;
+}
+
+interface RuleRow {
   readonly rule_id: string;
   readonly settings: RuleSettings;
   readonly channels: readonly { readonly channel_id: string; readonly kind: ChannelKind }[];
 }
 
+const withChannels = `LATERAL (
+    SELECT jsonb_agg(jsonb_build_object('channel_id', channel_id, 'kind', config ->> 'kind')
+      ORDER BY channel_id) AS channels
+    FROM notification_channels
+    WHERE settings -> 'channelIds' ? channel_id::text AND enabled AND NOT deleted) c`;
+const forAll = `settings -> 'scriptIds' = '[]' AND settings -> 'groupIds' = '[]'`;
+
+const listeningToAll = statement<RuleRow>(`
+  SELECT r.rule_id, r.settings, c.channels FROM notification_rules r, ${withChannels}
+  WHERE (settings ->> 'enabled')::boolean AND r.created_at <= $1 AND c.channels IS NOT NULL AND ${forAll}
+  ORDER BY r.rule_id`);
+
 const listening = statement<ListeningRow>(`
   SELECT s.name AS script_name, s.group_id, r.rule_id, r.settings, c.channels
   FROM notification_rules r JOIN scripts s ON s.script_id = $1,
-    LATERAL (SELECT jsonb_agg(jsonb_build_object('channel_id', channel_id, 'kind', config ->> 'kind')
-        ORDER BY channel_id) AS channels
-      FROM notification_channels
-      WHERE settings -> 'channelIds' ? channel_id::text AND enabled AND NOT deleted) c
+    ${withChannels}
   WHERE (settings ->> 'enabled')::boolean AND r.created_at <= $2 AND c.channels IS NOT NULL
     AND (settings -> 'scriptIds' ? $1::text OR settings -> 'groupIds' ? s.group_id::text
-      OR (settings -> 'scriptIds' = '[]' AND settings -> 'groupIds' = '[]'))
+      OR (${forAll}))
   ORDER BY r.rule_id`);

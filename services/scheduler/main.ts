@@ -37,6 +37,7 @@ import { version } from '#services/shared/version.ts';
 import { purgeScripts } from './housekeeping/purges.ts';
 import { removeOutdated } from './housekeeping/retention.ts';
 import { DeliverySender } from './deliveries/sender.ts';
+import { AlarmWatch } from './alarm-watch.ts';
 import { keepBotsAlive } from './keep-alive.ts';
 import { BackupKeeper } from './backups/keeper.ts';
 import { signNewestEntry } from './audit-heads.ts';
@@ -52,6 +53,7 @@ const pollMs = 1_000;
  *  about is under way first. */
 const gatherMs = 40;
 const housekeepingMs = 10 * 60_000;
+const alarmsMs = 60_000;
 const dataKeysAtOnce = 1_000;
 const purgeMs = 60_000;
 const headsMs = 5 * 60_000;
@@ -102,8 +104,10 @@ await runProcess('scheduler', async (signal, logger) => {
   });
   const signer = new HeadSigner(config.auditKey);
   const objects = await openObjects(config, logger);
+  const folder = config.objectsUrl === undefined ? config.objectsDir : undefined;
   const duties = [
     ...startDuties(platform, objects, signer, logger),
+    startAlarms(platform, folder, logger),
     startBackups(platform, objects, config, logger),
     startSending(platform, config, logger),
     ...(await startFeeding(platform, logger)),
@@ -113,7 +117,7 @@ await runProcess('scheduler', async (signal, logger) => {
     database: pool,
     reads: platform.reads,
     clock: platform.clock,
-    folder: config.objectsUrl === undefined ? config.objectsDir : undefined,
+    folder,
   };
   const health = await startHealthServer({
     host: config.bind,
@@ -131,6 +135,16 @@ await runProcess('scheduler', async (signal, logger) => {
     },
   };
 });
+
+function startAlarms(
+  { database, reads, clock, commands, ids }: Platform,
+  folder: string | undefined,
+  logger: Logger,
+): Loop {
+  const watch = new AlarmWatch({ database: database.pool, reads, clock, commands, ids, folder });
+  const runOnce = () => watch.runOnce();
+  return startLoop({ name: 'alarms', everyMs: alarmsMs, logger, runOnce });
+}
 
 function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigner, logger: Logger) {
   const { database, reads, bus, commands, ids, clock } = platform;

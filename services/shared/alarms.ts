@@ -1,4 +1,5 @@
 /** What somebody has to look at before it stops the platform (docs/backup.md, docs/operations.md). */
+import type { Alarm } from '#domain/system/alarms.ts';
 import { lastBackupDue } from '#domain/system/backup-schedule.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -6,14 +7,6 @@ import { readerLags } from '#infra/postgres/store-health.ts';
 import { diskSpace, type DiskSpace } from '#infra/system/disk.ts';
 import { backupSchedule, newestBackup } from '#projections/backups/queries.ts';
 import type { ReadModels } from '#projections/projection.ts';
-
-export const alarmNames = ['disk_low', 'backup_overdue', 'projection_lag'] as const;
-
-export interface Alarm {
-  readonly name: (typeof alarmNames)[number];
-  /** A sentence for the operator. */
-  readonly detail: string;
-}
 
 const leastFreeBytes = 1024 ** 3;
 const leastFreeShare = 0.05;

@@ -1,6 +1,6 @@
 /** The platform about itself. */
 import { maxRetentionDays } from '#domain/system/retention.ts';
-import { alarmNames } from '#services/shared/alarms.ts';
+import { alarmNames } from '#domain/system/alarms.ts';
 import Type from 'typebox';
 import { examples, Nullable, Time } from './common.ts';
 

@@ -13,6 +13,8 @@ const words: Readonly<Record<Told['on'], string>> = {
   stopped: 'was stopped',
   missed: 'missed due times',
   message: 'says',
+  alarm: 'Alarm',
+  alarm_cleared: 'An alarm is over',
   test: 'This is a test',
 };
 

@@ -4318,7 +4318,7 @@ export interface components {
              * @description What it tells of; `message`: what the script itself said.
              * @enum {unknown}
              */
-            on: "failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message";
+            on: "failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message" | "alarm" | "alarm_cleared";
             /** @enum {unknown} */
             level: "info" | "warning" | "error";
             message: string;
@@ -4472,7 +4472,7 @@ export interface components {
             /** @enum {unknown} */
             status: "pending" | "sent" | "failed";
             /** @enum {unknown} */
-            on: "failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message" | "test";
+            on: "failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message" | "alarm" | "alarm_cleared" | "test";
             /** @enum {unknown} */
             level: "info" | "warning" | "error";
             message: string;
@@ -4515,7 +4515,7 @@ export interface components {
             name: string;
             /** @default true */
             enabled: boolean;
-            on: ("failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message")[];
+            on: ("failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message" | "alarm" | "alarm_cleared")[];
             /**
              * @description So many failures in a row are `failed_n_times`; told once, when they are reached.
              * @default 3
@@ -4541,7 +4541,7 @@ export interface components {
             name: string;
             /** @default true */
             enabled: boolean;
-            on: ("failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message")[];
+            on: ("failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message" | "alarm" | "alarm_cleared")[];
             /**
              * @description So many failures in a row are `failed_n_times`; told once, when they are reached.
              * @default 3
@@ -4557,7 +4557,7 @@ export interface components {
         NotificationRuleChange: {
             name?: string;
             enabled?: boolean;
-            on?: ("failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message")[];
+            on?: ("failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message" | "alarm" | "alarm_cleared")[];
             failed_times?: number;
             /** @description Of these scripts. */
             script_ids?: string[];
@@ -5480,7 +5480,7 @@ export interface components {
             name: string;
             /** @default true */
             enabled: boolean;
-            on: ("failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message")[];
+            on: ("failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message" | "alarm" | "alarm_cleared")[];
             /**
              * @description So many failures in a row are `failed_n_times`; told once, when they are reached.
              * @default 3

@@ -12,6 +12,8 @@ export const happenings: Record<NotificationRule['on'][number], string> = {
   stopped: 'A run was stopped',
   missed: 'A due time was missed',
   message: 'A script said something',
+  alarm: 'The platform raised an alarm',
+  alarm_cleared: 'An alarm of the platform is over',
 };
 
 export function happeningWord(on: Happening): string {

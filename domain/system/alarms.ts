@@ -1,0 +1,10 @@
+/** What somebody has to look at before it stops the platform (docs/operations.md). */
+
+export const alarmNames = ['disk_low', 'backup_overdue', 'projection_lag'] as const;
+export type AlarmName = (typeof alarmNames)[number];
+
+export interface Alarm {
+  readonly name: AlarmName;
+  /** A sentence for the operator. */
+  readonly detail: string;
+}
