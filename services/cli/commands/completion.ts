@@ -13,7 +13,7 @@ export function completionCommand(commands: () => readonly Command[]): Command {
     summary: 'print completions for a shell',
     examples: [
       ['completion bash > ~/.local/share/bash-completion/completions/orchestrator', 'for bash'],
-      ['completion zsh > "${fpath[1]}/_orchestrator"', 'for zsh'],
+      ['completion zsh > ~/.zfunc/_orchestrator', 'for zsh, with fpath+=~/.zfunc before compinit'],
       ['completion fish > ~/.config/fish/completions/orchestrator.fish', 'for fish'],
     ],
     run: ({ args, terminal }) => {

@@ -1,0 +1,176 @@
+/** Every command of README.md and docs/ is run against the product, page by page, and none is refused. */
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { freePorts } from '#infra/testing/free-ports.ts';
+import { popped } from '#services/redis/testing/jobs.ts';
+import { RawClient } from '#services/redis/testing/raw-client.ts';
+import { reachIndex } from '#services/runtime/environments/testing/reach-index.ts';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { pages, runPage, type Desk } from './testing/documents.ts';
+import { Product, productPassword, until } from './testing/product.ts';
+
+// Packages are installed, and databases made.
+const patienceMs = 120_000;
+
+let product: Product;
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'orch-documents-'));
+  product = await Product.start();
+});
+afterAll(async () => {
+  await product.stop();
+  await product.remove();
+  await rm(home, { recursive: true });
+});
+
+const script = (name: string, source = 'print("done")\n') =>
+  product.script(name, { 'main.py': source });
+
+/** What a page takes for granted: variables, and what its reader types instead. */
+type Given = () => Promise<Partial<Pick<Desk, 'variables' | 'instead'>>>;
+
+const given: Readonly<Record<string, Given>> = {
+  'docs/backup.md': async () => {
+    const { id } = await product.call<{ id: string }>('POST', '/backups');
+    await until('the backup is complete', async () => {
+      const { items } = await product.call<{ items: { id: string; status: string }[] }>(
+        'GET',
+        '/backups',
+      );
+      return items.find((one) => one.id === id && one.status === 'complete');
+    });
+    return { variables: { ID: id } };
+  },
+  'docs/chains.md': async () => ({
+    variables: { FETCH: await script('Fetch'), REPORT: await script('Report') },
+  }),
+  'docs/cli.md': async () => {
+    await script('etl');
+    return {
+      instead: [
+        ['https://orchestrator.example.com', product.baseUrl],
+        ['orch_…', '$TOKEN'],
+        ['orchestrator run', '~/.local/bin/orchestrator run'],
+        [/^orchestrator /gm, '~/.local/bin/orchestrator '],
+      ],
+    };
+  },
+  'docs/guide.md': async () => {
+    const { run_id: run } = await product.run(await script('Failing', 'raise SystemExit(1)\n'));
+    await product.untilFinished(run);
+    return {
+      instead: [
+        ['--email admin@example.com', '--email admin@example.com --password-stdin <<< "$PASSWORD"'],
+        // It ends with 1 where something differs.
+        ['orchestrator sync diff', '! orchestrator sync diff'],
+        ['-n 20 RUN', `-n 20 ${run}`],
+      ],
+    };
+  },
+  'docs/notifications.md': async () => {
+    await product.run(await script('Failing again', 'raise SystemExit(1)\n'));
+    const { id } = await until('somebody is told', async () => {
+      const inbox = await product.call<{ items: { id: string }[] }>('GET', '/notifications');
+      return inbox.items[0];
+    });
+    const channel = await product.call<{ id: string }>('POST', '/notifications/channels', {
+      name: 'hook',
+      kind: 'webhook',
+      config: { url: 'https://hook.invalid/' },
+    });
+    return { variables: { ID: id, CHANNEL: channel.id } };
+  },
+  'docs/webhooks.md': async () => {
+    const id = await script('Called');
+    const { token } = await product.call<{ token: string }>('POST', '/webhooks', {
+      script_id: id,
+      name: 'hook',
+    });
+    return { variables: { SCRIPT: id, WEBHOOK_TOKEN: token } };
+  },
+};
+
+/** Types what a page says, as somebody whose server is `at`. */
+async function follow(page: string, at = product, facts: Partial<Desk> = {}) {
+  const own = { ...(await given[page]?.()), ...facts };
+  const folder = await mkdtemp(join(home, 'reader-'));
+  // The database of a new installation lives beneath it.
+  for (const path of [home, folder]) await chmod(path, 0o755);
+  return await runPage(page, {
+    folder,
+    variables: {
+      BASE: at.baseUrl,
+      PASSWORD: productPassword,
+      TOKEN: at.authorization.authorization.replace('Bearer ', ''),
+      ORCH_DATA_DIR: join(folder, 'data'),
+      PIP_TARGET: join(folder, 'packages'),
+      ...own.variables,
+    },
+    instead: [
+      [/http:\/\/(127\.0\.0\.1|localhost):8080/g, at.baseUrl],
+      ['http://127.0.0.1:9093/metrics', at.metricsUrl],
+      ['.orchestrator/secrets', join(at.dataDir, 'secrets')],
+      ['https://example.com/hook', 'https://hook.invalid/'],
+      ...(own.instead ?? []),
+    ],
+  });
+}
+
+// The commands of updates need a repository of releases, which their own tests have.
+const elsewhere = ['README.md', 'docs/queue.md', 'docs/updates.md'];
+
+describe('what the documentation tells to type is accepted', () => {
+  test.each(pages.filter((page) => !elsewhere.includes(page)))(
+    '%s',
+    async (page) => {
+      expect(await follow(page)).toMatchObject({ code: 0 });
+    },
+    patienceMs,
+  );
+
+  test(
+    'docs/queue.md, by the holder of a run',
+    async () => {
+      const [port = 0] = await freePorts(1);
+      const own = await Product.start({
+        variables: { ORCH_REDIS_PORT: String(port), ORCH_RUNTIME_SLOTS: '0' },
+      });
+      onTestFinished(async () => {
+        await own.stop();
+        await own.remove();
+      });
+      const id = await own.script('By a client', { 'main.py': '' });
+      await own.run(await own.script('Held', { 'main.py': '' }));
+      const client = await RawClient.open(port);
+      const password = join(own.dataDir, 'secrets', 'ORCH_REDIS_PASSWORD');
+      await client.call('AUTH', (await readFile(password, 'utf8')).trim());
+      const { run_id: runId } = await popped(client);
+      client.socket.destroy();
+
+      const variables = { SCRIPT: id, RUN: runId, REDIS_PORT: String(port) };
+      const { code, out } = await follow('docs/queue.md', own, { variables });
+      expect(code).toBe(0);
+      expect(out).toMatch(/^hello$/m);
+      expect((await own.runState(runId)).status).toBe('success');
+      await own.stop();
+      await own.remove();
+    },
+    patienceMs,
+  );
+});
+
+describeWith({ service: 'a package index', ...(await reachIndex()) }, 'the first run', () => {
+  test(
+    'is as README.md has it, with packages',
+    async () => {
+      const done = await follow('README.md');
+      expect(done).toMatchObject({ code: 0 });
+      expect(done.out).toMatch(/^\d+ stdout │ 5 │ 25 {5}│$/m);
+      expect(done.out).toMatch(/^ended: success$/m);
+    },
+    patienceMs,
+  );
+});

@@ -1,0 +1,62 @@
+/** The shell commands of README.md and docs/, run as a reader does who copies them into a terminal. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Pages with shell commands, by their path in the repository. */
+export const pages: readonly string[] = globSync(['README.md', 'docs/*.md'], { cwd: root })
+  .filter((page) => blocksOf(page).length > 0)
+  .toSorted();
+
+/** The commands of a page, block by block. */
+export function blocksOf(page: string): readonly string[] {
+  const found = readFileSync(join(root, page), 'utf8').matchAll(/^```sh\n(.*?)^```$/gms);
+  return Array.from(found, ([, block = '']) => block);
+}
+
+/** What a reader has at hand. */
+export interface Desk {
+  /** An empty folder. */
+  readonly folder: string;
+  readonly variables: Readonly<Record<string, string>>;
+  /** What this reader has in the place of what a page names, such as another port. */
+  readonly instead: readonly (readonly [found: string | RegExp, instead: string])[];
+}
+
+// A refusal of the server ends the page; programs of other machines do nothing here.
+const setUp = `set -euo pipefail
+shopt -s expand_aliases
+curl() { command curl --fail-with-body "$@"; echo; }
+redis-cli() { command redis-cli -e -p "$REDIS_PORT" "$@"; }
+docker() { echo "docker $*"; }
+git() { echo "git $*"; }
+make() { echo "make $*"; }
+`;
+
+/** Runs the commands of a page one after the other, in one shell, up to the first that fails. */
+export async function runPage(page: string, { folder, variables, instead }: Desk) {
+  const commands = instead.reduce(
+    (before, [found, other]) => before.replaceAll(found, other),
+    blocksOf(page)
+      .join('\n')
+      // From the folder of the project.
+      .replaceAll(
+        /(?<![\w/])(?="?(?:\$PWD\/)?(?:scripts|services|infra)\/)(?:"\$PWD\/)?/g,
+        (quote) => (quote === '' ? `${root}` : `"${root}`),
+      ),
+  );
+  const shell = spawn('bash', ['-s'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: folder, ...variables },
+  });
+  shell.stdin.on('error', () => undefined).end(setUp + commands);
+  const ended = once(shell, 'close');
+  const [out, problem] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
+  const [code] = (await ended) as [number];
+  return { code, out, problem };
+}
