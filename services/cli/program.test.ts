@@ -71,6 +71,7 @@ describe('given a command line that is none, then it says how to ask', () => {
     ['schedule preview', /Expected one of SCHEDULE, --cron and --every/],
     ['schedule preview 0 9 * * *', /is no id of a schedule.*--cron "0 9 \* \* \*"/],
     ['projections rebuild', /Expected the NAME of a read model/],
+    ['audit verify --head 3:abc', /--head is "3:abc": expected what an audit verify has printed/],
     ['completion tcsh', /Expected bash, zsh or fish/],
     ['login ftp://example.com', /is no address of a server/],
     ['login --password-stdin', /--password-stdin needs --email/],
@@ -118,6 +119,35 @@ describe('given bad luck, then a sentence says what to do', () => {
     const { code, problem } = await told('runs', variablesFor(server.url));
     expect(problem).toMatch(sentence);
     expect(code).toBe(expected);
+  });
+
+  test.each([
+    ['logs 123', 'There is no run "123" that you may see. List them: orchestrator runs'],
+    ['stop 123', 'There is no run "123" that you may see. List them: orchestrator runs'],
+    [
+      'backup download 123',
+      'There is no backup "123" that you may see. List them: orchestrator backup list',
+    ],
+  ])('what is not there: %s', async (line, sentence) => {
+    await using server = await serving((_request, response) => {
+      response.writeHead(404).end(JSON.stringify({ code: 'not_found', detail: 'Nothing.' }));
+    });
+    const { code, problem } = await told(line, variablesFor(server.url));
+    expect([code, problem]).toEqual([66, sentence]);
+  });
+
+  test('a fault that is the whole problem is told once, and others with their places', async () => {
+    const errors = [
+      { pointer: '/cron', detail: 'It is not yours.' },
+      { pointer: '/tz', detail: 'It is nowhere.' },
+    ];
+    await using server = await serving((_request, response) => {
+      response
+        .writeHead(422)
+        .end(JSON.stringify({ code: 'x', detail: 'It is not yours.', errors }));
+    });
+    const { problem } = await told('runs', variablesFor(server.url));
+    expect(problem).toBe('It is not yours. /tz: It is nowhere.');
   });
 
   test('a token that has expired, without asking the server', async () => {

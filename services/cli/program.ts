@@ -18,7 +18,7 @@ import {
 import { logs, newScript, run, runs, scripts, stop } from './commands/runs.ts';
 import { diff, pull, push } from './commands/sync.ts';
 import { helpOf, overview } from './help.ts';
-import { parseLine } from './options.ts';
+import { parseLine, type Parsed } from './options.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
 import { openSession } from './session.ts';
 
@@ -58,6 +58,7 @@ export async function runLine(
 ): Promise<number> {
   const { terminal, environment } = around;
   let address: string | undefined;
+  let asked: Parsed | undefined;
   try {
     if (line[0] === '--version' || line[0] === 'version') {
       terminal.line(version);
@@ -68,6 +69,7 @@ export async function runLine(
       terminal.line(parsed === undefined ? overview(commands) : helpOf(parsed.command));
       return exitCodes.done;
     }
+    asked = parsed;
     const { command, args, options } = parsed;
     const session = async () => {
       const opened = await openSession(environment, options.text('profile'));
@@ -76,15 +78,19 @@ export async function runLine(
     };
     return await command.run({ ...around, args, options, session });
   } catch (error) {
-    const { exitCode, message } = told(error, address);
+    const { exitCode, message } = told(error, address, asked);
     terminal.problem(message);
     return exitCode;
   }
 }
 
-function told(error: unknown, address = 'The server'): { exitCode: number; message: string } {
+function told(
+  error: unknown,
+  address = 'The server',
+  asked: Parsed | undefined,
+): { exitCode: number; message: string } {
   if (error instanceof CommandProblem) return error;
-  if (error instanceof ApiProblem) return toldOfApi(error, address);
+  if (error instanceof ApiProblem) return toldOfApi(error, address, asked);
   if (error instanceof Error && error.name === 'AbortError') {
     return { exitCode: exitCodes.interrupted, message: 'Interrupted.' };
   }
@@ -93,7 +99,18 @@ function told(error: unknown, address = 'The server'): { exitCode: number; messa
   return { exitCode: isSystem ? exitCodes.inputOutput : exitCodes.internal, message };
 }
 
-function toldOfApi(error: ApiProblem, address: string): { exitCode: number; message: string } {
+/** Of what a command names first, and how it is listed. */
+const listed: Readonly<Record<string, string>> = {
+  SCRIPT: 'scripts',
+  RUN: 'runs',
+  BACKUP: 'backup list',
+};
+
+function toldOfApi(
+  error: ApiProblem,
+  address: string,
+  asked: Parsed | undefined,
+): { exitCode: number; message: string } {
   const { status, message, cause } = error;
   if (cause !== undefined) {
     return {
@@ -108,7 +125,12 @@ function toldOfApi(error: ApiProblem, address: string): { exitCode: number; mess
     };
   }
   if (status === 403) return { exitCode: exitCodes.noPermission, message };
-  if (status === 404) return { exitCode: exitCodes.notFound, message };
+  if (status === 404) {
+    const [what = ''] = asked?.command.arguments.split(' ') ?? [];
+    const list = listed[what];
+    const named = `There is no ${what.toLowerCase()} "${asked?.args[0]}" that you may see. List them: orchestrator ${list}`;
+    return { exitCode: exitCodes.notFound, message: list === undefined ? message : named };
+  }
   if (status === 503) return { exitCode: exitCodes.unavailable, message };
   return { exitCode: status < 500 ? exitCodes.refused : exitCodes.internal, message };
 }

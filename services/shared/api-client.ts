@@ -114,7 +114,10 @@ async function problemOf(answer: Response): Promise<ApiProblem> {
     (): ProblemBody => ({}),
   );
   const { code = 'unavailable', detail = `The backend answered ${answer.status}.` } = body;
-  const errors = (body.errors ?? []).map((error) => ` ${error.pointer || '/'}: ${error.detail}`);
+  const errors = (body.errors ?? [])
+    // One alone may be the problem itself.
+    .filter((error) => error.detail !== detail)
+    .map((error) => ` ${error.pointer || '/'}: ${error.detail}`);
   return new ApiProblem(answer.status, code, [detail, ...errors].join(''));
 }
 

@@ -92,7 +92,7 @@ function sizeText(bytes: number | null): string {
 
 export const backupDownload: Command = {
   name: 'backup download',
-  arguments: 'ID [FILE]',
+  arguments: 'BACKUP [FILE]',
   summary: 'write a backup to a file of this machine',
   examples: [
     ['backup download 019aa3f4-01aa-7c11-8d22-5e6f70819203', 'under the name that it has'],
@@ -100,8 +100,8 @@ export const backupDownload: Command = {
   ],
   run: async (use) => {
     const { args, folder, terminal, signal } = use;
-    const [id, file] = args.length === 2 ? args : expectArgs(use, 1, 'ID');
-    if (id === undefined) throw usageProblem('Expected ID.');
+    const [id, file] = args.length === 2 ? args : expectArgs(use, 1, 'BACKUP');
+    if (id === undefined) throw usageProblem('Expected BACKUP.');
     const { api } = await use.session();
     const path = `/backups/${part(id)}/download`;
     const answer = await api.raw('GET', path, { deadlineMs: downloadMs, signal });

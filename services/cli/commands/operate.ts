@@ -156,9 +156,15 @@ export const auditVerify: Command = {
     ['audit verify --head 812:9f2c…', 'and that it still holds what it held then'],
   ],
   run: async ({ options, terminal, session, signal }) => {
+    const head = options.text('head');
+    if (head !== undefined && !/^[1-9]\d*:[0-9a-f]{64}$/.test(head)) {
+      throw usageProblem(
+        `--head is "${head}": expected what an audit verify has printed, such as 812:9f2c… in full.`,
+      );
+    }
     const { api } = await session();
     const answer = await api.raw('GET', '/audit/verify', {
-      query: { head: options.text('head') },
+      query: { head },
       headers: { Accept: 'application/x-ndjson' },
       deadlineMs: verifyDeadlineMs,
       signal,
