@@ -38,7 +38,8 @@ git() { echo "git $*"; }
 make() { echo "make $*"; }
 `;
 
-/** Runs the commands of a page one after the other, in one shell, up to the first that fails. */
+/** Runs the commands of a page one after the other, in one shell, up to the first that fails.
+ *  @returns how that ended, and what all of them printed */
 export async function runPage(page: string, { folder, variables, instead }: Desk) {
   const commands = instead.reduce(
     (before, [found, other]) => before.replaceAll(found, other),
@@ -58,5 +59,5 @@ export async function runPage(page: string, { folder, variables, instead }: Desk
   const ended = once(shell, 'close');
   const [out, problem] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
   const [code] = (await ended) as [number];
-  return { code, out, problem };
+  return { code, said: `${out}${problem}` };
 }
