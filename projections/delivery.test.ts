@@ -79,6 +79,9 @@ test('every event has a reader, and every table one writer', () => {
   // What was refused, read or sent is for those alone who look back; updates are read from their history.
   const ofUpdates = /^(Update|ReleaseFound)/;
   expect(unread.filter((type) => !ofUpdates.test(type)).toSorted()).toEqual([
+    // Of these, notices and deliveries are made.
+    'AlarmCleared',
+    'AlarmRaised',
     'DataDisclosed',
     'RequestRefused',
     'SecretsRead',

@@ -26,6 +26,13 @@ describe('given nothing', () => {
   });
 });
 
+test('given nothing, when it is about the platform, then it is for no group', () => {
+  const { type, ...about } = postNotice({ scriptId: null, runId: null, on: 'alarm' });
+  given(noticeAggregate)
+    .when({ type, ...about }, { groupId: undefined })
+    .thenRecords({ type: 'NoticePosted', data: { ...about, groupId: null } });
+});
+
 describe('given a notice', () => {
   test('when it is posted again, then nothing is recorded', () => {
     given(noticeAggregate, posted)

@@ -18,8 +18,11 @@ export function decideNotice(
   switch (command.type) {
     case 'PostNotice': {
       if (state.status !== 'absent') return accept();
-      if (groupId === undefined) return refuse('not_found', 'There is no such script.');
       const { type: _, ...data } = command;
+      if (command.scriptId === null) {
+        return accept({ type: 'NoticePosted', data: { ...data, groupId: null } });
+      }
+      if (groupId === undefined) return refuse('not_found', 'There is no such script.');
       return accept({
         type: 'NoticePosted',
         data: { ...data, groupId: command.groupId ?? known(parseGroupId, groupId) },
@@ -41,5 +44,7 @@ export const noticeAggregate: Aggregate<
   decide: decideNotice,
   streamOf: (command) => `notice-${command.noticeId}`,
   guards: () => [],
-  gather: async (command, world) => ({ groupId: (await world.script(command.scriptId))?.groupId }),
+  gather: async ({ scriptId }, world) => ({
+    groupId: scriptId === null ? undefined : (await world.script(scriptId))?.groupId,
+  }),
 };

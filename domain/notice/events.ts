@@ -13,9 +13,10 @@ export type NoticePosted = DomainEvent<
     readonly noticeId: NoticeId;
     /** `null` where it is about no run. */
     readonly runId: RunId | null;
-    readonly scriptId: ScriptId;
-    /** It is for the people of this group. */
-    readonly groupId: GroupId;
+    /** `null` where it is about the platform itself. */
+    readonly scriptId: ScriptId | null;
+    /** It is for the people of this group. `null`: for those who see all groups. */
+    readonly groupId: GroupId | null;
     /** What it tells of. Absent: the script itself has said it, just now. */
     readonly on?: Happening;
     readonly level: NoticeLevel;

@@ -1,4 +1,5 @@
 import type { Reaction } from './reaction.ts';
+import { whenAlarmPostNotice } from './when-alarm-post-notice.ts';
 import { whenGroupDeletedLeave } from './when-group-deleted-leave.ts';
 import { whenRunFinishedStartChained } from './when-run-finished-start-chained.ts';
 import { whenRunFailedPostNotice } from './when-run-failed-post-notice.ts';
@@ -12,6 +13,7 @@ export const reactions: readonly Reaction[] = [
   whenRunFailedRetry,
   whenRunFinishedStartChained,
   whenRunFailedPostNotice,
+  whenAlarmPostNotice,
   whenSomethingHappenedDeliver,
   whenGroupDeletedLeave,
 ];

@@ -3,7 +3,7 @@ import type { QueueDelivery } from '#domain/delivery/commands.ts';
 import type { Told } from '#domain/delivery/delivery.ts';
 import { known, parseDeliveryId } from '#domain/kernel/ids.ts';
 import { endingOf, type Happening } from '#domain/notification/notification.ts';
-import type { AlarmName } from '#domain/system/alarms.ts';
+import { alarmNews } from '#domain/system/alarm-words.ts';
 import type { RunFinished } from '#domain/run/events.ts';
 import type { ListeningRule, NewId, Reaction, ReactionReads } from './reaction.ts';
 
@@ -34,36 +34,22 @@ export const whenSomethingHappenedDeliver: Reaction = {
   },
 };
 
-/** An inbox has nothing that is of no group: who administers sees alarms on the page of the system. */
+/** The inbox has it anyway. */
 async function ofThePlatform(
   event: Extract<Recorded, { type: 'AlarmRaised' | 'AlarmCleared' }>,
   reads: ReactionReads,
   newId: NewId,
 ): Promise<readonly QueueDelivery[]> {
-  const isRaised = event.type === 'AlarmRaised';
-  const on = isRaised ? 'alarm' : 'alarm_cleared';
-  const told: Told = {
-    on,
-    level: isRaised ? 'warning' : 'info',
-    message: isRaised ? event.data.detail : over[event.data.name],
-    script: null,
-    runId: null,
-    at: event.recordedAt.toISOString(),
-  };
-  const rules = (await reads.platformListeners(event.recordedAt)).filter((one) =>
-    one.on.includes(on),
-  );
-  return rules.flatMap((rule) => {
-    const channels = rule.channels.filter(({ kind }) => kind !== 'in_app');
-    return deliveries({ ...rule, channels }, told, newId);
-  });
+  const { on, ...said } = alarmNews(event);
+  const told = { ...said, on, script: null, runId: null, at: event.recordedAt.toISOString() };
+  const rules = await reads.platformListeners(event.recordedAt);
+  return rules
+    .filter((rule) => rule.on.includes(on))
+    .flatMap((rule) => {
+      const channels = rule.channels.filter(({ kind }) => kind !== 'in_app');
+      return deliveries({ ...rule, channels }, told, newId);
+    });
 }
-
-const over: Readonly<Record<AlarmName, string>> = {
-  disk_low: 'There is room on the disk again.',
-  backup_overdue: 'No backup is missing any more.',
-  projection_lag: 'What was behind the events has caught up.',
-};
 
 interface News extends Pick<Told, 'runId'> {
   readonly scriptId: RunFinished['data']['scriptId'];
@@ -91,7 +77,7 @@ function newsOf(event: Recorded): News | undefined {
     case 'NoticePosted': {
       const { runId, scriptId, on, level, message } = event.data;
       // What the platform itself has posted is told of by the event that it is about.
-      if (on !== undefined) return undefined;
+      if (on !== undefined || scriptId === null) return undefined;
       return { runId, scriptId, candidates: ['message'], told: { level, message } };
     }
     default:

@@ -1,11 +1,13 @@
 import type { GroupId, NoticeId, ScriptId, UserId } from '#domain/kernel/ids.ts';
 import type { ReadModels } from '../projection.ts';
-import type { OwnedByScript } from '../scripts/queries.ts';
 import { statement } from '../statement.ts';
 import type { NoticesTable } from './table.ts';
 
 /** A notice as one of its readers sees it. */
-export type ReadNotice = NoticesTable & { readonly script_name: string; readonly read: boolean };
+export type ReadNotice = NoticesTable & {
+  readonly script_name: string | null;
+  readonly read: boolean;
+};
 
 export interface Inbox {
   readonly reader: UserId;
@@ -20,7 +22,9 @@ export interface InboxFilter {
 }
 
 // Of a purged script nothing is told any more.
-const those = `FROM notices n JOIN scripts s ON s.script_id = n.script_id AND s.purge IS NULL`;
+const those = `FROM (SELECT n.*, s.name AS script_name
+  FROM notices n LEFT JOIN scripts s ON s.script_id = n.script_id
+  WHERE n.script_id IS NULL OR (s.script_id IS NOT NULL AND s.purge IS NULL)) n`;
 const isRead = `EXISTS (SELECT FROM notice_reads r
   WHERE r.user_id = $1 AND r.notice_id = n.notice_id)`;
 const isIn = `($2::uuid[] IS NULL OR n.group_id = ANY($2))`;
@@ -37,7 +41,7 @@ export async function listNotices(
 }
 
 const manyNotices = statement<ReadNotice>(`
-  SELECT n.*, s.name AS script_name, ${isRead} AS read
+  SELECT n.*, ${isRead} AS read
   ${those} WHERE ${isIn} AND (NOT $3 OR NOT ${isRead}) AND ($4::uuid IS NULL OR n.script_id = $4)
     AND ($5::uuid IS NULL OR n.notice_id < $5)
   ORDER BY n.notice_id DESC LIMIT $6`);
@@ -55,13 +59,21 @@ export async function countUnread(
 const unreadNotices = statement<{ readonly count: number }>(`
   SELECT count(*) FROM (SELECT ${those} WHERE ${isIn} AND NOT ${isRead} LIMIT $3) unread`);
 
+/** Whose a notice is; of the platform's own it is nobody's. */
+export interface NoticeOwner {
+  readonly id: string;
+  readonly script_id: string | null;
+  /** `null`: it is for those who see all groups. */
+  readonly group_id: string | null;
+}
+
 /** Whose notices these are, of those that are there. */
 export async function findNoticeOwners(
   db: ReadModels,
   noticeIds: readonly string[],
-): Promise<readonly OwnedByScript[]> {
+): Promise<readonly NoticeOwner[]> {
   return await ownersOfNotices(db, noticeIds);
 }
 
-const ownersOfNotices = statement<OwnedByScript>(`
+const ownersOfNotices = statement<NoticeOwner>(`
   SELECT n.notice_id AS id, n.script_id, n.group_id ${those} WHERE n.notice_id = ANY($1::uuid[])`);

@@ -9,8 +9,8 @@ export interface NoticesTable {
   readonly happening: Happening;
   readonly level: NoticeLevel;
   readonly message: string;
-  readonly script_id: string;
-  readonly group_id: string;
+  readonly script_id: string | null;
+  readonly group_id: string | null;
   readonly run_id: string | null;
 }
 

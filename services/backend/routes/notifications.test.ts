@@ -98,3 +98,18 @@ describe('given notices of two groups', () => {
     expect(ids(await inbox(viewer))).not.toContain(gone);
   });
 });
+
+test('what is about the platform itself is for administrators alone', async () => {
+  await platform.admin.post('/api/v1/notifications/read-all');
+  const id = await notice(platform, null, { on: 'alarm', level: 'warning', message: 'No room.' });
+  const { items, unread } = await inbox(platform.admin, '?unread=true');
+  expect(unread).toBe(1);
+  expect(items).toMatchObject([
+    { id, on: 'alarm', message: 'No room.', script_id: null, script_name: null, group_id: null },
+  ]);
+  expect(ids(await inbox(viewer))).not.toContain(id);
+  const path = `/api/v1/notifications/${id}/read`;
+  expect((await viewer.post(path)).status).toBe(404);
+  expect((await platform.admin.post(path)).status).toBe(204);
+  expect((await inbox(platform.admin)).unread).toBe(0);
+});

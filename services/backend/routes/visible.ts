@@ -56,7 +56,9 @@ export async function visibleRun(
   return run !== undefined && isIn(principal, run.group_id) ? run : undefined;
 }
 
-/** Whether what belongs to a group is there for the caller. */
-export function isIn(principal: Principal, groupId: string): boolean {
+/** Whether what belongs to a group is there for the caller.
+ *  @param groupId `null`: of what belongs to none, which is for those who see all */
+export function isIn(principal: Principal, groupId: string | null): boolean {
+  if (groupId === null) return visibleGroups(principal) === null;
   return sees(principal, known(parseGroupId, groupId));
 }

@@ -224,7 +224,7 @@ export async function asRuntime(
 /** Has a script say something to its people. @returns the notification's id */
 export async function notice(
   platform: TestBackend,
-  scriptId: string,
+  scriptId: string | null,
   said: Partial<PostNotice> = {},
 ): Promise<string> {
   const noticeId = known(parseNoticeId, platform.services.ids.next());
@@ -232,7 +232,7 @@ export async function notice(
     type: 'PostNotice',
     noticeId,
     runId: null,
-    scriptId: known(parseScriptId, scriptId),
+    scriptId: scriptId === null ? null : known(parseScriptId, scriptId),
     level: 'info',
     message: 'Done.',
     ...said,

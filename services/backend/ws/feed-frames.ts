@@ -4,7 +4,7 @@ import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseRunId, parseScriptId, type RunId, type ScriptId } from '#domain/kernel/ids.ts';
 import { mayAnywhere, type Right } from '#domain/kernel/rights.ts';
 import { findChainOwners } from '#projections/chains/queries.ts';
-import { findNoticeOwners } from '#projections/notices/queries.ts';
+import { findNoticeOwners, type NoticeOwner } from '#projections/notices/queries.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import { findScheduleOwners } from '#projections/schedules/queries.ts';
 import { findScriptGroups, findScripts, type OwnedByScript } from '#projections/scripts/queries.ts';
@@ -119,7 +119,7 @@ async function scriptFrames(
 async function ownedFrames(
   prefix: NamedPrefix,
   ids: readonly string[],
-  find: (ids: readonly string[]) => Promise<readonly OwnedByScript[]>,
+  find: (ids: readonly string[]) => Promise<readonly NoticeOwner[]>,
 ): Promise<readonly Entry[]> {
   if (ids.length === 0) return [];
   return (await find(ids)).map(({ id, script_id, group_id }) =>
@@ -154,7 +154,7 @@ async function ownersOfSecrets(
 function changed(
   prefix: NamedPrefix,
   about: { readonly id: string; readonly script_id: string | null },
-  groupIds: readonly string[] = [],
+  groupIds: readonly (string | null)[] = [],
 ): Entry {
   const { resource, right } = named[prefix];
   const isFor = (reader: Principal) =>

@@ -4322,14 +4322,9 @@ export interface components {
             /** @enum {unknown} */
             level: "info" | "warning" | "error";
             message: string;
-            /** Format: uuid */
-            script_id: string;
-            script_name: string;
-            /**
-             * Format: uuid
-             * @description It is for the people of this group.
-             */
-            group_id: string;
+            script_id: string | null;
+            script_name: string | null;
+            group_id: string | null;
             run_id: string | null;
             /** @description By you. */
             read: boolean;

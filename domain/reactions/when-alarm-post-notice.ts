@@ -1,0 +1,15 @@
+import { known, parseNoticeId } from '#domain/kernel/ids.ts';
+import { alarmNews } from '#domain/system/alarm-words.ts';
+import type { Reaction } from './reaction.ts';
+
+/** Who administers finds an alarm, and its end, in the inbox, with nothing to set up. */
+export const whenAlarmPostNotice: Reaction = {
+  name: 'when-alarm-post-notice',
+  handles: ['AlarmRaised', 'AlarmCleared'],
+  react: (event, _reads, newId) => {
+    if (event.type !== 'AlarmRaised' && event.type !== 'AlarmCleared') return Promise.resolve([]);
+    const noticeId = known(parseNoticeId, newId('notice'));
+    const notice = { noticeId, runId: null, scriptId: null, ...alarmNews(event) };
+    return Promise.resolve([{ type: 'PostNotice', ...notice }]);
+  },
+};

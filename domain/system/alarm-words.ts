@@ -1,0 +1,15 @@
+/** How people are told of alarms. */
+import type { AlarmCleared, AlarmRaised } from './events.ts';
+import type { AlarmName } from './alarms.ts';
+
+const over: Readonly<Record<AlarmName, string>> = {
+  disk_low: 'There is room on the disk again.',
+  backup_overdue: 'No backup is missing any more.',
+  projection_lag: 'What was behind the events has caught up.',
+};
+
+export function alarmNews(event: AlarmRaised | AlarmCleared) {
+  return event.type === 'AlarmRaised'
+    ? ({ on: 'alarm', level: 'warning', message: event.data.detail } as const)
+    : ({ on: 'alarm_cleared', level: 'info', message: over[event.data.name] } as const);
+}
