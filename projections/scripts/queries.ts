@@ -1,5 +1,6 @@
 import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
-import { sql } from 'kysely';
+import type { RunStatus } from '#domain/run/run.ts';
+import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 import { nameContains } from './search.ts';
@@ -28,10 +29,19 @@ export interface ScriptFileView {
 export interface ScriptListFilter {
   /** Groups to look in; `null` for all. */
   readonly groupIds: readonly GroupId[] | null;
+  /** Not in this group. */
+  readonly notGroupId?: GroupId;
   /** Part of the name, any case. */
   readonly text?: string;
   readonly enabled?: boolean;
+  readonly tag?: string;
+  /** How the last run that has ended did so: looked up script by script. */
+  readonly lastStatuses?: readonly RunStatus[];
 }
+
+export const scriptOrders = ['created', 'name'] as const;
+/** Newest first, or by name. */
+export type ScriptOrder = (typeof scriptOrders)[number];
 
 function scriptViews(db: ReadModels) {
   return db
@@ -139,27 +149,54 @@ const runnable = statement<RunnableScript>(`
   SELECT script_id, group_id, parameters_schema FROM scripts
   WHERE script_id = ANY ((SELECT $1::uuid[])::uuid[]) AND NOT deleted`);
 
-/** Newest first, from behind `after`; at most `limit` rows. */
+/** In this order, from behind `after`; at most `limit` rows. */
 export async function listScripts(
   db: ReadModels,
   filter: ScriptListFilter,
   after: ScriptId | undefined,
   limit: number,
+  order: ScriptOrder = 'created',
 ): Promise<readonly ScriptView[]> {
-  let query = scriptViews(db).orderBy('scripts.script_id', 'desc').limit(limit);
-  if (after !== undefined) query = query.where('scripts.script_id', '<', after);
-  if (filter.groupIds !== null) {
-    query = query.where(sql<boolean>`scripts.group_id = ANY(${filter.groupIds}::uuid[])`);
-  }
-  if (filter.enabled !== undefined) query = query.where('scripts.enabled', '=', filter.enabled);
-  if (filter.text !== undefined) {
-    // Apart, so that the index of names is used, and not the one in the order of the list.
+  const byName = sql`lower(scripts.name) COLLATE "C"`;
+  let query = scriptViews(db).limit(limit);
+  query =
+    order === 'created'
+      ? query.orderBy('scripts.script_id', 'desc')
+      : query.orderBy(byName).orderBy('scripts.script_id');
+  if (after !== undefined) {
     query = query.where(
-      sql<boolean>`scripts.script_id = ANY(ARRAY(
-        SELECT script_id FROM scripts WHERE ${nameContains(filter.text)}))`,
+      order === 'created'
+        ? sql<boolean>`scripts.script_id < ${after}::uuid`
+        : sql<boolean>`(${byName}, scripts.script_id) > ((SELECT lower(name) COLLATE "C" FROM scripts
+            WHERE script_id = ${after}::uuid), ${after}::uuid)`,
     );
   }
+  for (const condition of conditionsOf(filter)) query = query.where(condition);
   return (await query.execute()).map(withDates);
+}
+
+function conditionsOf(filter: ScriptListFilter): RawBuilder<boolean>[] {
+  const { groupIds, notGroupId, enabled, tag, text, lastStatuses } = filter;
+  return [
+    ...(groupIds === null ? [] : [sql<boolean>`scripts.group_id = ANY(${groupIds}::uuid[])`]),
+    ...(notGroupId === undefined ? [] : [sql<boolean>`scripts.group_id <> ${notGroupId}::uuid`]),
+    ...(enabled === undefined ? [] : [sql<boolean>`scripts.enabled = ${enabled}`]),
+    ...(tag === undefined ? [] : [sql<boolean>`scripts.tags @> ${JSON.stringify([tag])}::jsonb`]),
+    ...(lastStatuses === undefined
+      ? []
+      : [
+          sql<boolean>`(SELECT r.status FROM runs r
+            WHERE r.script_id = scripts.script_id AND r.finished_at IS NOT NULL
+            ORDER BY r.run_id DESC LIMIT 1) = ANY(${lastStatuses}::text[])`,
+        ]),
+    // Apart, so that the index of names is used, and not the one in the order of the list.
+    ...(text === undefined
+      ? []
+      : [
+          sql<boolean>`scripts.script_id = ANY(ARRAY(
+            SELECT script_id FROM scripts WHERE ${nameContains(text)}))`,
+        ]),
+  ];
 }
 
 /** The files of the script as of `version` (its present one by default), by path from behind

@@ -109,6 +109,9 @@ async function measureOthers(db: ReadModels, pool: pg.Pool): Promise<void> {
   await measure('scripts, deep', script, scripts({ groupIds }, scriptOf(100) as ScriptId));
   await measure('scripts: 4 groups', script, scripts(some));
   await measure('scripts: disabled (rare)', script, scripts({ groupIds, enabled: false }));
+  await measure('scripts: by name, deep', script, () =>
+    listScripts(db, { groupIds }, scriptOf(100) as ScriptId, pageSize, 'name'),
+  );
   await measure('scripts: text of one', script, scripts({ groupIds, text: dormant.name }));
 
   const entry = () => db.selectFrom('audit').selectAll().where('audit_seq', '=', 77).execute();

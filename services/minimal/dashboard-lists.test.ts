@@ -139,11 +139,75 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await page.getByText('“quick” is disabled').waitFor();
   });
 
+  test('scripts are narrowed and ordered by their address, and going back widens the list', async () => {
+    await page.goto(`${product.baseUrl}/scripts`);
+    await expect.poll(() => rows().count()).toBe(4);
+    await page.getByLabel('Order').selectOption('name');
+    await expect.poll(() => rows().nth(1).textContent()).toContain('bot');
+    await page.getByLabel('Last run', { exact: true }).selectOption('failed');
+    await expect.poll(() => rows().count()).toBe(2);
+    expect(page.url()).toContain('sort=name&last_status=failed');
+    await page.getByRole('searchbox', { name: 'Search scripts' }).fill('nothing');
+    await page.getByRole('heading', { name: 'No script matches' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.goBack();
+    await expect.poll(() => rows().count()).toBe(4);
+    await expect.poll(() => rows().nth(1).textContent()).toContain('bot');
+  });
+
+  /** Does it to the selected scripts, from the bar to the end of it. */
+  async function doToSelected(action: string, before: () => Promise<void> = async () => {}) {
+    const bar = page.getByRole('toolbar');
+    await bar.getByRole('button', { name: action, exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await before();
+    await dialog.getByRole('button', { name: action, exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await bar.waitFor({ state: 'detached' });
+  }
+
+  test('scripts are disabled, moved and deleted together', async () => {
+    await page.goto(`${product.baseUrl}/scripts?sort=name`);
+    await select('Select bot').click();
+    await select('Select quick').click({ modifiers: ['Shift'] });
+    expect(await browsing.barriers()).toEqual([]);
+    await doToSelected('Disable', async () => {
+      await page.getByText('2 scripts will be disabled: nothing starts them').waitFor();
+      expect(await browsing.barriers()).toEqual([]);
+    });
+    await expect.poll(() => page.getByText('Disabled', { exact: true }).count()).toBe(4);
+    await select('Select all scripts on this page').click();
+    await doToSelected('Enable');
+    await select('Select failing').click();
+    await doToSelected('Move to group', async () => {
+      await page.getByLabel('Group').last().selectOption({ label: 'monitoring' });
+    });
+    await page
+      .getByRole('row', { name: /failing/ })
+      .getByText('monitoring')
+      .last()
+      .waitFor();
+    await select('Select failing').click();
+    await select('Select quick').click();
+    await doToSelected('Delete', async () => {
+      const dialog = page.getByRole('dialog');
+      expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
+      await dialog.getByLabel('Type “delete” to confirm').fill('delete');
+    });
+    await expect.poll(() => rows().count()).toBe(2);
+  });
+
   test('an operator stops and reruns, a viewer selects nothing', async () => {
     await browsing.signOut();
     await browsing.signIn(`${product.baseUrl}/runs`, 'operator@example.com');
     await select('Select all runs on this page').click();
     await page.getByRole('toolbar').getByRole('button', { name: 'Stop' }).waitFor();
+    await page.goto(`${product.baseUrl}/scripts`);
+    await select('Select bot').click();
+    const buttons = page.getByRole('toolbar').getByRole('button');
+    expect(await buttons.allTextContents()).toEqual(
+      ['Disable', 'Stop runs', ''].map((text) => expect.stringContaining(text)),
+    );
     await browsing.signOut();
     await browsing.signIn(`${product.baseUrl}/runs`, 'viewer@example.com');
     await rows().first().waitFor();

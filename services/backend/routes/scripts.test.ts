@@ -191,6 +191,36 @@ describe('given many scripts', () => {
     expect(foreign.json.items).toEqual([]);
   });
 
+  test('when they are read by name, then page by page in that order, whatever the case', async () => {
+    const names: string[] = [];
+    let next = '/api/v1/scripts?limit=2&sort=name';
+    while (next !== '') {
+      const page = await reader.get(next);
+      names.push(...page.json.items.map((one: { name: string }) => one.name));
+      next = /<(.+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? '';
+    }
+    expect(names).toEqual(['Alpha', 'alphabet', 'Beta', 'Delta', 'Gamma']);
+  });
+
+  test('when they are narrowed by group, tag or their last run, then what matches is there', async () => {
+    const maker = await someone(platform, { role: 'developer', groupIds: [groups.monitoring] });
+    const { id } = await script(maker, { name: 'Tagged', tags: ['prices', 'daily'] });
+    const runId = await run(maker, id);
+    await finishRun(platform, runId, await startRun(platform, runId));
+    const names = async (query: string) => {
+      const { items } = (await reader.get(`/api/v1/scripts?${query}`)).json;
+      return items.map((one: { name: string }) => one.name);
+    };
+    expect(await names('tag=prices')).toEqual(['Tagged']);
+    expect(await names('tag=price')).toEqual([]);
+    expect(await names('last_status=success,stopped')).toEqual(['Tagged']);
+    expect(await names('last_status=!success')).toEqual([]);
+    expect(await names(`group_id=!${groups.monitoring}`)).toEqual([]);
+    expect(await names(`group_id=!${groups.custom}&q=tag&enabled=true`)).toEqual(['Tagged']);
+    expect((await reader.get('/api/v1/scripts?sort=age')).status).toBe(400);
+    expect((await maker.delete(`/api/v1/scripts/${id}`)).status).toBe(204);
+  });
+
   test('when a cursor comes from elsewhere, then it is refused', async () => {
     const { next_cursor: cursor } = (await reader.get('/api/v1/scripts?limit=2')).json;
     for (const path of [

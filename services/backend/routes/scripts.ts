@@ -1,7 +1,7 @@
 /** Scripts: list, create, read, change, delete, switch on and off. */
 import { parseGroupId, parseScriptId } from '#domain/kernel/ids.ts';
 import { readActivity } from '#projections/scripts/activity.ts';
-import { listScripts } from '#projections/scripts/queries.ts';
+import { listScripts, scriptOrders, type ScriptListFilter } from '#projections/scripts/queries.ts';
 import Type from 'typebox';
 import { etag, isUnchanged, versionOf } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
@@ -10,6 +10,7 @@ import { isProblem, notFound } from '../http/problem.ts';
 import { json, nothing } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
 import { NewScript, Script, ScriptChanges, ScriptPage } from '../schemas/script.ts';
+import { idOf, IdOrNot, SomeOf, wordsOf } from '../schemas/selection.ts';
 import { changeScript } from './script-changes.ts';
 import { aboutTheGroupsOfNow, atParameter } from './moments.ts';
 import { createScript } from './new-script.ts';
@@ -22,6 +23,8 @@ import { visibleGroups, visibleScript } from './visible.ts';
 const tag = 'Scripts';
 const parameters = { id: pathParameters.scriptId };
 
+const endings = ['success', 'failed', 'stopped'] as const;
+
 const list = operation({
   method: 'get',
   path: '/api/v1/scripts',
@@ -32,8 +35,15 @@ const list = operation({
   query: Type.Object(
     {
       ...pageQuery,
-      group_id: Type.Optional(Type.String({ format: 'uuid', maxLength: 36 })),
+      group_id: Type.Optional(IdOrNot('group')),
       enabled: Type.Optional(Type.Boolean()),
+      tag: Type.Optional(Type.String({ maxLength: 200, description: 'One of its tags.' })),
+      last_status: Type.Optional(
+        SomeOf(endings, 'How the last run that has ended did so; one that never ran has none'),
+      ),
+      sort: Type.Optional(
+        Type.Enum(scriptOrders, { description: 'Newest first, which is the default, or by name.' }),
+      ),
       q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name.' })),
       with: Type.Optional(
         Type.Literal('activity', { description: 'Also the latest runs, and the next due time.' }),
@@ -44,19 +54,18 @@ const list = operation({
   responses: { 200: { description: 'A page.', schema: ScriptPage, headers: ['Link'] } },
   refusals: ['invalid_cursor'],
   handle: async ({ principal, query, url }, { readModels }) => {
-    const { limit, cursor, group_id, enabled, q, with: more } = query;
+    const { limit, cursor, with: more, sort: order = 'created', ...wanted } = query;
     const visible = visibleGroups(principal);
-    const wanted = group_id === undefined ? undefined : parseGroupId(group_id);
-    const filter = { visible, wanted, enabled, q };
-    const request = { list: 'scripts', filter, url, limit, cursor };
+    const request = { list: 'scripts', filter: { visible, wanted, order }, url, limit, cursor };
     const after = keyOf(request, parseScriptId);
     if (isProblem(after)) return after;
-    const groupIds = wanted === undefined ? visible : (visible ?? [wanted]).filter(is(wanted));
+    const filter = filterOf(wanted, visible);
     const rows = await listScripts(
       readModels,
-      { groupIds, ...(enabled !== undefined && { enabled }), ...(q !== undefined && { text: q }) },
+      filter,
       after.key,
       (limit ?? defaultLimit) + 1,
+      order,
     );
     const ids = more === undefined ? [] : rows.map((row) => row.script_id);
     const activity = ids.length === 0 ? undefined : await readActivity(readModels, ids);
@@ -69,10 +78,28 @@ const list = operation({
   },
 });
 
-const is =
-  <T>(wanted: T) =>
-  (one: T) =>
-    one === wanted;
+interface WantedScripts {
+  readonly group_id?: string;
+  readonly enabled?: boolean;
+  readonly q?: string;
+  readonly tag?: string;
+  readonly last_status?: string;
+}
+
+function filterOf(
+  { group_id, enabled, q, tag, last_status }: WantedScripts,
+  visible: ScriptListFilter['groupIds'],
+): ScriptListFilter {
+  const { id, notId } = idOf(group_id, parseGroupId);
+  return {
+    groupIds: id === undefined ? visible : (visible ?? [id]).filter((one) => one === id),
+    ...(notId !== undefined && { notGroupId: notId }),
+    ...(enabled !== undefined && { enabled }),
+    ...(q !== undefined && { text: q }),
+    ...(tag !== undefined && { tag }),
+    ...(last_status !== undefined && { lastStatuses: wordsOf(last_status, endings) }),
+  };
+}
 
 const create = operation({
   method: 'post',

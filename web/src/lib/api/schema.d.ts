@@ -7202,8 +7202,15 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
+                /** @description Id of the group; with `!` before it, of any other. */
                 group_id?: string;
                 enabled?: boolean;
+                /** @description One of its tags. */
+                tag?: string;
+                /** @description How the last run that has ended did so; one that never ran has none: success, failed, stopped. Several are separated by commas; with `!` before the first, none of them. */
+                last_status?: string;
+                /** @description Newest first, which is the default, or by name. */
+                sort?: "created" | "name";
                 /** @description Part of the name. */
                 q?: string;
                 /** @description Also the latest runs, and the next due time. */

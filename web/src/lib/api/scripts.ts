@@ -11,6 +11,7 @@ import type {
   Script,
   ScriptEnvironment,
 } from './types.ts';
+import type { ScriptFilter } from '../script-query.ts';
 
 /** What a merge patch of a script may change here (RFC 7396). */
 export type ScriptPatch = components['schemas']['ScriptChanges'];
@@ -22,8 +23,18 @@ export interface VersionedScript {
 }
 
 /** With what they have done lately. */
-export function listScripts(cursor: string | null): Promise<Page<ListedScript>> {
-  const query = { limit: 100, with: 'activity', ...(cursor && { cursor }) } as const;
+export function listScripts(
+  filter: ScriptFilter,
+  cursor: string | null,
+): Promise<Page<ListedScript>> {
+  const { enabled, ...rest } = filter;
+  const query = {
+    limit: 100,
+    with: 'activity',
+    ...rest,
+    ...(enabled && { enabled: enabled === 'true' }),
+    ...(cursor && { cursor }),
+  } as const;
   return unwrap(client.GET('/api/v1/scripts', { params: { query } }));
 }
 

@@ -121,6 +121,20 @@ test('scripts come, change and go; the open one is asked for with its ETag', () 
   expect(asked).toHaveBeenCalledWith({ queryKey: ['script', 's2'] });
 });
 
+test('a narrowed list of scripts shows what changes in it, and is asked for what belongs there', () => {
+  const { client, cache, pass, asked } = setUp();
+  const key = ['scripts', { sort: 'name' }];
+  client.setQueryData(key, page(script('s1'), script('s9')));
+  client.setQueryData(['scripts', 'find', 's'], [script('s1')]);
+  cache.take({ type: 'script', script: script('s1', { name: 'renamed' }) });
+  cache.take({ type: 'script', script: script('s3') });
+  pass();
+  const names = client.getQueryData<Pages<Script>>(key)?.pages[0]?.items.map((one) => one.name);
+  expect(names).toEqual(['renamed', 's9']);
+  pass();
+  expect(asked).toHaveBeenCalledWith({ queryKey: key, exact: true });
+});
+
 test('a list that is just being fetched is asked for once more', async () => {
   const { client, cache, pass, asked } = setUp();
   const answer = Promise.withResolvers<Pages<Run>>();

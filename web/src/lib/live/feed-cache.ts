@@ -178,6 +178,7 @@ export class FeedCache {
       return { ...script, last_run: last };
     };
     this.#changeListed(id, shown);
+    this.#refreshNarrowed();
     this.#change<VersionedScript>(['script', id], (data) => ({
       ...data,
       script: shown(data.script),
@@ -193,26 +194,43 @@ export class FeedCache {
   }
 
   #changeListed(id: string, change: (script: ListedScript) => ListedScript): void {
-    this.#change<Pages<ListedScript>>(['scripts'], (data) => ({
-      ...data,
-      pages: data.pages.map((page) => ({
-        ...page,
-        items: page.items.map((one) => (one.id === id ? change(one) : one)),
-      })),
-    }));
+    for (const key of this.#scriptLists()) {
+      this.#change<Pages<ListedScript>>(key, (data) => ({
+        ...data,
+        pages: data.pages.map((page) => ({
+          ...page,
+          items: page.items.map((one) => (one.id === id ? change(one) : one)),
+        })),
+      }));
+    }
+  }
+
+  /** Lists of scripts in pages; others with such a key are no pages. */
+  #scriptLists(): readonly QueryKey[] {
+    return this.#client
+      .getQueriesData<Partial<Pages<ListedScript>>>({ queryKey: ['scripts'] })
+      .flatMap(([key, data]) => (data?.pages ? [key] : []));
   }
 
   #showScripts(scripts: readonly (readonly [string, Script | null])[]): void {
-    this.#change<Pages<ListedScript>>(['scripts'], (data) =>
-      scripts.reduce((pages, [id, script]) => {
-        if (script === null) return withoutItem(pages, id, scriptId);
-        const items = pages.pages.flatMap((page) => page.items);
-        const activity = items.find((one) => one.id === id)?.activity;
-        return withItem(pages, { ...script, ...(activity && { activity }) }, scriptId);
-      }, data),
-    );
+    for (const key of this.#scriptLists()) {
+      this.#change<Pages<ListedScript>>(key, (data) =>
+        scripts.reduce(
+          (pages, [id, script]) => withScript(pages, id, script, isNarrowed(key)),
+          data,
+        ),
+      );
+    }
+    this.#refreshNarrowed();
     // With its ETag, which only an answer has.
     for (const [id] of scripts) void this.#client.invalidateQueries({ queryKey: ['script', id] });
+  }
+
+  /** Which scripts belong there, and at which place, only the server knows. */
+  #refreshNarrowed(): void {
+    for (const queryKey of this.#scriptLists().filter(isNarrowed)) {
+      this.#refresh({ queryKey, exact: true }, refreshEveryMs);
+    }
   }
 
   #change<Data>(key: QueryKey, change: (data: Data) => Data): void {
@@ -232,6 +250,31 @@ export class FeedCache {
       void this.#client.invalidateQueries(filters);
     });
   }
+}
+
+/** Whether a list of scripts has not all of them, newest first. */
+function isNarrowed(key: QueryKey): boolean {
+  return Object.keys(key[1] ?? {}).length > 0;
+}
+
+/** The pages with a script as it is now; `null` for one that is gone. */
+function withScript(
+  pages: Pages<ListedScript>,
+  id: string,
+  script: Script | null,
+  narrowed: boolean,
+): Pages<ListedScript> {
+  if (script === null) return withoutItem(pages, id, scriptId);
+  const known = pages.pages.flatMap((page) => page.items).find((one) => one.id === id);
+  const shown = { ...script, ...(known?.activity && { activity: known.activity }) };
+  if (!narrowed) return withItem(pages, shown, scriptId);
+  return {
+    ...pages,
+    pages: pages.pages.map((page) => ({
+      ...page,
+      items: page.items.map((one) => (one.id === id ? shown : one)),
+    })),
+  };
 }
 
 function lastEnded(runs: readonly Run[]): Run | undefined {
