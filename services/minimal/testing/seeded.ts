@@ -16,7 +16,7 @@ from modules.orders import orders
 print("\\x1b[1mReading\\x1b[0m the orders of the day")
 for number, order in enumerate(orders(), start=1):
     print(f"{number:4} {order['customer']:<12} {order['total']:>8.2f}")
-    if order["total"] > 900:
+    if order["total"] > 990:
         print(f"WARNING: order {number} is unusually large", file=sys.stderr)
 print("\\x1b[32mdone\\x1b[0m")
 `;
