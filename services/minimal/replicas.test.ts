@@ -6,6 +6,7 @@ import { openDatabase, type Database } from '#infra/postgres/database.ts';
 import type { S3Location } from '#infra/objects/s3-calls.ts';
 import { startS3Server, type TestS3Server } from '#infra/testing/s3-server.ts';
 import { createTestDatabase, type TestDatabase } from '#infra/testing/database.ts';
+import { caddyService, TestFront } from '#infra/testing/front.ts';
 import { natsService, TestNatsServer } from '#infra/testing/nats-server.ts';
 import { serveDueSchedules } from '#services/scheduler/schedules/due-schedules.ts';
 import { platformSettings, readConfig } from '#services/shared/config.ts';
@@ -53,13 +54,18 @@ function bucketVariables({ bucket, root, endpoint = '', credentials }: S3Locatio
   };
 }
 
-function suite(name: string, startNats: () => Promise<TestNatsServer | undefined>): void {
+function suite(
+  name: string,
+  hasFront: boolean,
+  startNats: () => Promise<TestNatsServer | undefined>,
+): void {
   describe(name, { timeout: 120_000 + runs * 500 }, () => {
     const closing: (() => Promise<void>)[] = [];
     let made: TestDatabase;
     let database: Database;
     let nats: TestNatsServer | undefined;
     let s3: TestS3Server | undefined;
+    let front: TestFront | undefined;
     let fleet: Fleet;
     beforeAll(async () => {
       const index = await startPackageIndex([greeting]);
@@ -86,9 +92,14 @@ function suite(name: string, startNats: () => Promise<TestNatsServer | undefined
         },
       });
       closing.push(() => index.close());
+      if (!hasFront) return;
+      const backends = fleet.of('backend').map(({ url }) => new URL(url).host);
+      front = await TestFront.start({ backends });
+      fleet.goThrough(front);
     }, 180_000);
     afterAll(async () => {
       await fleet.stop();
+      await front?.stop();
       for (const close of closing) await close();
       await nats?.stop();
       await s3?.stop();
@@ -121,6 +132,7 @@ function suite(name: string, startNats: () => Promise<TestNatsServer | undefined
         killAtRandom({
           fleet,
           nats,
+          front,
           seed,
           kills: Math.floor(runs / runsPerKill),
           progress: () => asked / runs,
@@ -278,7 +290,9 @@ function suite(name: string, startNats: () => Promise<TestNatsServer | undefined
   });
 }
 
-suite('replicas on Postgres alone', () => Promise.resolve(undefined));
+suite('replicas on Postgres alone', false, () => Promise.resolve(undefined));
 describeWith(natsService, 'replicas with NATS', () => {
-  suite('replicas with NATS', () => TestNatsServer.start());
+  describeWith(caddyService, 'behind the front', () => {
+    suite('replicas with NATS, behind the front', true, () => TestNatsServer.start());
+  });
 });

@@ -72,6 +72,8 @@ export class Fleet {
   readonly folder: string;
   readonly replicas: readonly Replica[];
   #token = '';
+  /** Where a careful client asks, if not at the backends themselves. */
+  #door: Pick<Replica, 'url'> | undefined;
 
   private constructor(folder: string, replicas: readonly Replica[]) {
     this.folder = folder;
@@ -106,6 +108,11 @@ export class Fleet {
     return fleet;
   }
 
+  /** From now on careful clients go through here. */
+  goThrough(door: Pick<Replica, 'url'>): void {
+    this.#door = door;
+  }
+
   of(kind: Kind): readonly Replica[] {
     return this.replicas.filter((replica) => replica.kind === kind);
   }
@@ -124,7 +131,7 @@ export class Fleet {
   }
 
   fetch(
-    { url }: Replica,
+    { url }: Pick<Replica, 'url'>,
     method: string,
     path: string,
     body?: unknown,
@@ -141,7 +148,7 @@ export class Fleet {
     });
   }
 
-  /** Asks backends in turn, under one key, until one has answered for good: what a careful client does.
+  /** Asks at the door, or the backends in turn, under one key, until one has answered for good: what a careful client does.
    *  @throws when it is refused */
   async insist<Answer>(
     path: string,
@@ -151,7 +158,7 @@ export class Fleet {
   ): Promise<Answer> {
     const backends = this.of('backend');
     for (let attempt = 0; ; attempt += 1) {
-      const backend = backends[attempt % backends.length]!;
+      const backend = this.#door ?? backends[attempt % backends.length]!;
       const answer = await this.fetch(backend, 'POST', path, body, {
         'idempotency-key': key,
         ...headers,

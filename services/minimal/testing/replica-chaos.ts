@@ -1,5 +1,6 @@
 /** Kills processes of a fleet, in an order that a seed gives. */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { TestFront } from '#infra/testing/front.ts';
 import type { TestNatsServer } from '#infra/testing/nats-server.ts';
 import type { Fleet } from './fleet.ts';
 
@@ -17,6 +18,7 @@ function randomFrom(seed: number): () => number {
 export interface Chaos {
   readonly fleet: Fleet;
   readonly nats: TestNatsServer | undefined;
+  readonly front: TestFront | undefined;
   readonly seed: number;
   readonly kills: number;
   /** How much of the work has been asked for, from 0 to 1. */
@@ -30,7 +32,7 @@ const politely = 0.25;
 /** Ends and starts again, spread over the work: each kind in its turn, any of its replicas.
  *  @returns the names, in order */
 export async function killAtRandom(chaos: Chaos): Promise<readonly string[]> {
-  const { fleet, nats, seed, kills, progress } = chaos;
+  const { fleet, seed, kills, progress } = chaos;
   const random = randomFrom(seed);
   const killed: string[] = [];
   for (let number = 1; number <= kills; number += 1) {
@@ -42,10 +44,12 @@ export async function killAtRandom(chaos: Chaos): Promise<readonly string[]> {
     await victim.end(isPolite ? 'SIGTERM' : 'SIGKILL');
     victim.start();
     killed.push(isPolite ? `${victim.name} (asked)` : victim.name);
-    if (number % 3 !== 0 || nats === undefined) continue;
-    await nats.kill();
-    await nats.restart();
-    killed.push('nats');
+    const beside = number % 2 === 0 ? 'front' : 'nats';
+    const server = chaos[beside];
+    if (server === undefined) continue;
+    await server.kill();
+    await server.restart();
+    killed.push(beside);
   }
   await Promise.all(fleet.replicas.map((replica) => replica.untilHealthy()));
   return killed;

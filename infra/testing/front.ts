@@ -1,0 +1,102 @@
+/** The front of the production edition for tests: Caddy with the configuration that is shipped. */
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { OptionalService } from '../../scripts/testing/optional-service.ts';
+import { findProgram } from './find-program.ts';
+import { freePorts } from './free-ports.ts';
+
+const shipped = fileURLToPath(new URL('../deploy/caddy/Caddyfile', import.meta.url));
+/** Finds the backends by the name of their containers. */
+const byName = /dynamic a \{[^}]*\}/;
+
+export const caddyService: OptionalService = {
+  service: 'Caddy',
+  found: findProgram('caddy', []),
+  reason: 'no caddy on this machine (Debian: apt-get install caddy)',
+};
+
+export interface TestFrontOptions {
+  /** Addresses such as `127.0.0.1:8080`. Default: those that the name of the containers has, which is none. */
+  readonly backends?: readonly string[];
+  /** Makes of the shipped configuration what the test needs. */
+  readonly change?: (configuration: string) => string;
+}
+
+export class TestFront {
+  readonly url: string;
+  /** What it has written. */
+  readonly log: string[] = [];
+  readonly #folder: string;
+  #child: ChildProcessByStdio<null, null, Readable> | undefined;
+
+  private constructor(url: string, folder: string) {
+    this.url = url;
+    this.#folder = folder;
+  }
+
+  /** @throws where `caddyService` was not found */
+  static async start({ backends, change = (same) => same }: TestFrontOptions): Promise<TestFront> {
+    const folder = await mkdtemp(join(tmpdir(), 'orch-caddy-'));
+    const [port = 0] = await freePorts(1);
+    const configuration = (await readFile(shipped, 'utf8'))
+      .replace('admin 127.0.0.1:2019', 'admin off')
+      .replace(byName, (found) => (backends === undefined ? found : `to ${backends.join(' ')}`));
+    await writeFile(join(folder, 'Caddyfile'), change(configuration));
+    const front = new TestFront(`http://127.0.0.1:${port}`, folder);
+    await front.restart();
+    return front;
+  }
+
+  /** Resolves when it serves. */
+  async restart(): Promise<void> {
+    const folder = this.#folder;
+    const started = spawn(
+      caddyService.found ?? '',
+      ['run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'],
+      {
+        env: {
+          ...process.env,
+          ORCH_SITE: this.url,
+          XDG_DATA_HOME: folder,
+          XDG_CONFIG_HOME: folder,
+        },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+    this.#child = started;
+    const lines = createInterface({ input: started.stderr });
+    const serves = new Promise<void>((resolve) => {
+      lines.on('line', (line) => {
+        this.log.push(line);
+        if (line.includes('serving initial configuration')) resolve();
+      });
+    });
+    await Promise.race([serves, once(lines, 'close')]);
+  }
+
+  /** Ends it at once. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** Its log is whole then. */
+  async stop(): Promise<void> {
+    await this.#end('SIGTERM');
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child === undefined) return;
+    const closed = once(child, 'close');
+    child.kill(signal);
+    await closed;
+  }
+}
