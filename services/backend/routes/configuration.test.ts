@@ -115,6 +115,44 @@ describe('given an installation with one of everything', () => {
     for (const one of same.scripts) one.secrets = [];
     expect(there).toEqual(same);
   });
+
+  test('when it is asked for as it was, then it is what was exported then, and taken in it is so again', async () => {
+    const before = await exported();
+    const { rows } = await platform.pool.query(
+      'SELECT max(global_position) AS position FROM events',
+    );
+    const at = String(rows[0].position);
+    const { scripts, schedules, webhooks, rules } = JSON.parse(before);
+    const [{ id: scriptId }] = scripts;
+    await admin.patch(`/api/v1/scripts/${scriptId}`, { name: 'Renamed', tags: ['late'] });
+    await admin.putBytes(`/api/v1/scripts/${scriptId}/files/main.py`, Buffer.from('late'));
+    await admin.delete(`/api/v1/schedules/${schedules[0].id}`);
+    await admin.patch(`/api/v1/webhooks/${webhooks[0].id}`, { enabled: false });
+    await admin.delete(`/api/v1/notifications/rules/${rules[0].id}`);
+    await admin.delete(`/api/v1/scripts/${scripts[1].id}`);
+    await script(admin, { name: 'Late' });
+    await admin.post('/api/v1/groups', { name: 'Later' });
+    expect(await exported()).not.toBe(before);
+    const then = await admin.get(`${path}?at=${at}`);
+    expect(then.status, then.text).toBe(200);
+    expect(then.text).toBe(before);
+    await done(then.text, '?prune=true');
+    const after = JSON.parse(await exported());
+    const same = JSON.parse(before);
+    // What was deleted for good comes back under another id.
+    for (const one of [...same.schedules, ...same.rules, ...after.schedules, ...after.rules])
+      delete one.id;
+    expect({ ...after, groups: [] }).toEqual({ ...same, groups: [] });
+  });
+
+  test.each(['tomorrow', '99999999', '2999-01-01T00:00:00Z'])(
+    'when it is asked for as of %s, then that is refused',
+    async (at) => {
+      expect((await admin.get(`${path}?at=${at}`)).json).toMatchObject({
+        code: 'invalid_parameter',
+      });
+    },
+  );
 });
 
 describe('given a document', () => {

@@ -4,6 +4,7 @@ import { createGate } from '#infra/objects/gate.ts';
 import Type from 'typebox';
 import { exportConfiguration, maxDocumentBytes, parseDocument } from '../configuration/document.ts';
 import { importConfiguration, type Imported } from '../configuration/import.ts';
+import { exportThen } from '../configuration/past.ts';
 import type { Step } from '../configuration/plan.ts';
 import { attachment } from '../http/attachment.ts';
 import { operation, type Operation } from '../http/operation.ts';
@@ -15,6 +16,7 @@ import {
   ConfigurationImport,
   emptyConfiguration,
 } from '../schemas/configuration.ts';
+import { atParameter, momentOf } from './moments.ts';
 import { once } from './once.ts';
 
 const tag = 'System';
@@ -31,11 +33,13 @@ const exportAll = operation({
   description:
     'Groups, scripts with their files, channels, rules, schedules, webhooks, chains and how long things are ' +
     'kept; the same configuration gives the same text. Secrets are there by name alone, tokens not at all. ' +
-    'Accounts and the history are no part of it: those are in a backup.',
+    'Accounts and the history are no part of it: those are in a backup. With `at`: as it was then, but for ' +
+    'scripts of which nothing is kept any more; taken in, it brings that back.',
   tag,
   access,
   query: Type.Object(
     {
+      at: atParameter,
       files: Type.Optional(Type.Boolean({ default: true, description: 'Files of scripts, too.' })),
     },
     { additionalProperties: false },
@@ -44,14 +48,20 @@ const exportAll = operation({
     200: { description: 'The document.', schema: Configuration, headers: ['Content-Disposition'] },
   },
   refusals: ['payload_too_large'],
-  handle: async ({ query: { files = true } }, services) => {
-    const chunks = await exportConfiguration(files, services);
+  handle: async ({ query: { at, files = true } }, services) => {
+    const moment = at === undefined ? undefined : await momentOf(at, services);
+    if (isProblem(moment)) return moment;
+    const chunks =
+      moment === undefined
+        ? await exportConfiguration(files, services)
+        : await exportThen(moment, files, services);
     if (isProblem(chunks)) return chunks;
     const document = stream(200, 'application/json; charset=utf-8', chunks, {
       'Content-Disposition': attachment('configuration.json'),
       'Cache-Control': 'no-store',
     });
-    const detail = files ? 'with files' : 'without files';
+    const contents = files ? 'with files' : 'without files';
+    const detail = at === undefined ? contents : `${contents}, as of ${at}`;
     return disclosing(document, { action: 'configuration_exported', detail });
   },
 });

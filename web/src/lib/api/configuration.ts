@@ -4,9 +4,12 @@ import type { ConfigurationImport } from './types.ts';
 
 const path = '/api/v1/system/config';
 
-/** @param files what is in the files of scripts, too */
-export async function exportConfiguration(files: boolean): Promise<Blob> {
-  const response = await sendAuthorized(new Request(`${path}?files=${files}`));
+/** @param files what is in the files of scripts, too
+ *  @param at a time (RFC 3339): as it was then
+ *  @throws ApiError 400 for a time that is yet to come */
+export async function exportConfiguration(files: boolean, at: string | null): Promise<Blob> {
+  const query = new URLSearchParams({ files: String(files), ...(at !== null && { at }) });
+  const response = await sendAuthorized(new Request(`${path}?${query}`));
   if (!response.ok) throw await readApiError(response);
   return response.blob();
 }

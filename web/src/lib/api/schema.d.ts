@@ -2337,7 +2337,7 @@ export interface paths {
         };
         /**
          * The configuration as one document
-         * @description Groups, scripts with their files, channels, rules, schedules, webhooks, chains and how long things are kept; the same configuration gives the same text. Secrets are there by name alone, tokens not at all. Accounts and the history are no part of it: those are in a backup.
+         * @description Groups, scripts with their files, channels, rules, schedules, webhooks, chains and how long things are kept; the same configuration gives the same text. Secrets are there by name alone, tokens not at all. Accounts and the history are no part of it: those are in a backup. With `at`: as it was then, but for scripts of which nothing is kept any more; taken in, it brings that back.
          *
          *     Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
          */
@@ -19685,6 +19685,8 @@ export interface operations {
     exportConfiguration: {
         parameters: {
             query?: {
+                /** @description A time (RFC 3339) or the global position of an event: shows what was there right after it. 404 where it was not there then; 400 for a time or a position that is yet to come. */
+                at?: string;
                 /** @description Files of scripts, too. */
                 files?: boolean;
             };
