@@ -9,10 +9,10 @@ const statements = {
     WHERE name = $1 FOR UPDATE SKIP LOCKED`,
   hold: `SELECT version, transaction_id, global_position FROM checkpoints
     WHERE name = $1 FOR UPDATE`,
-  read: `SELECT version, transaction_id, global_position FROM checkpoints WHERE name = $1`,
+  read: `SELECT name, version, transaction_id, global_position FROM checkpoints WHERE name = ANY($1)`,
   move: `UPDATE checkpoints
     SET transaction_id = $4, global_position = $5, updated_at = now()
-    WHERE name = $1 AND transaction_id = $2 AND global_position = $3`,
+    WHERE name = ANY($1) AND transaction_id = $2 AND global_position = $3 RETURNING name`,
   set: `INSERT INTO checkpoints (name, version, transaction_id, global_position)
     VALUES ($1, $2, $3, $4)
     ON CONFLICT (name) DO UPDATE SET version = excluded.version, updated_at = now(),
@@ -58,26 +58,33 @@ export async function holdCheckpoint(db: Queryable, name: string): Promise<Posit
 
 /** The reader's place, without a lock. */
 export async function readCheckpoint(db: Queryable, name: string): Promise<Position> {
-  const { rows } = await db.query<CheckpointRow>(statements.read, [name]);
-  const [row] = rows;
-  return row === undefined ? startOfStore : positionOf(row);
+  return (await readCheckpoints(db, [name])).get(name) ?? startOfStore;
 }
 
-/** Moves the place. @returns false when it is not at `from` any more */
-export async function moveCheckpoint(
+/** The places of those of the readers that have one, without a lock. */
+export async function readCheckpoints(
   db: Queryable,
-  name: string,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, Position>> {
+  const { rows } = await db.query<CheckpointRow>(statements.read, [names]);
+  return new Map(rows.map((row) => [row.name, positionOf(row)]));
+}
+
+/** Moves the places of readers. @returns the names of those that were still at `from` */
+export async function moveCheckpoints(
+  db: Queryable,
+  names: readonly string[],
   from: Position,
   to: Position,
-): Promise<boolean> {
-  const { rowCount } = await db.query(statements.move, [
-    name,
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ name: string }>(statements.move, [
+    names,
     from.transactionId.toString(),
     from.globalPosition,
     to.transactionId.toString(),
     to.globalPosition,
   ]);
-  return rowCount === 1;
+  return new Set(rows.map(({ name }) => name));
 }
 
 /** Sets a place whose rows were made anew, with their version. */

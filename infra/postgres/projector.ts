@@ -4,7 +4,7 @@ import type { Position } from '#domain/kernel/event.ts';
 import { applyAll, fillOf, type Projection, type ReadModels } from '#projections/projection.ts';
 import type pg from 'pg';
 import { commit, inTransactionByKeys, queryBuilderOn } from './database.ts';
-import { lockCheckpoint, moveCheckpoint } from './checkpoints.ts';
+import { lockCheckpoint, moveCheckpoints } from './checkpoints.ts';
 import { nextChunk, readChunk, type Chunk } from './event-chunks.ts';
 
 const chunkSize = 1_000;
@@ -47,7 +47,8 @@ async function passChunk(client: pg.PoolClient, projection: Projection): Promise
   if (checkpoint === 'busy') return 0;
   const chunk = await applyNext(client, projection, checkpoint);
   if (chunk === undefined) return 0;
-  if (!(await moveCheckpoint(client, projection.name, checkpoint, chunk.end))) {
+  const moved = await moveCheckpoints(client, [projection.name], checkpoint, chunk.end);
+  if (!moved.has(projection.name)) {
     throw new Error(`the checkpoint of ${projection.name} moved while it was locked`);
   }
   return chunk.seen;

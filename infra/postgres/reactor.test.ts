@@ -211,3 +211,31 @@ describe('given a script that is deleted', () => {
     expect(await runs()).toEqual(['running', 'queued']);
   });
 });
+
+describe('given a reaction that fails', () => {
+  const failing: Reaction = {
+    name: 'failing',
+    handles: ['ScriptDisabled'],
+    react: () => Promise.reject(new Error('not today')),
+  };
+
+  test('then the others go on, it alone stays where it is, and catches up when it can', async () => {
+    await platform.accepted(disable);
+    await expect(react({ reactions: [failing, ...reactions] })).rejects.toThrow('not today');
+    expect(await runs()).toEqual(['running', 'stopped']);
+    const behind = async () =>
+      (await listCheckpoints(platform.pool)).filter(({ lag }) => lag > 0).map(({ name }) => name);
+    expect(await behind()).toEqual(expect.arrayContaining(['failing']));
+    const seen: string[] = [];
+    const well: Reaction = {
+      ...failing,
+      react: ({ type }) => {
+        seen.push(type);
+        return Promise.resolve([]);
+      },
+    };
+    await react({ reactions: [well, ...reactions] });
+    expect(seen).toEqual(['ScriptDisabled']);
+    expect(await behind()).not.toContain('failing');
+  });
+});

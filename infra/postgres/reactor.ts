@@ -1,12 +1,13 @@
-/** Carries out what events call for: each reaction reads the store behind its own checkpoint. */
+/** Carries out what events call for. Each reaction has a checkpoint of its own; those that are at the same place
+ *  read the store, and move, together. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
-import { startOfStore } from '#domain/kernel/event.ts';
+import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import { inOrderOfTime, known, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Reaction, ReactionReads } from '#domain/reactions/reaction.ts';
 import type pg from 'pg';
-import { makeCheckpoint, moveCheckpoint, readCheckpoint } from './checkpoints.ts';
+import { makeCheckpoint, moveCheckpoints, readCheckpoints } from './checkpoints.ts';
 import { readChunk } from './event-chunks.ts';
 
 const chunkSize = 1_000;
@@ -19,6 +20,12 @@ export interface ReactorParts {
   readonly reactions: readonly Reaction[];
 }
 
+/** Reactions that have come as far as each other. */
+interface AtPlace {
+  readonly after: Position;
+  readonly reactions: Reaction[];
+}
+
 export class Reactor {
   readonly #parts: ReactorParts;
 
@@ -27,33 +34,65 @@ export class Reactor {
   }
 
   /** Reacts to everything that was recorded since. Two reactors at once do no harm: the commands'
-   *  ids are made from their causes, and the checkpoint moves only from where it was read.
-   *  @returns how many events were reacted to */
+   *  ids are made from their causes, and a checkpoint moves only from where it was read.
+   *  @returns how many events were reacted to
+   *  @throws what a reaction has thrown; the others are as far as they could come */
   async runOnce(signal: AbortSignal): Promise<number> {
     let seen = 0;
-    for (const reaction of this.#parts.reactions) {
-      for (let isMore = true; isMore && !signal.aborted;) {
-        const done = await this.#reactToChunk(reaction);
+    for (let isMore = true; isMore && !signal.aborted;) {
+      isMore = false;
+      for (const together of await this.#byPlace()) {
+        if (signal.aborted) break;
+        const done = await this.#reactToChunk(together);
         seen += done.events;
-        isMore = done.isMore;
+        isMore ||= done.isMore;
       }
     }
     return seen;
   }
 
-  async #reactToChunk(reaction: Reaction): Promise<{ events: number; isMore: boolean }> {
-    const { pool } = this.#parts;
-    const after = await readCheckpoint(pool, reaction.name);
-    if (after.globalPosition === startOfStore.globalPosition) {
-      await makeCheckpoint(pool, reaction.name, 1);
+  /** The reactions by their places. Nearly always all are at the same. */
+  async #byPlace(): Promise<readonly AtPlace[]> {
+    const { pool, reactions } = this.#parts;
+    const places = await readCheckpoints(
+      pool,
+      reactions.map(({ name }) => name),
+    );
+    const found: AtPlace[] = [];
+    for (const reaction of reactions) {
+      const after = places.get(reaction.name) ?? startOfStore;
+      if (!places.has(reaction.name)) await makeCheckpoint(pool, reaction.name, 1);
+      const those = found.find((one) => isSame(one.after, after));
+      if (those === undefined) found.push({ after, reactions: [reaction] });
+      else those.reactions.push(reaction);
     }
-    const chunk = await readChunk(pool, after, reaction.handles, chunkSize);
+    return found;
+  }
+
+  async #reactToChunk({ after, reactions }: AtPlace): Promise<{ events: number; isMore: boolean }> {
+    const { pool } = this.#parts;
+    const types = [...new Set(reactions.flatMap(({ handles }) => handles))];
+    const chunk = await readChunk(pool, after, types, chunkSize);
     if (chunk === undefined) return { events: 0, isMore: false };
-    const events = chunk.events as readonly Recorded[];
-    for (const event of events) await this.#reactTo(reaction, event);
+    const done = new Map<string, number>();
+    const errors: unknown[] = [];
+    for (const reaction of reactions) {
+      const events = (chunk.events as readonly Recorded[]).filter(({ type }) =>
+        reaction.handles.includes(type),
+      );
+      try {
+        for (const event of events) await this.#reactTo(reaction, event);
+        done.set(reaction.name, events.length);
+      } catch (error) {
+        // It alone stays where it is.
+        errors.push(error);
+      }
+    }
     // Where another reactor was first it has done, or will do, what follows.
-    const isMoved = await moveCheckpoint(pool, reaction.name, after, chunk.end);
-    return { events: isMoved ? events.length : 0, isMore: isMoved && chunk.seen === chunkSize };
+    const moved = await moveCheckpoints(pool, [...done.keys()], after, chunk.end);
+    if (errors.length > 0) throw errors[0];
+    const events = [...moved].reduce((sum, name) => sum + (done.get(name) ?? 0), 0);
+    return { events, isMore: moved.size > 0 && chunk.seen === chunkSize };
   }
 
   async #reactTo(reaction: Reaction, event: Recorded): Promise<void> {
@@ -75,4 +114,8 @@ export class Reactor {
       if (next !== undefined) await execute(next, `${place} refused`);
     }
   }
+}
+
+function isSame(one: Position, other: Position): boolean {
+  return one.transactionId === other.transactionId && one.globalPosition === other.globalPosition;
 }
