@@ -1,0 +1,27 @@
+/** What is installed is what was reviewed: the lock file names every package with its hash. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+interface LockFile {
+  readonly packages: Readonly<
+    Record<string, { readonly integrity?: string; readonly link?: true; readonly inBundle?: true }>
+  >;
+}
+
+/** Our own folders. */
+const own = new Set(['', 'web']);
+
+test.each(['../package-lock.json', './bench/peers/package-lock.json'])(
+  'every package of %s comes with its SHA-512',
+  (path) => {
+    const text = readFileSync(fileURLToPath(new URL(path, import.meta.url)), 'utf8');
+    const { packages } = JSON.parse(text) as LockFile;
+    const without = Object.entries(packages).filter(
+      ([name, { integrity, link, inBundle }]) =>
+        !own.has(name) && !link && !inBundle && !integrity?.startsWith('sha512-'),
+    );
+    expect(Object.keys(packages).length).toBeGreaterThan(own.size);
+    expect(without).toEqual([]);
+  },
+);
