@@ -1,6 +1,10 @@
 /** Who is at work on backups, and how far that is. */
+import { performance } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type pg from 'pg';
+
+const askAgainMs = 50;
 
 const statements = {
   lock: `SELECT pg_try_advisory_lock(hashtext($1)) AS mine`,
@@ -15,9 +19,20 @@ export async function withBackupLock(pool: pg.Pool, work: () => Promise<void>): 
   return await whileAlone('backups', pool, work);
 }
 
-/** Works while no backup is being uploaded, which has parts that no summary speaks of. @returns whether it did */
-export async function withUploadLock(pool: pg.Pool, work: () => Promise<void>): Promise<boolean> {
-  return await whileAlone('backup uploads', pool, work);
+/** Works while no backup is being uploaded, which has parts that no summary speaks of.
+ *  @param patienceMs how long it waits for who does: a scheduler that tidies up is soon done
+ *  @returns whether it did */
+export async function withUploadLock(
+  pool: pg.Pool,
+  work: () => Promise<void>,
+  patienceMs = 0,
+): Promise<boolean> {
+  const untilMs = performance.now() + patienceMs;
+  for (;;) {
+    if (await whileAlone('backup uploads', pool, work)) return true;
+    if (performance.now() >= untilMs) return false;
+    await pause(askAgainMs);
+  }
 }
 
 /** The lock goes with the connection. */

@@ -16,7 +16,7 @@ export async function preparePrincipals(
     const database = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
     if (database.rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
     await client.query(`REVOKE ALL ON DATABASE ${DATABASE} FROM PUBLIC;
-      GRANT CONNECT ON DATABASE ${DATABASE} TO orch_app`);
+      GRANT CONNECT, TEMPORARY ON DATABASE ${DATABASE} TO orch_app`);
   } finally {
     await client.end();
   }

@@ -23,6 +23,6 @@ export async function prepareServiceUser(adminUrl: string, serviceUrl: string): 
     await client.query(`GRANT orch_app TO ${name}`);
     const database = client.escapeIdentifier(client.database ?? '');
     await client.query(`REVOKE ALL ON DATABASE ${database} FROM PUBLIC;
-      GRANT CONNECT ON DATABASE ${database} TO orch_app`);
+      GRANT CONNECT, TEMPORARY ON DATABASE ${database} TO orch_app`);
   });
 }

@@ -7,6 +7,7 @@ import {
   createScript,
 } from '#domain/testing/samples.ts';
 import { systemIds } from '#infra/system/ids.ts';
+import { makeCheckpoint } from '#infra/postgres/checkpoints.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { listenersOfPlatform } from '#projections/rules/queries.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -54,6 +55,31 @@ test('an alarm is recorded once when it is raised and once when it is over, by h
   await platform.accepted({ type: 'FindBackup', backupId: backupId(), content });
   await look();
   expect(await recorded()).toEqual(['AlarmRaised', 'AlarmCleared']);
+});
+
+test('whoever is behind the events at one look alone is no alarm', async () => {
+  const own = await openTestPlatform();
+  await own.accepted(createGroup());
+  await makeCheckpoint(own.pool, 'audit', 1);
+  const watch = new AlarmWatch({
+    database: own.pool,
+    reads: own.reads,
+    commands: own.commands,
+    ids: systemIds,
+    clock: { now: () => new Date('2026-02-02T07:00:00Z') },
+    folder: undefined,
+  });
+  const raised = async () => {
+    const { rows } = await own.pool.query<{ name: string }>(
+      `SELECT data ->> 'name' AS name FROM events WHERE type = 'AlarmRaised'`,
+    );
+    return rows.map(({ name }) => name);
+  };
+  await watch.runOnce();
+  const first = await raised();
+  await watch.runOnce();
+  expect([first, await raised()]).toEqual([[], ['projection_lag']]);
+  await own.close();
 });
 
 test('rules that are for all scripts, and on, hear of what happens to the platform', async () => {

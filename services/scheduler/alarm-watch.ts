@@ -13,15 +13,21 @@ export class AlarmWatch {
   readonly #parts: AlarmWatchParts;
   /** What was said last, so that nothing is said while nothing changes. */
   #said: string | undefined;
+  #wasBehind = false;
 
   constructor(parts: AlarmWatchParts) {
     this.#parts = parts;
   }
 
-  /** One look. What another scheduler has recorded changes nothing. */
+  /** One look. What another scheduler has recorded changes nothing. Whoever is behind at one look alone is about
+   *  to catch up, as after a start. */
   async runOnce(): Promise<void> {
     const { commands, ids } = this.#parts;
     const alarms = await alarmsNow(this.#parts);
+    const isBehind = alarms.some(({ name }) => name === 'projection_lag');
+    const isNews = isBehind && !this.#wasBehind;
+    this.#wasBehind = isBehind;
+    if (isNews) return;
     const names = alarms.map(({ name }) => name).join(' ');
     if (names === this.#said) return;
     const commandId = known(parseCommandId, ids.next());

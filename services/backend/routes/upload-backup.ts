@@ -38,11 +38,15 @@ export async function uploadBackup(
   services: Services,
 ): Promise<BackupId | Problem> {
   let outcome: BackupId | Problem = busy;
-  await withUploadLock(services.pool, async () => {
+  const work = async () => {
     outcome = await takeIn(chunks, context, services).catch(problemOf);
-  });
+  };
+  await withUploadLock(services.pool, work, patienceMs);
   return outcome;
 }
+
+// Longer than a scheduler takes to tidy up.
+const patienceMs = 2_000;
 
 const busy = problem('backup_in_use', 'Another backup is being uploaded: try again after that.');
 

@@ -63,7 +63,11 @@ def serve_runs(post: Post) -> None:
             # What the last run left: nobody else collects here.
             gc.collect()
             kernel.die_with_parent(signal.SIGKILL)
-            os.write(post.taken, struct.pack("i", -number))
+            try:
+                os.write(post.taken, struct.pack("i", -number))
+            except BrokenPipeError:
+                # The launcher is gone.
+                return
     finally:
         enclosure.kill()
         enclosure.reap()
@@ -145,7 +149,7 @@ def _serve(post: Post, channel: Channel, enclosure: Enclosure, ends: Optional[En
         if ends is None:
             raise enclosure.failure or SandboxError("init", "no process was made")
         number = struct.pack("i", os.getpid())
-        return Supervisor(
+        may_follow = Supervisor(
             channel,
             post.life,
             spec,
@@ -156,6 +160,7 @@ def _serve(post: Post, channel: Channel, enclosure: Enclosure, ends: Optional[En
             # Those who wait to be served are to hear that nobody will.
             post.listener.close if post.outlives else None,
         ).run(post.runs)
+        return may_follow and post.listener.fileno() >= 0
     except SandboxError as error:
         channel.send_json(FAILED, {"stage": error.stage, "message": error.message})
     except ProtocolError as error:
