@@ -322,15 +322,20 @@ describe('given nothing but the history', () => {
 
   test('when marks are made along the way, then they change nothing', async () => {
     const before = await everything();
+    const marks = async () => {
+      const { rows } = await platform.pool.query<{ active: readonly string[] }>(
+        'SELECT active FROM replay_marks ORDER BY position',
+      );
+      return rows;
+    };
+    // A transaction that is open elsewhere on this server holds them up.
     let horizon: Horizon | undefined;
-    for (let round = 0; round < 3; round += 1) {
+    let rows = await marks();
+    for (let round = 0; round < 3 || rows.length < 3; round += 1) {
       await eventsVisible(platform.pool);
       horizon = await makeMarks(platform.pool, horizon, signal, 5);
+      rows = await marks();
     }
-    const { rows } = await platform.pool.query<{ active: readonly string[] }>(
-      'SELECT active FROM replay_marks ORDER BY position',
-    );
-    expect(rows.length).toBeGreaterThan(2);
     expect(rows.some(({ active }) => active.includes(`run-${ids.first}`))).toBe(true);
     expect(rows.at(-1)?.active).toEqual([]);
     expect(await everything()).toEqual(before);
