@@ -34,17 +34,16 @@ async function found() {
   return [old.length, events.length];
 }
 
+function restoreKilledAt(step: string): void {
+  const args = [program, target.adminUrl, target.folder, step];
+  expect(spawnSync(process.execPath, args).signal).toBe('SIGKILL');
+}
+
 describe('given a restore that is killed', () => {
   test.each(['verifying…', 'clearing', 'loading…', 'read models…', 'committing'])(
     'when it is at "%s", then everything is as it was',
     async (step) => {
-      const { signal } = spawnSync(process.execPath, [
-        program,
-        target.adminUrl,
-        target.folder,
-        step,
-      ]);
-      expect(signal).toBe('SIGKILL');
+      restoreKilledAt(step);
       expect(await found()).toEqual([1, 0]);
     },
   );
@@ -52,13 +51,7 @@ describe('given a restore that is killed', () => {
   test.each(['objects', 'done'])(
     'when it is at "%s", then everything is of the backup, and it can be done again',
     async (step) => {
-      const { signal } = spawnSync(process.execPath, [
-        program,
-        target.adminUrl,
-        target.folder,
-        step,
-      ]);
-      expect(signal).toBe('SIGKILL');
+      restoreKilledAt(step);
       expect(await found()).toEqual([0, 10]);
       expect(await target.restore({ replace: true })).toMatchObject({ events: 9, objects: 2 });
       expect(await found()).toEqual([0, 10]);

@@ -5,7 +5,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { known, parseCommandId } from '#domain/kernel/ids.ts';
 import { FrameLog } from '../testing/frame-log.ts';
-import { apiToken, groups, nowhere, script, someone } from '../testing/people.ts';
+import {
+  accountHolder,
+  accountPassword as password,
+  apiToken,
+  groups,
+  nowhere,
+  script,
+  someone,
+} from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 import { statusesOf, TestClient } from '../testing/test-client.ts';
 import { openSession, type SignedIn } from './sign-in.ts';
@@ -69,13 +77,7 @@ describe('given groups', () => {
 });
 
 describe('given somebody with an account', () => {
-  const password = 'a good password';
-  async function person() {
-    const credentials = { email: `p${Math.random()}@example.com`, password };
-    const body = { ...credentials, role: 'operator', group_ids: [groups.custom] };
-    const { id } = (await platform.admin.post('/api/v1/users', body)).json as { id: string };
-    return { ...credentials, id, client: await platform.anonymous.signIn(credentials) };
-  }
+  const person = () => accountHolder(platform);
 
   test('when an administrator changes it, then it counts at once', async () => {
     const { id, client } = await person();

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { apiToken, groups, nowhere } from '../testing/people.ts';
+import {
+  accountHolder,
+  accountPassword as password,
+  apiToken,
+  nowhere,
+} from '../testing/people.ts';
 import { administrator, startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 
 let platform: TestBackend;
@@ -9,13 +14,7 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 describe('given somebody who is signed in', () => {
-  const password = 'a good password';
-  async function person() {
-    const credentials = { email: `p${Math.random()}@example.com`, password };
-    const body = { ...credentials, role: 'operator', group_ids: [groups.custom] };
-    const { id } = (await platform.admin.post('/api/v1/users', body)).json as { id: string };
-    return { ...credentials, id, client: await platform.anonymous.signIn(credentials) };
-  }
+  const person = () => accountHolder(platform);
 
   test('when all their sessions are ended, then their password lets in, and tokens go on', async () => {
     const { id, email, client } = await person();

@@ -1,3 +1,4 @@
+// Long because every kind of thing that the tests of routes need is made here.
 /** People of every role, and things for them to work with. */
 import type { Role } from '#domain/kernel/actor.ts';
 import {
@@ -44,16 +45,28 @@ export interface Wanted {
 
 let made = 0;
 
+/** Of every account that is made here. */
+export const accountPassword = 'a good password';
+
 /** Makes an account and signs it in. */
-export async function someone(
+export async function someone(platform: TestBackend, wanted: Wanted): Promise<TestClient> {
+  return (await accountHolder(platform, wanted)).client;
+}
+
+/** The same, with the account's id and what it signs in by. */
+export async function accountHolder(
   { admin, anonymous }: TestBackend,
-  { role, groupIds, canAudit = false }: Wanted,
-): Promise<TestClient> {
-  const credentials = { email: `${role}${(made += 1)}@example.com`, password: 'a good password' };
+  { role, groupIds, canAudit = false }: Wanted = { role: 'operator', groupIds: [groups.custom] },
+) {
+  const credentials = { email: `${role}${(made += 1)}@example.com`, password: accountPassword };
   const body = { ...credentials, role, group_ids: groupIds, can_audit: canAudit };
   const created = await admin.post('/api/v1/users', body);
   expect(created.status, created.text).toBe(201);
-  return await anonymous.signIn(credentials);
+  return {
+    ...credentials,
+    id: created.json.id as string,
+    client: await anonymous.signIn(credentials),
+  };
 }
 
 /** Makes an API token of somebody. @returns a client that uses it, and its id */
