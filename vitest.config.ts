@@ -23,8 +23,9 @@ export default defineConfig({
             'infra/testing/postgres-server.ts',
             'services/minimal/testing/product-data.ts',
           ],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          // For slow machines: nothing is decided by a time.
+          testTimeout: 60_000,
+          hookTimeout: 180_000,
         },
       },
       // The dashboard's own tests, as its own configuration has them.

@@ -57,7 +57,8 @@ export class Outbox {
   }
 }
 
-function payloadOf(message: BusMessage, maxPayloadBytes: number): string {
+/** The text that travels: without its items where it would be too large. */
+export function payloadOf(message: BusMessage, maxPayloadBytes: number): string {
   const whole = JSON.stringify(message);
   if (message.topic !== 'log' || Buffer.byteLength(whole) <= maxPayloadBytes) return whole;
   const { items: _, ...announced } = message;

@@ -4,7 +4,7 @@
 import type { Bus, BusMessage, Topic } from '#domain/ports/bus.ts';
 import type { Write } from '#projections/projection.ts';
 import pg from 'pg';
-import { Outbox } from './outbox.ts';
+import { Outbox, payloadOf } from './outbox.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 const channel = 'orch_bus';
@@ -63,12 +63,17 @@ export class PostgresBus implements Bus {
     for (const message of messages) this.#outbox.add(message);
   }
 
-  /** What `publish` would do, as a statement for somebody's connection; `undefined` where a message says more
-   *  than that something may be new. */
-  statementFor(messages: readonly BusMessage[]): Write | undefined {
-    if (this.#closed || !messages.every(({ topic }) => wakeUps.has(topic))) return undefined;
-    const payloads = new Set(messages.map((message) => JSON.stringify(message)));
-    return { text: statements.notifyAll, values: [JSON.stringify([...payloads])] };
+  /** What `publish` would do, as a statement for somebody's connection.
+   *  @param proof a query, its values counted from `$2`; nothing is said where it finds no row
+   *  @returns `undefined` where a message says more than that something may be new, and there is no proof of it */
+  statementFor(messages: readonly BusMessage[], proof?: Write): Write | undefined {
+    if (this.#closed) return undefined;
+    if (proof === undefined && !messages.every(({ topic }) => wakeUps.has(topic))) return undefined;
+    const payloads = new Set(messages.map((message) => payloadOf(message, maxPayloadBytes)));
+    const values = [JSON.stringify([...payloads])];
+    if (proof === undefined) return { text: statements.notifyAll, values };
+    const text = `${statements.notifyAll} WHERE EXISTS (${proof.text})`;
+    return { text, values: [...values, ...proof.values] };
   }
 
   subscribe<T extends Topic>(

@@ -55,12 +55,20 @@ export class BatchStreams {
 
   /** The snapshots that are due, once everything is recorded. */
   snapshotsDue(recorded: readonly Recorded[]): readonly Snapshot[] {
+    return [...this.historiesAfter(recorded)].flatMap(
+      ([streamId, history]) => this.#handlings.get(streamId)?.snapshots(history) ?? [],
+    );
+  }
+
+  /** The streams that were written, once everything is recorded. */
+  historiesAfter(recorded: readonly Recorded[]): ReadonlyMap<StreamId, History> {
     const streams = Map.groupBy(recorded, (event) => event.streamId);
-    return [...streams].flatMap(([streamId, added]) => {
-      const before = this.#before(streamId);
-      const history = { ...before, events: [...before.events, ...added] };
-      return this.#handlings.get(streamId)?.snapshots(history) ?? [];
-    });
+    return new Map(
+      [...streams].map(([streamId, added]) => {
+        const before = this.#before(streamId);
+        return [streamId, { ...before, events: [...before.events, ...added] }];
+      }),
+    );
   }
 
   #before(streamId: StreamId): History {
@@ -189,6 +197,18 @@ export function askedAhead(world: World, guards: readonly StreamId[]): World {
   }
   return { ...world, script, schedule };
 }
+
+/** For commands that are decided before anything is asked: whoever wants to know a fact is not one of them. */
+export class NotAsked extends Error {
+  constructor() {
+    super('a fact was asked for that is to be read under the locks');
+  }
+}
+
+/** Answers nothing. */
+export const unaskedWorld = new Proxy({} as World, {
+  get: () => () => Promise.reject(new NotAsked()),
+});
 
 /** Runs of a script that a batch has made active or waiting. */
 interface AddedRuns {

@@ -5,8 +5,8 @@ import type { Queryable } from './database.ts';
 const statements = {
   make: `INSERT INTO checkpoints (name, version, transaction_id, global_position)
     VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-  lock: `SELECT version, transaction_id, global_position FROM checkpoints
-    WHERE name = $1 FOR UPDATE SKIP LOCKED`,
+  lock: `SELECT name, version, transaction_id, global_position FROM checkpoints
+    WHERE name = ANY($1) FOR UPDATE SKIP LOCKED`,
   hold: `SELECT version, transaction_id, global_position FROM checkpoints
     WHERE name = $1 FOR UPDATE`,
   read: `SELECT name, version, transaction_id, global_position FROM checkpoints WHERE name = ANY($1)`,
@@ -32,20 +32,31 @@ interface CheckpointRow {
   readonly global_position: number;
 }
 
-/** The reader's place, locked until the transaction ends; `busy` while another holds it. */
-export async function lockCheckpoint(
+/** Whoever reads the store, by a name of its own. */
+export interface Reader {
+  readonly name: string;
+  /** Of what it keeps. Default: 1. */
+  readonly version?: number;
+}
+
+/** Locks the places of readers until the transaction ends.
+ *  @returns those that stand at `at` and that nobody else holds
+ *  @throws when a reader's rows are of another version than it is */
+export async function lockCheckpoints<Some extends Reader>(
   db: Queryable,
-  name: string,
-  version: number,
-): Promise<Position | 'busy'> {
-  await makeCheckpoint(db, name, version);
-  const { rows } = await db.query<CheckpointRow>(statements.lock, [name]);
-  const [row] = rows;
-  if (row === undefined) return 'busy';
-  if (row.version !== version) {
-    throw new Error(`${name} has rows of version ${row.version}, not ${version}: rebuild it`);
-  }
-  return positionOf(row);
+  readers: readonly Some[],
+  at: Position,
+): Promise<readonly Some[]> {
+  const names = readers.map(({ name }) => name);
+  const { rows } = await db.query<CheckpointRow>(statements.lock, [names]);
+  const found = new Map(rows.map((row) => [row.name, row]));
+  return readers.filter(({ name, version = 1 }) => {
+    const row = found.get(name);
+    if (row !== undefined && row.version !== version) {
+      throw new Error(`${name} has rows of version ${row.version}, not ${version}: rebuild it`);
+    }
+    return row !== undefined && isSamePlace(positionOf(row), at);
+  });
 }
 
 /** The reader's place, whatever version its rows are of. Waits for whoever has it; it is locked then
@@ -123,6 +134,11 @@ export async function listCheckpoints(
     position,
     lag,
   }));
+}
+
+/** Positions are objects: whether both name the same place of the store. */
+export function isSamePlace(one: Position, other: Position): boolean {
+  return one.transactionId === other.transactionId && one.globalPosition === other.globalPosition;
 }
 
 function positionOf(row: CheckpointRow): Position {

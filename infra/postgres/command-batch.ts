@@ -8,7 +8,7 @@ import type { World } from '#domain/kernel/aggregate.ts';
 import type { Refusal } from '#domain/kernel/decision.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import type { Clock } from '#domain/ports/clock.ts';
-import type { CommandRequest, Outcome } from '#domain/ports/commands.ts';
+import type { CommandContext, CommandRequest, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { noHistory } from '#domain/snapshots.ts';
 import {
@@ -19,10 +19,11 @@ import {
   type ReadModels,
 } from '#projections/projection.ts';
 import type pg from 'pg';
-import { askedAhead, BatchStreams, type Place } from './batch-streams.ts';
+import { askedAhead, BatchStreams, NotAsked, unaskedWorld, type Place } from './batch-streams.ts';
 import { findAnswers, storeAnswers } from './command-answers.ts';
 import { queryBuilderOn } from './database.ts';
 import { appendEvents } from './event-store.ts';
+import type { KnownStreams } from './known-streams.ts';
 import { putPayloads } from './payloads.ts';
 import { readHistories, storeSnapshots } from './stream-histories.ts';
 
@@ -72,15 +73,24 @@ export class Batch {
   }
 }
 
+/** How a batch is carried out. */
+export interface CarryingOut {
+  /** Absent where the caller ends the transaction. */
+  readonly commit?: Commit;
+  /** Where a batch that asks for nothing else may be decided on what is known of its streams. Only with `commit`:
+   *  what is recorded is known then. */
+  readonly known?: KnownStreams | undefined;
+}
+
 /** Decides and records all commands in the transaction that `client` has begun. Each sees what those
  *  before it have done. No command may be guarded by a stream that another one of the batch writes.
- *  @param commit absent where the caller ends the transaction
- *  @returns an outcome for each, in order */
+ *  @returns an outcome for each, in order
+ *  @throws VersionConflict also where what was known of a stream was out of date; it is forgotten then */
 export async function carryOut(
   client: pg.PoolClient,
   requests: readonly CommandRequest[],
   parts: BatchParts,
-  commit: Commit = () => Promise.resolve(),
+  { commit = () => Promise.resolve(), known }: CarryingOut = {},
 ): Promise<readonly Outcome[]> {
   const handlings = requests.map(({ command }) => handlingOf(command));
   const written = new Map(handlings.map((handling) => [handling.streamId, handling]));
@@ -89,11 +99,23 @@ export async function carryOut(
   const twins = requests.flatMap(({ context }) =>
     context.fingerprint === undefined ? [] : [`command-${context.commandId}`],
   );
-  // Sent at once, carried out one after the other: the reads see what was committed before the locks.
   const db = readModelsOn(client);
+  const batch = { client, db, requests, handlings, parts, commit, known };
+  const histories = guards.length + twins.length > 0 ? undefined : known?.all(written.keys());
+  const ahead = histories && (await decidedAhead(batch, new BatchStreams(histories, written)));
+  // Sent at once, carried out one after the other: the reads see what was committed before the locks.
   const locked = client.query(lockStreams, [[...written.keys(), ...guards, ...twins]]);
+  if (ahead !== undefined) {
+    try {
+      const [, outcomes] = await together([locked, record({ ...batch, ...ahead })]);
+      return outcomes;
+    } catch (error) {
+      known?.forget(written.keys());
+      throw error;
+    }
+  }
   const asked = askedAhead(parts.worldOf(db), guards);
-  const [, answers, histories] = await together([
+  const [, answers, read] = await together([
     locked,
     findAnswers(
       client,
@@ -101,8 +123,20 @@ export async function carryOut(
     ),
     readHistories(client, [...written.values()]),
   ]);
-  const streams = new BatchStreams(histories, written);
-  const world = streams.seenFrom(asked);
+  const streams = new BatchStreams(read, written);
+  const verdicts = await decideAll(batch, streams, streams.seenFrom(asked), answers);
+  return await record({ ...batch, streams, verdicts });
+}
+
+type Deciding = Pick<Recording, 'requests' | 'handlings' | 'parts'>;
+
+/** In order: each sees what those before it have done. */
+async function decideAll(
+  { requests, handlings, parts }: Deciding,
+  streams: BatchStreams,
+  world: World,
+  answers: (context: CommandContext) => Outcome | undefined,
+): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = [];
   for (const [index, { command, context }] of requests.entries()) {
     const answer = answers(context) ?? (isStorable(command) ? undefined : unstorable);
@@ -121,23 +155,42 @@ export async function carryOut(
           },
     );
   }
-  return await record({ client, db, requests, verdicts, streams, parts, commit });
+  return verdicts;
+}
+
+/** Decides on what is known of the streams. `undefined` where that is not enough: where a fact is asked for, and
+ *  where a command records nothing, so that no append tells whether what is known is still so. */
+async function decidedAhead(
+  batch: Deciding,
+  streams: BatchStreams,
+): Promise<Pick<Recording, 'streams' | 'verdicts'> | undefined> {
+  try {
+    const verdicts = await decideAll(batch, streams, unaskedWorld, () => undefined);
+    const isRecorded = (one: Verdict) => one.kind === 'accepted' && one.place.count > 0;
+    return verdicts.every(isRecorded) ? { streams, verdicts } : undefined;
+  } catch (error) {
+    if (error instanceof NotAsked) return undefined;
+    throw error;
+  }
 }
 
 interface Recording {
   readonly client: pg.PoolClient;
   readonly db: ReadModels;
   readonly requests: readonly CommandRequest[];
+  /** Of the requests, in order. */
+  readonly handlings: readonly Handling[];
   readonly verdicts: readonly Verdict[];
   readonly streams: BatchStreams;
   readonly parts: BatchParts;
   readonly commit: Commit;
+  readonly known: KnownStreams | undefined;
 }
 
 /** The events, the rows that follow from them and the commit leave at once, where no row has to be asked for:
  *  a statement that fails makes Postgres refuse those behind it, and the commit a rollback. */
 async function record(recording: Recording): Promise<readonly Outcome[]> {
-  const { client, db, verdicts, streams, parts, commit } = recording;
+  const { client, db, verdicts, streams, parts, commit, known } = recording;
   const recordedAt = parts.clock.now();
   const expected = streams.events(recordedAt);
   const writes = writesOf(parts.projections, expected, (streamId) => streams.pastOf(streamId));
@@ -152,6 +205,9 @@ async function record(recording: Recording): Promise<readonly Outcome[]> {
   if (!isAll) {
     await applyAll(parts.projections, db, events);
     await commit(events);
+  }
+  if (known !== undefined) {
+    for (const [streamId, history] of streams.historiesAfter(events)) known.keep(streamId, history);
   }
   return verdicts.map((verdict) =>
     verdict.kind === 'settled' ? verdict.outcome : streams.outcomeOf(verdict.place, events),

@@ -12,9 +12,10 @@ import type {
 import { VersionConflict } from '#domain/ports/event-store.ts';
 import type { Write } from '#projections/projection.ts';
 import type pg from 'pg';
-import { Batch, carryOut, refusalOf, type BatchParts } from './command-batch.ts';
+import { Batch, carryOut, refusalOf, type BatchParts, type Commit } from './command-batch.ts';
 import { carryOutAll } from './command-sequence.ts';
 import { commit, inTransaction, inTransactionByKeys, sqlState } from './database.ts';
+import type { KnownStreams } from './known-streams.ts';
 
 const maxBatch = 64;
 /** Another lane opens when a full batch waits: before that, what arrives during a commit is cheaper
@@ -32,6 +33,8 @@ export interface CommandPipelineParts extends BatchParts {
   /** A statement that tells others, sent behind the commit without waiting for it. What it says is to be harmless
    *  when the commit fails, and positions are not known yet; `undefined` where that is not enough. */
   readonly tell?: ((events: readonly Recorded[]) => Write | undefined) | undefined;
+  /** Where this process often goes on with streams that it has just seen: their commands take one round trip. */
+  readonly known?: KnownStreams | undefined;
 }
 
 interface Waiting extends CommandRequest {
@@ -117,7 +120,11 @@ export class CommandPipeline implements Commands {
 
   async #commit(batch: readonly Waiting[]): Promise<void> {
     try {
-      await this.#attempt(batch);
+      await this.#attempt(batch).catch(async (error: unknown) => {
+        // What was known of a stream was out of date, and is forgotten now.
+        if (this.#parts.known === undefined || !isLostRace(error)) throw error;
+        await this.#attempt(batch);
+      });
     } catch (error) {
       // One command may have failed them all: each is given a transaction of its own. Where the
       // database is away, or may have committed, trying again is for the callers to decide.
@@ -158,15 +165,16 @@ export class CommandPipeline implements Commands {
   }
 
   async #attempt(batch: readonly Waiting[]): Promise<void> {
-    const { pool, announce } = this.#parts;
+    const { pool, announce, known } = this.#parts;
     let told: Promise<unknown> | undefined;
-    const outcomes = await inTransactionByKeys(pool, (client) =>
-      carryOut(client, batch, this.#parts, (events) => {
+    const outcomes = await inTransactionByKeys(pool, (client) => {
+      const committing: Commit = (events) => {
         const committed = commit(client);
         told = this.#tell(client, events);
         return committed;
-      }),
-    );
+      };
+      return carryOut(client, batch, this.#parts, { commit: committing, known });
+    });
     const events = outcomes.flatMap((outcome) =>
       outcome.kind === 'accepted' ? outcome.events : [],
     );

@@ -20,6 +20,7 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readAll } from './event-store.ts';
+import { KnownStreams } from './known-streams.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -207,10 +208,18 @@ describe('when hundreds of any commands are carried out at once', () => {
   test('then none fails, and the rows are those of the history', async () => {
     for (const command of beginning) await execute(command);
     const waiting = fc.sample(anyCommand, { numRuns: 500, seed: 7 });
-    const worker = async (): Promise<void> => {
-      for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) await execute(one);
+    const processes = [
+      platform.commands,
+      platform.pipeline({ known: new KnownStreams() }),
+      platform.pipeline({ known: new KnownStreams() }),
+    ];
+    const worker = async (_: unknown, index: number): Promise<void> => {
+      const process = processes[index % processes.length];
+      for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+        await process?.execute(one, somebody());
+      }
     };
-    await Promise.all(Array.from({ length: 16 }, worker));
+    await Promise.all(Array.from({ length: 18 }, worker));
     const rows = await rowsOf(platform.reads, inlineProjections);
     const events = await history();
     for (const table of inlineProjections.flatMap((projection) => projection.tables)) {

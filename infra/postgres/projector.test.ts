@@ -5,7 +5,9 @@ import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { eventsVisible, openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
+import { runFiguresProjection } from '#projections/figures/apply.ts';
 import type { Projection } from '#projections/projection.ts';
+import { secretUsesProjection } from '#projections/secrets/apply.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listCheckpoints } from './checkpoints.ts';
 import { inTransaction, openDatabase } from './database.ts';
@@ -136,6 +138,22 @@ describe('given a projection that fails', () => {
     },
   );
 
+  test('when others are at its place, then they pass it, and go on while it fails', async () => {
+    const all = new Projector(platform.pool, [failing, runFiguresProjection, secretUsesProjection]);
+    for (let round = 0; round < 2; round += 1) {
+      await recordRefusals(2);
+      await eventsVisible(platform.pool);
+      await expect(all.runOnce(signal)).rejects.toThrow('crash');
+    }
+    expect(await listCheckpoints(platform.pool)).toMatchObject([
+      { name: 'audit', lag: 4 },
+      { name: 'run_figures', lag: 0 },
+      { name: 'secret_uses', lag: 0 },
+    ]);
+    expect(await auditSeqs()).toEqual([]);
+    expect(await catchUp()).toBe(4);
+  });
+
   test('when it has rows of both ways, then they are numbered on', async () => {
     await recordRefusals(2);
     await catchUp(eventByEvent);
@@ -190,6 +208,7 @@ describe('given several projectors at once', () => {
 test('given rows of another version of the projection, then it says that they are to be rebuilt', async () => {
   await recordRefusals(1);
   await catchUp();
+  await recordRefusals(1);
   await expect(
     catchUp({ ...auditProjection, version: auditProjection.version + 1 }),
   ).rejects.toThrow(/rebuild/);

@@ -1,13 +1,26 @@
-/** Applies events to the asynchronous projections, behind the append. */
+/** Applies events to the asynchronous projections, behind the append. Those that have come as far as each other
+ *  move together, in one transaction. */
 import type { Recorded } from '#domain/aggregates.ts';
-import type { Position } from '#domain/kernel/event.ts';
-import { applyAll, fillOf, type Projection, type ReadModels } from '#projections/projection.ts';
+import type { Position, RecordedEvent } from '#domain/kernel/event.ts';
+import {
+  applyAll,
+  fillOf,
+  together,
+  type Projection,
+  type ReadModels,
+} from '#projections/projection.ts';
 import type pg from 'pg';
+import { lockCheckpoints, moveCheckpoints } from './checkpoints.ts';
 import { commit, inTransactionByKeys, queryBuilderOn } from './database.ts';
-import { lockCheckpoint, moveCheckpoints } from './checkpoints.ts';
 import { nextChunk, readChunk, type Chunk } from './event-chunks.ts';
+import { readOn, type AtPlace, type Step } from './store-readers.ts';
 
 const chunkSize = 1_000;
+
+/** Its events are there only where a projection has to see them. */
+type NextEvents = Chunk & { readonly events?: readonly RecordedEvent[] };
+
+const nothing: Step = { seen: 0, isMore: false };
 
 export class Projector {
   readonly #pool: pg.Pool;
@@ -19,56 +32,68 @@ export class Projector {
   }
 
   /** Catches every projection up with the events there are.
-   *  @returns how many events were looked at, summed over the projections */
+   *  @returns how many events were looked at, summed over the projections
+   *  @throws what a projection has thrown; the others are as far as they could come */
   async runOnce(signal: AbortSignal): Promise<number> {
-    let passed = 0;
-    for (const projection of this.#projections) {
-      for (let seen = chunkSize; seen === chunkSize && !signal.aborted;) {
-        seen = await this.#applyChunk(projection);
-        passed += seen;
-      }
-    }
-    return passed;
+    return await readOn(this.#pool, this.#projections, signal, (those, failed) =>
+      this.#pass(those, failed),
+    );
   }
 
-  /** Rows and checkpoint move together or not at all; the checkpoint's lock makes one writer. */
-  async #applyChunk(projection: Projection): Promise<number> {
+  /** Where one fails, each goes alone: the others pass it. */
+  async #pass(those: AtPlace<Projection>, failed: Map<Projection, unknown>): Promise<Step> {
+    const { after, readers } = those;
+    try {
+      return await this.#apply(those);
+    } catch (error) {
+      const [first, ...others] = readers;
+      if (others.length === 0) {
+        if (first !== undefined) failed.set(first, error);
+        return nothing;
+      }
+    }
+    const steps: Step[] = [];
+    for (const one of readers) steps.push(await this.#pass({ after, readers: [one] }, failed));
+    return {
+      seen: steps.reduce((sum, { seen }) => sum + seen, 0),
+      isMore: steps.some(({ isMore }) => isMore),
+    };
+  }
+
+  /** Set-based projections find for themselves what they need: those events never leave the database. */
+  async #read(after: Position, those: readonly Projection[]): Promise<NextEvents | undefined> {
+    const types = new Set(those.flatMap((one) => (isSetBased(one) ? [] : one.handles)));
+    return types.size === 0
+      ? await nextChunk(this.#pool, after, chunkSize)
+      : await readChunk(this.#pool, after, [...types], chunkSize);
+  }
+
+  /** Rows and places move together or not at all; the lock of a place makes one writer. */
+  async #apply({ after, readers }: AtPlace<Projection>): Promise<Step> {
+    const next = await this.#read(after, readers);
+    if (next === undefined) return nothing;
     return await inTransactionByKeys(this.#pool, async (client) => {
-      const seen = await passChunk(client, projection);
+      const held = await lockCheckpoints(client, readers, after);
+      const names = held.map(({ name }) => name);
+      const db = queryBuilderOn<never>(client) as unknown as ReadModels;
+      await together(held.map((projection) => applyNext(db, projection, after, next)));
+      if (held.length > 0) await moveCheckpoints(client, names, after, next.end);
       await commit(client);
-      return seen;
+      return { seen: next.seen * held.length, isMore: held.length > 0 && next.seen === chunkSize };
     });
   }
 }
 
-/** @returns how many events were looked at */
-async function passChunk(client: pg.PoolClient, projection: Projection): Promise<number> {
-  const checkpoint = await lockCheckpoint(client, projection.name, projection.version);
-  if (checkpoint === 'busy') return 0;
-  const chunk = await applyNext(client, projection, checkpoint);
-  if (chunk === undefined) return 0;
-  const moved = await moveCheckpoints(client, [projection.name], checkpoint, chunk.end);
-  if (!moved.has(projection.name)) {
-    throw new Error(`the checkpoint of ${projection.name} moved while it was locked`);
-  }
-  return chunk.seen;
-}
-
-/** Set-based, where the projection can do so: the events then never leave the database.
- *  @returns what was applied; `undefined` where nothing was left */
 async function applyNext(
-  client: pg.PoolClient,
+  db: ReadModels,
   projection: Projection,
   after: Position,
-): Promise<Chunk | undefined> {
-  const db = queryBuilderOn<never>(client) as unknown as ReadModels;
-  const fill = fillOf(projection);
-  if (fill?.covers === 'every event') {
-    const chunk = await nextChunk(client, after, chunkSize);
-    if (chunk !== undefined) await fill.run(db, after, chunk.end);
-    return chunk;
-  }
-  const chunk = await readChunk(client, after, projection.handles, chunkSize);
-  if (chunk !== undefined) await applyAll([projection], db, chunk.events as readonly Recorded[]);
-  return chunk;
+  { end, events = [] }: NextEvents,
+): Promise<void> {
+  if (isSetBased(projection)) await fillOf(projection)?.run(db, after, end);
+  else await applyAll([projection], db, events as readonly Recorded[]);
+}
+
+function isSetBased(projection: Projection): boolean {
+  return fillOf(projection)?.covers === 'every event';
 }

@@ -226,6 +226,10 @@ describe('given a reaction that fails', () => {
     const behind = async () =>
       (await listCheckpoints(platform.pool)).filter(({ lag }) => lag > 0).map(({ name }) => name);
     expect(await behind()).toEqual(expect.arrayContaining(['failing']));
+    // It is behind them now, and is looked at before them.
+    await platform.accepted(enable);
+    await expect(react({ reactions: [failing, ...reactions] })).rejects.toThrow('not today');
+    expect(await behind()).toEqual(['failing']);
     const seen: string[] = [];
     const well: Reaction = {
       ...failing,

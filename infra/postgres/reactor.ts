@@ -1,14 +1,14 @@
 /** Carries out what events call for. Each reaction has a checkpoint of its own; those that are at the same place
  *  read the store, and move, together. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
-import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import { inOrderOfTime, known, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Reaction, ReactionReads } from '#domain/reactions/reaction.ts';
 import type pg from 'pg';
-import { makeCheckpoint, moveCheckpoints, readCheckpoints } from './checkpoints.ts';
+import { moveCheckpoints } from './checkpoints.ts';
 import { readChunk } from './event-chunks.ts';
+import { readOn, type AtPlace, type Step } from './store-readers.ts';
 
 const chunkSize = 1_000;
 
@@ -18,12 +18,6 @@ export interface ReactorParts {
   readonly ids: Ids;
   readonly reads: ReactionReads;
   readonly reactions: readonly Reaction[];
-}
-
-/** Reactions that have come as far as each other. */
-interface AtPlace {
-  readonly after: Position;
-  readonly reactions: Reaction[];
 }
 
 export class Reactor {
@@ -38,44 +32,21 @@ export class Reactor {
    *  @returns how many events were reacted to
    *  @throws what a reaction has thrown; the others are as far as they could come */
   async runOnce(signal: AbortSignal): Promise<number> {
-    let seen = 0;
-    for (let isMore = true; isMore && !signal.aborted;) {
-      isMore = false;
-      for (const together of await this.#byPlace()) {
-        if (signal.aborted) break;
-        const done = await this.#reactToChunk(together);
-        seen += done.events;
-        isMore ||= done.isMore;
-      }
-    }
-    return seen;
-  }
-
-  /** The reactions by their places. Nearly always all are at the same. */
-  async #byPlace(): Promise<readonly AtPlace[]> {
     const { pool, reactions } = this.#parts;
-    const places = await readCheckpoints(
-      pool,
-      reactions.map(({ name }) => name),
+    return await readOn(pool, reactions, signal, (those, failed) =>
+      this.#reactToChunk(those, failed),
     );
-    const found: AtPlace[] = [];
-    for (const reaction of reactions) {
-      const after = places.get(reaction.name) ?? startOfStore;
-      if (!places.has(reaction.name)) await makeCheckpoint(pool, reaction.name, 1);
-      const those = found.find((one) => isSame(one.after, after));
-      if (those === undefined) found.push({ after, reactions: [reaction] });
-      else those.reactions.push(reaction);
-    }
-    return found;
   }
 
-  async #reactToChunk({ after, reactions }: AtPlace): Promise<{ events: number; isMore: boolean }> {
+  async #reactToChunk(
+    { after, readers: reactions }: AtPlace<Reaction>,
+    failed: Map<Reaction, unknown>,
+  ): Promise<Step> {
     const { pool } = this.#parts;
     const types = [...new Set(reactions.flatMap(({ handles }) => handles))];
     const chunk = await readChunk(pool, after, types, chunkSize);
-    if (chunk === undefined) return { events: 0, isMore: false };
+    if (chunk === undefined) return { seen: 0, isMore: false };
     const done = new Map<string, number>();
-    const errors: unknown[] = [];
     for (const reaction of reactions) {
       const events = (chunk.events as readonly Recorded[]).filter(({ type }) =>
         reaction.handles.includes(type),
@@ -85,14 +56,13 @@ export class Reactor {
         done.set(reaction.name, events.length);
       } catch (error) {
         // It alone stays where it is.
-        errors.push(error);
+        failed.set(reaction, error);
       }
     }
     // Where another reactor was first it has done, or will do, what follows.
     const moved = await moveCheckpoints(pool, [...done.keys()], after, chunk.end);
-    if (errors.length > 0) throw errors[0];
-    const events = [...moved].reduce((sum, name) => sum + (done.get(name) ?? 0), 0);
-    return { events, isMore: moved.size > 0 && chunk.seen === chunkSize };
+    const seen = [...moved].reduce((sum, name) => sum + (done.get(name) ?? 0), 0);
+    return { seen, isMore: moved.size > 0 && chunk.seen === chunkSize };
   }
 
   async #reactTo(reaction: Reaction, event: Recorded): Promise<void> {
@@ -114,8 +84,4 @@ export class Reactor {
       if (next !== undefined) await execute(next, `${place} refused`);
     }
   }
-}
-
-function isSame(one: Position, other: Position): boolean {
-  return one.transactionId === other.transactionId && one.globalPosition === other.globalPosition;
 }

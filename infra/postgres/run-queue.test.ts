@@ -4,7 +4,7 @@ import { finishRun, createGroup, createScript, runScript } from '#domain/testing
 import { runId, scriptId } from '#domain/testing/ids.ts';
 import { openTestPlatform, somebody, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { inTransaction } from './database.ts';
+import { inTransaction, openDatabase } from './database.ts';
 import { PostgresRunQueue } from './run-queue.ts';
 
 let platform: TestPlatform;
@@ -173,6 +173,32 @@ describe('a claim', () => {
     const ids = await queued(2);
     await platform.accepted({ type: 'StopRun', runId: ids[0]! });
     expect(await claimed('a')).toEqual([ids[1]]);
+  });
+
+  test('is not waited for on the disk, and no other statement is spared that', async () => {
+    const [id] = await queued(1);
+    const waitsWhile = async (work: (its: PostgresRunQueue) => Promise<unknown>) =>
+      await inTransaction(platform.pool, async (client) => {
+        await client.query('SET LOCAL synchronous_commit = on');
+        await work(new PostgresRunQueue(client));
+        const { rows } = await client.query('SHOW synchronous_commit');
+        return rows;
+      });
+    const off = [{ synchronous_commit: 'off' }];
+    const on = [{ synchronous_commit: 'on' }];
+    expect(await waitsWhile((its) => its.claim('a', 1, 60))).toEqual(off);
+    expect(await waitsWhile((its) => its.renew('a', [id!], 60))).toEqual(on);
+    const { pool, close } = openDatabase(platform.serviceUrl, {
+      connections: 1,
+      applicationName: 'test',
+      onIdleError: () => undefined,
+    });
+    await pool.query('SET synchronous_commit = on');
+    await new PostgresRunQueue(pool).release('a', [id!]);
+    expect(await new PostgresRunQueue(pool).claim('b', 1, 60)).toHaveLength(1);
+    const { rows } = await pool.query('SHOW synchronous_commit');
+    await close();
+    expect(rows).toEqual(on);
   });
 });
 

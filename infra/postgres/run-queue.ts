@@ -1,4 +1,5 @@
 /** The run queue on Postgres. Leases are timed by the database's clock, the same for all runtimes. */
+import type { Recorded } from '#domain/aggregates.ts';
 import { known, parseRunId, parseScriptId, type GroupId, type RunId } from '#domain/kernel/ids.ts';
 import type {
   ClaimedRun,
@@ -7,12 +8,16 @@ import type {
   RunQueue,
   WaitingRun,
 } from '#domain/ports/run-queue.ts';
-import { heldTriggers } from '#domain/run/run.ts';
-import type { EnvironmentVariables } from '#domain/script/environment.ts';
-import { defaultSettings, type RunLimits, type StartMode } from '#domain/script/settings.ts';
+import type { RunQueued } from '#domain/run/events.ts';
+import { heldTriggers, payloadOf } from '#domain/run/run.ts';
+import { defaultSettings } from '#domain/script/settings.ts';
 import type { Queryable } from './database.ts';
+import { recorded, type EventRow } from './event-store.ts';
+import type { KnownStreams } from './known-streams.ts';
 
-/** @param among narrows the runs of `run_queue` further */
+/** The commit does not wait for the disk: a lease that a crash takes back has let nothing go, as the start that does
+ *  is behind it in the database's log. Not so a renewal, which a process lives by.
+ *  @param among narrows the runs of `run_queue` further */
 const claim = (among: string): string => `WITH next AS (
       SELECT run_id FROM run_queue
       WHERE fence IS NULL AND NOT waiting AND available_at <= now()
@@ -21,20 +26,17 @@ const claim = (among: string): string => `WITH next AS (
       LIMIT $2 FOR UPDATE SKIP LOCKED
     ), claimed AS (
       UPDATE run_queue q SET owner = $1, lease_until = now() + make_interval(secs => $3)
+      FROM (SELECT set_config('synchronous_commit', 'off', true)) AS unhurried
       -- Found by their keys, however many wait: a join would be planned for a tenth of the queue.
       WHERE q.run_id = ANY(ARRAY(SELECT run_id FROM next))
       RETURNING q.*)
-    SELECT q.run_id, q.script_id, q.attempt, r.script_version, r.entrypoint, r.limits,
+    SELECT e.*, q.script_id, q.stream_version,
       coalesce(s.storage_quota_bytes, $4) AS storage_quota_bytes,
-      r.environment, r.python, r.start_mode, r.resolution,
-      r.trigger_type, r.params_sha256, r.trigger ->> 'payloadSha256' AS payload_sha256,
-      EXISTS (SELECT FROM secrets WHERE secrets.script_id = q.script_id AND sealed IS NOT NULL) AS has_secrets,
-      e.metadata->>'correlationId' AS correlation_id, e.metadata->>'commandId' AS command_id,
-      r.queued_at, r.script_name
-    FROM claimed q JOIN runs r ON r.run_id = q.run_id
+      EXISTS (SELECT FROM secrets WHERE secrets.script_id = q.script_id AND sealed IS NOT NULL) AS has_secrets
+    -- What the run is to be says its first event.
+    FROM claimed q JOIN events e ON e.stream_id = 'run-' || q.run_id AND e.version = 1
       -- What is leased is told: a run whose script cannot be found is to end by saying so.
       LEFT JOIN scripts s ON s.script_id = q.script_id
-      JOIN events e ON e.stream_id = 'run-' || q.run_id AND e.version = 1
     ORDER BY q.priority DESC, q.available_at, q.run_id`;
 
 const statements = {
@@ -74,26 +76,13 @@ const statements = {
     ORDER BY expires_at, run_id LIMIT $1`,
 };
 
-interface ClaimRow {
-  readonly run_id: string;
+/** The event by which a run was queued, and what else a runtime must know. */
+interface ClaimRow extends EventRow {
   readonly script_id: string;
-  readonly attempt: number;
-  readonly script_version: number;
-  readonly entrypoint: string;
-  readonly limits: RunLimits;
+  /** The version that the queue has seen. */
+  readonly stream_version: number;
   readonly storage_quota_bytes: number;
-  readonly environment: EnvironmentVariables;
-  readonly python: string | null;
-  readonly start_mode: StartMode;
-  readonly resolution: string | null;
-  readonly trigger_type: string;
-  readonly params_sha256: string | null;
-  readonly payload_sha256: string | null;
   readonly has_secrets: boolean;
-  readonly correlation_id: string;
-  readonly command_id: string;
-  readonly queued_at: Date;
-  readonly script_name: string;
 }
 
 interface LostRow {
@@ -106,9 +95,12 @@ interface LostRow {
 
 export class PostgresRunQueue implements RunQueue {
   readonly #db: Queryable;
+  readonly #known: KnownStreams | undefined;
 
-  constructor(db: Queryable) {
+  /** @param streams learns the runs that are claimed */
+  constructor(db: Queryable, streams?: KnownStreams) {
     this.#db = db;
+    this.#known = streams;
   }
 
   async claim(
@@ -123,27 +115,7 @@ export class PostgresRunQueue implements RunQueue {
       groupIds === undefined
         ? await this.#db.query<ClaimRow>(statements.claim, values)
         : await this.#db.query<ClaimRow>(statements.claimOfGroups, [...values, groupIds]);
-    return rows.map((row) => ({
-      runId: known(parseRunId, row.run_id),
-      scriptId: known(parseScriptId, row.script_id),
-      scriptVersion: row.script_version,
-      entrypoint: row.entrypoint,
-      limits: row.limits,
-      storageQuotaBytes: row.storage_quota_bytes,
-      environment: row.environment,
-      python: row.python,
-      startMode: row.start_mode,
-      resolution: row.resolution,
-      triggerType: row.trigger_type,
-      paramsSha256: row.params_sha256,
-      payloadSha256: row.payload_sha256,
-      hasSecrets: row.has_secrets,
-      attempt: row.attempt,
-      correlationId: row.correlation_id,
-      commandId: row.command_id,
-      queuedAt: row.queued_at,
-      scriptName: row.script_name,
-    }));
+    return rows.map((row) => this.#claimed(row));
   }
 
   async renew(
@@ -190,5 +162,33 @@ export class PostgresRunQueue implements RunQueue {
   async expired(limit: number): Promise<readonly RunId[]> {
     const { rows } = await this.#db.query<{ run_id: string }>(statements.expired, [limit]);
     return rows.map((row) => known(parseRunId, row.run_id));
+  }
+
+  #claimed(row: ClaimRow): ClaimedRun {
+    const event = recorded(row) as Recorded<RunQueued>;
+    if (row.stream_version === 1) this.#known?.keep(event.streamId, { events: [event] });
+    const { data, metadata } = event;
+    const { trigger } = data;
+    return {
+      runId: data.runId,
+      scriptId: known(parseScriptId, row.script_id),
+      scriptVersion: data.scriptVersion,
+      entrypoint: data.entrypoint,
+      limits: data.limits,
+      storageQuotaBytes: row.storage_quota_bytes,
+      environment: data.environment ?? {},
+      python: data.python ?? null,
+      startMode: data.startMode ?? 'warm',
+      resolution: data.resolution ?? null,
+      triggerType: trigger.type,
+      paramsSha256: data.paramsSha256,
+      payloadSha256: payloadOf(trigger) ?? null,
+      hasSecrets: row.has_secrets,
+      attempt: data.attempt,
+      correlationId: metadata.correlationId,
+      commandId: metadata.commandId,
+      queuedAt: event.recordedAt,
+      scriptName: data.scriptName,
+    };
   }
 }

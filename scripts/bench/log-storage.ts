@@ -37,7 +37,6 @@ async function writeLog(pool: pg.Pool): Promise<void> {
       runId: systemIds.next(),
       limitBytes: null,
       store: new PostgresRunLogs(pool),
-      publish: () => undefined,
       clock: systemClock,
       onRetry: (error) => {
         throw error;

@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openObjects } from '#services/shared/objects.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/environment-locks.ts';
+import { KnownStreams } from '#infra/postgres/known-streams.ts';
 import { getPayload } from '#infra/postgres/payloads.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
@@ -84,13 +85,17 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
   const config = readSettings();
   drainMs = config.drainSeconds * 1000;
   const python = await findPython({ configured: config.python, path: process.env['PATH'] ?? '' });
+  const known = new KnownStreams();
   const platform = await openPlatform({
     ...config,
     name: 'runtime',
     connections: 6,
     logger,
     signal,
+    known,
   });
+  // Somebody else has written to that stream.
+  platform.bus.subscribe('stop', ({ runId }) => known.forget([`run-${runId}`]));
   const projects = join(config.workDir, 'projects');
   await mkdir(projects, { recursive: true });
   await removeLeftovers(projects, logger);
@@ -115,7 +120,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
     runtimeId: config.runtimeId,
     slots: config.runtimeSlots,
     leaseSeconds: config.leaseSeconds,
-    queue: new PostgresRunQueue(platform.database.pool),
+    queue: new PostgresRunQueue(platform.database.pool, known),
     newExecution: (run, leaseEndsAtMs) => new Execution(run, leaseEndsAtMs, execution),
     onFree: () => duties.claiming.wake(),
     logger,
@@ -198,9 +203,9 @@ function executionParts(
   sampling: SampleRecorder,
   logger: Logger,
 ): Omit<ExecutionParts, 'metrics' | 'onLogEnd'> {
-  const { bus, clock, commands, database, ids, tracing } = platform;
+  const { clock, commands, ids, tracing } = platform;
   // Chunks of several runs that are due together are stored by one statement.
-  const store = joinAppends(new PostgresRunLogs(database.pool));
+  const store = joinAppends(platform.logs);
   return {
     runtimeId: config.runtimeId,
     commands,
@@ -214,8 +219,6 @@ function executionParts(
           runId,
           limitBytes: limits.log_bytes,
           store,
-          publish: ({ firstSeq, lastSeq, itemsJson: items }) =>
-            bus.publish({ topic: 'log', runId, firstSeq, lastSeq, items }),
           clock,
           onRetry: (error, attempt) =>
             logger.warn({ error, attempt, runId, script_name: scriptName }, 'a log has to wait'),

@@ -11,6 +11,7 @@ import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { idleScripts, type IdleScript } from '#projections/scripts/kept-alive.ts';
+import { oneByOne } from './one-by-one.ts';
 
 /** A run that lasts so long has come up well. */
 const steadyMs = 60_000;
@@ -29,9 +30,9 @@ export interface KeepAliveParts {
  *  run; a refusal means that somebody else has started another meanwhile. */
 export async function keepBotsAlive(parts: KeepAliveParts): Promise<void> {
   const { clock, reads } = parts;
-  for (const script of await idleScripts(reads, runsLookedAt)) {
+  await oneByOne(await idleScripts(reads, runsLookedAt), async (script) => {
     if (dueAtMs(script) <= clock.now().getTime()) await start(parts, script);
-  }
+  });
 }
 
 /** When the script's next run is to start. The pause doubles with each run of the present version that

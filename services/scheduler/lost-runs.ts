@@ -5,6 +5,7 @@ import type { Ids } from '#domain/ports/ids.ts';
 import type { RunQueue } from '#domain/ports/run-queue.ts';
 import { noTotals } from '#domain/run/run.ts';
 import type { Logger } from '#services/shared/logger.ts';
+import { oneByOne } from './one-by-one.ts';
 
 const batchSize = 100;
 
@@ -18,7 +19,7 @@ export interface LostRunsParts {
 /** One round. @returns whether there may be more */
 export async function endLostRuns(parts: LostRunsParts): Promise<boolean> {
   const lost = await parts.queue.lost(batchSize);
-  for (const { runId, scriptName, fence, logLines, logBytes } of lost) {
+  await oneByOne(lost, async ({ runId, scriptName, fence, logLines, logBytes }) => {
     parts.logger.warn({ runId, script_name: scriptName }, 'a run was lost with its runtime');
     const commandId = known(parseCommandId, parts.ids.derived(runId, `lost ${fence}`));
     await parts.commands.execute(
@@ -39,6 +40,6 @@ export async function endLostRuns(parts: LostRunsParts): Promise<boolean> {
         causationId: null,
       },
     );
-  }
+  });
   return lost.length === batchSize;
 }

@@ -52,6 +52,8 @@ const pollMs = 1_000;
 /** Every commit wakes the duties; what comes within so long is taken together, and the run that it is
  *  about is under way first. */
 const gatherMs = 40;
+/** Of what nobody waits for: much that happens makes fewer rounds, and what happens alone is there as soon. */
+const apartMs = 200;
 const housekeepingMs = 10 * 60_000;
 const alarmsMs = 60_000;
 const dataKeysAtOnce = 1_000;
@@ -161,7 +163,9 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
   });
   const duty = (name: string, everyMs: number, runOnce: LoopOptions['runOnce']) =>
     startLoop({ name, everyMs, gatherMs, logger, runOnce });
-  const projecting = duty('projector', pollMs, async (signal) => {
+  const unhurried = (name: string, runOnce: LoopOptions['runOnce']) =>
+    startLoop({ name, everyMs: pollMs, gatherMs, apartMs, logger, runOnce });
+  const projecting = unhurried('projector', async (signal) => {
     await projector.runOnce(signal);
   });
   const reacting = duty('reactor', pollMs, async (signal) => {
@@ -169,7 +173,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
   });
   const waiting = { queue, commands, ids };
   const releasing = duty('waiting runs', pollMs, () => releaseWaitingRuns(waiting));
-  const keeping = duty('bots', pollMs, () => keepBotsAlive({ reads, commands, ids, clock }));
+  const keeping = unhurried('bots', () => keepBotsAlive({ reads, commands, ids, clock }));
   const scheduling = duty('schedules', pollMs, async () => {
     const now = clock.now();
     const isMore = await serveDueSchedules({ reads, commands, ids }, now);

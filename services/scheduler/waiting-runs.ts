@@ -6,6 +6,7 @@ import type { Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { RunQueue } from '#domain/ports/run-queue.ts';
 import { noTotals } from '#domain/run/run.ts';
+import { oneByOne } from './one-by-one.ts';
 
 const batchSize = 200;
 
@@ -20,19 +21,19 @@ export interface WaitingRunsParts {
  *  twice. @returns whether there may be more */
 export async function releaseWaitingRuns(parts: WaitingRunsParts): Promise<boolean> {
   const waiting = await parts.queue.releasable(batchSize);
-  for (const { runId, scriptId } of waiting) {
+  await oneByOne(waiting, async ({ runId, scriptId }) => {
     await execute(parts, runId, { type: 'ReleaseRun', runId, scriptId });
-  }
+  });
   return waiting.length === batchSize;
 }
 
 /** One round. @returns whether there may be more */
 export async function endExpiredRuns(parts: WaitingRunsParts): Promise<boolean> {
   const expired = await parts.queue.expired(batchSize);
-  for (const runId of expired) {
+  await oneByOne(expired, async (runId) => {
     const end = { type: 'AbandonRun', failure: 'expired', totals: noTotals } as const;
     await execute(parts, runId, { ...end, runId });
-  }
+  });
   return expired.length === batchSize;
 }
 

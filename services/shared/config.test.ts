@@ -3,7 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ConfigError, readConfig, unknownVariables, type SettingName } from './config.ts';
+import {
+  type ConfigError,
+  readConfig,
+  settingStates,
+  unknownVariables,
+  type SettingName,
+} from './config.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -135,5 +141,38 @@ describe('given variables that no process knows', () => {
       'ORCH_DATA_DIR_FLIE is not known; did you mean ORCH_DATA_DIR_FILE?',
       'ORCH_HTP_PORT is not known; did you mean ORCH_HTTP_PORT?',
     ]);
+  });
+});
+
+describe('given settings of every kind', () => {
+  const secretText = 'a quite secret password';
+  const file = () => join(folder, 'level');
+  const stateOf = (name: string, given: readonly SettingName[] = ['redisPassword']) => {
+    writeFileSync(file(), 'debug\n');
+    const environment = {
+      ORCH_HTTP_PORT: '9000',
+      ORCH_LOG_LEVEL_FILE: file(),
+      ORCH_REDIS_PASSWORD: secretText,
+      ORCH_TRUSTED_PROXIES: '10.0.0.0/8,192.168.1.7/32',
+    };
+    const states = settingStates(given, environment);
+    expect(JSON.stringify(states)).not.toContain(secretText);
+    const state = states.find((one) => one.name === name);
+    return [state?.value, state?.source, state?.secret];
+  };
+
+  test.each([
+    ['ORCH_HTTP_PORT', '9000', 'environment', false],
+    ['ORCH_MCP_PORT', '8010', 'default', false],
+    ['ORCH_LOG_LEVEL', 'debug', 'file', false],
+    ['ORCH_TRUSTED_PROXIES', '10.0.0.0/8,192.168.1.7/32', 'environment', false],
+    ['ORCH_ALLOW_PRIVATE_TARGETS', null, 'default', false],
+    ['ORCH_REDIS_PASSWORD', null, 'environment', true],
+  ])('when they are listed, then %s is %s from the %s', (name, value, source, isSecret) => {
+    expect(stateOf(name)).toEqual([value, source, isSecret]);
+  });
+
+  test('when a secret is not given to the process, then it says nothing of it', () => {
+    expect(stateOf('ORCH_REDIS_PASSWORD', [])).toEqual([null, 'unknown', true]);
   });
 });

@@ -123,6 +123,45 @@ function textOf(
   }
 }
 
+/** What a process says of a setting. */
+export interface SettingState {
+  readonly name: string;
+  /** What is in force, as text; `null` for none and for what is secret. */
+  readonly value: string | null;
+  readonly secret: boolean;
+  /** `unknown`: a secret that this process is not given. */
+  readonly source: 'default' | 'environment' | 'file' | 'unknown';
+  readonly expected: string;
+}
+
+/** All settings as a process finds them, in the order of `settings.ts`. No secret is among the values.
+ *  @param given names of the secrets that the process is given */
+export function settingStates(
+  given: readonly SettingName[],
+  environment: Environment = process.env,
+): readonly SettingState[] {
+  return Object.entries(settings).map(([name, setting]: [string, Setting<unknown>]) => {
+    const { variable, secret, expected } = setting;
+    const isGiven = !secret || given.includes(name as SettingName);
+    const source = isGiven ? sourceOf(variable, environment) : 'unknown';
+    const value = secret ? null : shownValue(setting, environment);
+    return { name: variable, value, secret, source, expected };
+  });
+}
+
+function sourceOf(variable: string, environment: Environment): SettingState['source'] {
+  if (environment[`${variable}_FILE`]) return 'file';
+  return environment[variable] ? 'environment' : 'default';
+}
+
+/** As it was written; a default, and a path, as it is meant. */
+function shownValue(setting: Setting<unknown>, environment: Environment): string | null {
+  const { value } = readOne(setting, environment);
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return null;
+  if (typeof value === 'string') return value;
+  return textOf(setting.variable, environment).text ?? JSON.stringify(value);
+}
+
 /** One line for every `ORCH_` variable that no process knows, with the nearest that one does. */
 export function unknownVariables(environment: Environment = process.env): readonly string[] {
   const known = Object.values(settings).flatMap(({ variable }) => [variable, `${variable}_FILE`]);

@@ -74,6 +74,31 @@ describe('given a loop', () => {
     vi.useRealTimers();
   });
 
+  test('when its rounds are to be apart, then one alone comes soon, and those that follow later', async () => {
+    vi.useFakeTimers();
+    const duty = counted(async () => undefined);
+    const loop = startLoop({
+      name: 'duty',
+      everyMs: NEVER_MS,
+      gatherMs: 20,
+      apartMs: 100,
+      logger: quiet,
+      ...duty,
+    });
+    await duty.round(1);
+    await vi.advanceTimersByTimeAsync(500);
+    loop.wake();
+    await vi.advanceTimersByTimeAsync(20);
+    expect(duty.rounds()).toBe(2);
+    loop.wake();
+    await vi.advanceTimersByTimeAsync(99);
+    expect(duty.rounds()).toBe(2);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(duty.rounds()).toBe(3);
+    await loop.stop();
+    vi.useRealTimers();
+  });
+
   test('when there is more to do, then the next round does not wait', async () => {
     const duty = counted(async (round) => round < 5);
     const loop = startLoop({ name: 'duty', everyMs: NEVER_MS, logger: quiet, ...duty });

@@ -12,6 +12,9 @@ export interface LoopOptions {
   /** Pause between being woken and the round: wake-ups that follow closely make one round, and whoever
    *  woke it has the processor first. Default: none. */
   readonly gatherMs?: number;
+  /** From the start of a round to that of the next, at least, however often it is woken: while there is much to do,
+   *  fewer rounds do more each. Default: nothing. */
+  readonly apartMs?: number;
   /** One round of the duty. `true` means that there is more to do at once; a time, that there is
    *  something to do then, which may be sooner than the next round.
    *  @param signal aborted by `stop` */
@@ -37,6 +40,7 @@ export function startLoop(options: LoopOptions): Loop {
     let failures = 0;
     while (!signal.aborted) {
       bell.reset();
+      const startedMs = performance.now();
       try {
         const more = await options.runOnce(signal);
         failures = 0;
@@ -44,7 +48,9 @@ export function startLoop(options: LoopOptions): Loop {
         const nextMs = Math.min(options.everyMs, typeof more === 'object' ? more.inMs : Infinity);
         const gatherMs = Math.min(options.gatherMs ?? 0, nextMs);
         await pause(nextMs - gatherMs, signal, bell);
-        if (gatherMs > 0) await pause(gatherMs, signal);
+        const earlyMs = (options.apartMs ?? 0) - (performance.now() - startedMs);
+        const restMs = Math.max(gatherMs, earlyMs);
+        if (restMs > 0) await pause(restMs, signal);
       } catch (error) {
         if (signal.aborted) return; // the round was cut short, as asked
         failures += 1;

@@ -1,5 +1,5 @@
 /** What every process that touches the platform's state opens first. */
-import type { Bus, BusMessage } from '#domain/ports/bus.ts';
+import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { EventFeed } from '#domain/ports/event-feed.ts';
 import type { Commands } from '#domain/ports/commands.ts';
@@ -11,10 +11,12 @@ import { PostgresBus } from '#infra/bus/postgres.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import { announcements } from '#infra/postgres/announcements.ts';
 import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
+import type { KnownStreams } from '#infra/postgres/known-streams.ts';
 import { refuseOutdatedRows } from '#infra/postgres/projection-versions.ts';
 import { openDatabase, queryBuilder, type Database } from '#infra/postgres/database.ts';
 import { readStream } from '#infra/postgres/event-store.ts';
 import { refuseForeignEvents } from '#infra/postgres/store-health.ts';
+import { ToldRunLogs, type StatementFor } from '#infra/postgres/told-run-logs.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import type { ReadModels } from '#projections/projection.ts';
@@ -35,6 +37,8 @@ export interface Platform {
   /** Where the bus is NATS. */
   readonly feed: EventFeed | undefined;
   readonly commands: Commands;
+  /** Where logs are written. */
+  readonly logs: ToldRunLogs;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Where a collector is named. */
@@ -51,12 +55,14 @@ export interface PlatformOptions extends Pick<Settings, (typeof platformSettings
   readonly logger: Logger;
   /** Ends the waiting for a database that does not answer. */
   readonly signal?: AbortSignal;
+  /** Where commands go on with what this process has just seen. */
+  readonly known?: KnownStreams;
 }
 
 /** Connects to the database, as soon as it answers, and the bus. NATS may be away; then it comes later.
  *  @throws when the database refuses the sign-in, or holds rows of other versions of the projections */
 export async function openPlatform(options: PlatformOptions): Promise<Platform> {
-  const { databaseUrl, logger, signal } = options;
+  const { databaseUrl, known, logger, signal } = options;
   await awaitDatabase(databaseUrl, {
     signal,
     passes: isDatabaseAway,
@@ -69,6 +75,8 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     onIdleError: (error) => logger.warn({ error }, 'a database connection broke'),
   });
   const { pool } = database;
+  // It may be to another server, which has not received the last events of the one before.
+  pool.on('connect', () => known?.clear());
   await refuseWrongState(pool).catch(async (error: unknown) => {
     await database.close();
     throw error;
@@ -90,6 +98,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       runSpans?.recorded(events);
     },
     tell: statementFor && ((events) => statementFor(announcements(events))),
+    known,
   });
   return {
     database,
@@ -97,6 +106,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     bus,
     feed,
     commands,
+    logs: new ToldRunLogs({ pool, bus, statementFor }),
     clock: systemClock,
     ids: systemIds,
     tracing,
@@ -114,7 +124,7 @@ async function openBus(options: PlatformOptions, pool: Database['pool']) {
   const onError = (error: unknown) => logger.warn({ error }, 'the bus is interrupted');
   if (natsUrl === undefined) {
     const bus = await PostgresBus.open({ url: databaseUrl, pool, onError });
-    const statementFor = (messages: readonly BusMessage[]) => bus.statementFor(messages);
+    const statementFor: StatementFor = (messages, proof) => bus.statementFor(messages, proof);
     return { bus, feed: undefined, statementFor, close: () => bus.close() };
   }
   const tried = natsUrl.map(({ protocol, host }) => `${protocol}//${host}`).join(', ');

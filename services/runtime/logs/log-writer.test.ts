@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { LogChunk } from '#domain/ports/run-logs.ts';
 import type { LogLine } from '#services/shared/line-splitter.ts';
 import { LogWriter } from './log-writer.ts';
 import { itemsOf, ManualTimers, MemoryStore } from './testing.ts';
@@ -14,7 +13,6 @@ const lines = (count: number, length: number): LogLine[] =>
 function given(limitBytes: number | null = null) {
   const store = new MemoryStore();
   const timers = new ManualTimers();
-  const published: LogChunk[] = [];
   const retries: number[] = [];
   const abort = new AbortController();
   const writer = new LogWriter({
@@ -24,20 +22,19 @@ function given(limitBytes: number | null = null) {
     clock,
     timers,
     signal: abort.signal,
-    publish: (chunk) => published.push(chunk),
     onRetry: (_error, attempt) => retries.push(attempt),
   });
-  return { store, timers, published, retries, abort, writer };
+  return { store, timers, retries, abort, writer };
 }
 
 describe('given a log writer', () => {
-  test('when the first line comes, then it is stored and published without waiting', async () => {
-    const { writer, store, timers, published } = given();
+  test('when the first line comes, then it is stored without waiting', async () => {
+    const { writer, store, timers } = given();
     await writer.write([line('hello')]);
     expect(store.appends).toHaveLength(1);
     await setImmediate();
     expect(timers.waiting.size).toBe(0);
-    expect(published).toEqual([
+    expect(store.stored).toEqual([
       {
         runId: 'r1',
         firstSeq: 1,
@@ -89,7 +86,7 @@ describe('given a log writer', () => {
 
 describe('given a store that is away', () => {
   test('when it comes back, then nothing is lost, doubled or out of order', async () => {
-    const { writer, store, timers, published, retries } = given();
+    const { writer, store, timers, retries } = given();
     store.fail = 'before';
     await writer.write([line('first')]);
     for (let round = 0; round < 5; round += 1) {
@@ -98,7 +95,6 @@ describe('given a store that is away', () => {
       timers.fire();
     }
     expect(store.items).toEqual([]);
-    expect(published).toEqual([]);
     store.fail = 'after';
     await setImmediate();
     timers.fire();
@@ -106,7 +102,7 @@ describe('given a store that is away', () => {
     store.fail = 'never';
     await timers.until(writer.close());
     expect(store.items.map((item) => item.seq)).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(published.flatMap(itemsOf).map((item) => item.seq)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(store.stored.flatMap(itemsOf).map((item) => item.seq)).toEqual([1, 2, 3, 4, 5, 6]);
     expect(retries.slice(0, 3)).toEqual([1, 2, 3]);
   });
 
@@ -187,7 +183,7 @@ describe('whatever is written', () => {
         fc.array(step, { maxLength: 30 }),
         fc.integer({ min: 0, max: 8_000 }),
         async (steps, limitBytes) => {
-          const { writer, store, timers, published } = given(limitBytes);
+          const { writer, store, timers } = given(limitBytes);
           const texts: string[] = [];
           for (const { lengths, fire, fail } of steps) {
             store.fail = fail;
@@ -200,14 +196,14 @@ describe('whatever is written', () => {
           store.fail = 'never';
           const totals = await timers.until(writer.close());
 
-          const seen = published.flatMap(itemsOf);
+          const seen = store.stored.flatMap(itemsOf);
           expect(seen.map((item) => item.seq)).toEqual(texts.map((_, index) => index + 1));
           expect(seen.map((item) => item.text)).toEqual(texts);
 
           const sizes = texts.map((text) => text.length + 1);
           const bytes = sizes.reduce((sum, size) => sum + size, 0);
           expect(totals).toEqual({ lines: texts.length, bytes, truncated: store.bytes < bytes });
-          const largest = Math.max(0, ...published.map((chunk) => chunk.bytes));
+          const largest = Math.max(0, ...store.stored.map((chunk) => chunk.bytes));
           // The newest chunk always stays, even a line that is large against the limit.
           const excess = largest * 4 <= limitBytes ? largest : largest * 2;
           expect(store.mostBytes).toBeLessThanOrEqual(limitBytes + excess);

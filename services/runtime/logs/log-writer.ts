@@ -1,9 +1,9 @@
-/** Writes the log of one run: lines → chunks → store → subscribers, in order, one write under way.
+/** Writes the log of one run: lines → chunks → store, in order, one write under way.
  *
- *  What is stored goes out; what is not stored waits. When the store is away, memory stays bounded
+ *  What is not stored waits. When the store is away, memory stays bounded
  *  because `write` does not resolve, so that whoever reads the process stops reading. */
 import type { Clock } from '#domain/ports/clock.ts';
-import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
+import type { RunLogs } from '#domain/ports/run-logs.ts';
 import { ChunkBuilder, type SealedChunk } from './chunk-builder.ts';
 import type { LogLine } from '#services/shared/line-splitter.ts';
 import { LogWindow } from './log-window.ts';
@@ -21,8 +21,6 @@ export interface LogWriterOptions {
   /** Text to keep at most (contract, `log_bytes`); null lifts the limit. */
   readonly limitBytes: number | null;
   readonly store: Pick<RunLogs, 'append' | 'removeChunks'>;
-  /** Told of each chunk once it is stored, in order. Must not throw. */
-  readonly publish: (chunk: LogChunk) => void;
   readonly clock: Clock;
   /** Told of each failed attempt; the writer tries again until it works or `signal` aborts. */
   readonly onRetry: (error: unknown, attempt: number) => void;
@@ -147,11 +145,10 @@ export class LogWriter {
   }
 
   async #store(batch: readonly SealedChunk[]): Promise<void> {
-    const { store, publish, runId } = this.#options;
+    const { store, runId } = this.#options;
     const chunks = batch.map((sealed) => sealed.chunk);
     await this.#untilDone(() => store.append(chunks));
     for (const sealed of batch) this.#window.add(sealed);
-    for (const chunk of chunks) publish(chunk);
     // After the append: a crash between the two leaves too much, never too little.
     const over = this.#window.take();
     if (over === undefined) return;

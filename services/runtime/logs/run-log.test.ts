@@ -13,7 +13,6 @@ function given(limitBytes: number | null = null) {
     store,
     clock: { now: () => new Date(0) },
     timers,
-    publish: () => undefined,
     onRetry: () => undefined,
   });
   return { store, timers, log: createRunLog(writer, timers) };

@@ -43,8 +43,11 @@ export class ManualTimers implements Timers {
 export class MemoryStore implements Pick<RunLogs, 'append' | 'removeChunks'> {
   readonly chunks = new Map<number, LogChunk>();
   readonly appends: (readonly LogChunk[])[] = [];
+  /** Chunks in the order in which they were first stored, also those that were removed since. */
+  readonly stored: LogChunk[] = [];
   mostBytes = 0;
   fail: 'never' | 'before' | 'after' = 'never';
+  readonly #seen = new Set<number>();
 
   get bytes(): number {
     return [...this.chunks.values()].reduce((sum, chunk) => sum + chunk.bytes, 0);
@@ -57,7 +60,11 @@ export class MemoryStore implements Pick<RunLogs, 'append' | 'removeChunks'> {
   async append(chunks: readonly LogChunk[]): Promise<void> {
     this.appends.push(chunks);
     await this.#try(() => {
-      for (const chunk of chunks) this.chunks.set(chunk.firstSeq, chunk);
+      for (const chunk of chunks) {
+        if (!this.#seen.has(chunk.firstSeq)) this.stored.push(chunk);
+        this.#seen.add(chunk.firstSeq);
+        this.chunks.set(chunk.firstSeq, chunk);
+      }
       this.mostBytes = Math.max(this.mostBytes, this.bytes);
     });
   }

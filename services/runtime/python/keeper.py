@@ -4,14 +4,15 @@ Started by the runtime as `{environment}/bin/python {workspace}/{entrypoint}` wi
 PYTHONPATH and ORCH_KEEPER, a JSON object: `socket` and `runs` as for the launcher, its `flags`,
 and `modules` of the standard library that the script imports. It does what a launcher does, and
 a script's process does not execute a program in the end: it becomes what an interpreter is that
-has just been started, and goes on as that (see warm/encodings). Nothing of the environment or of
-the script is read before, so that the keeper never executes code that is not the platform's.
+has just been started, and goes on as that (see warm/encodings and first_steps). Nothing of the environment
+or of the script is read before, so that the keeper never executes code that is not the platform's.
 
 Descriptor 0 is /dev/null, 1 and 2 are pipes, as a run has them; 3 is the life line.
 """
 
 from __future__ import annotations
 
+import _signal
 import gc
 import importlib
 import json
@@ -19,9 +20,11 @@ import os
 import signal
 import sys
 import time
-from typing import Dict, List
+from typing import Dict, FrozenSet, List
 
 from sandbox import kernel
+from sandbox.first_steps import FirstSteps
+from sandbox.held import Held
 from sandbox.launching import Kind, launch
 from sandbox.leaving import BecomeScript
 from sandbox.spared import Spared
@@ -31,16 +34,26 @@ _LIFE_LINE = 3
 _SPARES = 1
 # Its memory grows a little with each.
 _RUNS_EACH = 100
+# Without the wrapper around them, which looks up what each number means.
+_set_signal, _IGNORED = _signal.signal, int(signal.SIG_IGN)
+_SIGINT, _SIGPIPE, _SIGXFSZ = int(signal.SIGINT), int(signal.SIGPIPE), int(signal.SIGXFSZ)
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _OWN = ("sandbox", "keeper")
 
 
-def keep() -> None:
-    """Returns in the process of a script only, when that is to be executed."""
+def keep(early: FrozenSet[str]) -> None:
+    """Returns in the process of a script only, when that is to be executed.
+
+    @param early names of the modules that every interpreter has by now
+    """
     config = json.loads(os.environ["ORCH_KEEPER"])
     spared = Spared()
     for name in config["modules"]:
         _preload(name)
+    os.environ.clear()
+    _forget_own_modules(spared)
+    steps = FirstSteps(early)
+    spared.note()
     kind = Kind(
         path=config["socket"],
         runs=config["runs"],
@@ -54,11 +67,14 @@ def keep() -> None:
     try:
         launch(kind, config["flags"])
     except BecomeScript as script:
-        argv, environment = script.argv, script.environment
+        argv, environment, held = script.argv, script.environment, script.held
+        # With what its frames hold: to free that costs more than to leave it.
+        spared.keep(script)
     else:
         os._exit(0)
-    _start_afresh(argv, environment, spared)
-    spared.note()
+    _start_afresh(argv, environment)
+    spared.begin()
+    steps.take(lambda: _let_go(held))
 
 
 def _preload(name: str) -> None:
@@ -69,28 +85,36 @@ def _preload(name: str) -> None:
         pass
 
 
-def _become_script(_program: bytes, argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
-    raise BecomeScript(argv, environment)
+def _become_script(
+    _program: bytes, argv: List[bytes], environment: Dict[bytes, bytes], held: Held
+) -> None:
+    raise BecomeScript(argv, environment, held)
 
 
-def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes], spared: Spared) -> None:
+def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
     """Makes of this process what the interpreter would be if it had just been started."""
-    os.closerange(3, 4096)
     if kernel.AVAILABLE:
         # As after an execution: the script may read its own /proc.
         kernel.set_dumpable(True)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    os.environ.clear()
-    os.environb.update(environment)
+    _set_signal(_SIGINT, signal.default_int_handler)
+    _set_signal(_SIGPIPE, _IGNORED)
+    _set_signal(_SIGXFSZ, _IGNORED)
+    for name, value in environment.items():
+        os.environb[name] = value
     if b"TZ" in environment:
         time.tzset()
     words = [os.fsdecode(word) for word in argv]
     sys.argv[:] = words[1:]
     getattr(sys, "orig_argv", [])[:] = words
+    # What is kept of this must not be in the way of the script's own.
+    gc.freeze()
+
+
+def _let_go(held: Held) -> None:
+    """From here on this process is the script's."""
+    held.wait()
+    os.closerange(3, 4096)
     _renew_modules()
-    _forget_own_modules(spared)
     gc.enable()
 
 

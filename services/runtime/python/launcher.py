@@ -14,6 +14,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+from sandbox.init import execute_program
 from sandbox.launching import Kind, launch
 
 _SPARES = 2
@@ -32,7 +33,7 @@ def main() -> None:
         most_spares=_MOST_SPARES,
         runs_outlive=False,
         runs_each=1,
-        execute=os.execve,
+        execute=execute_program,
     )
     launch(kind, sys.argv[3:])
 

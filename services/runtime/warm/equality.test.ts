@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Outcome } from '../sandbox/testing/bench.ts';
+import { until, type Outcome } from '../sandbox/testing/bench.ts';
 import { sameScripts } from './same-scripts.ts';
 import { WarmBench, type Files } from './testing.ts';
 
@@ -55,6 +55,27 @@ describe('given a kept interpreter that has imported all that one may have', () 
     await rm(join(bench.packages, 'sitecustomize.py'));
   });
 
+  test.each(['own.pth', 'sitecustomize.py'])(
+    'until the word is given nothing of %s is executed, nor of the script',
+    async (name) => {
+      await writeFile(join(bench.packages, name), "import os; os.write(1, b'executed ')\n");
+      const files = { 'main.py': "print('script')" };
+      let output = '';
+      const observer = {
+        output: (_stream: string, chunk: Buffer) => void (output += chunk.toString()),
+        sample: () => undefined,
+      };
+      const held = await bench.bench.sandbox.prepare(await bench.warm(files), observer);
+      await until(async () => await receives(held.pid));
+      held.kill();
+      await held.closed;
+      expect(output).toBe('');
+      const { stdout } = await bench.outcome(await bench.warm(files));
+      await rm(join(bench.packages, name));
+      expect(stdout).toMatch(/^(executed )+script\n$/);
+    },
+  );
+
   test('nothing that is random is the same twice, but the seed of hashes', async () => {
     const files = {
       'main.py': `import random, secrets, uuid, tempfile, os
@@ -76,6 +97,12 @@ print(hash('text'))`,
     expect(bench.bench.sandbox.keeperPids).toEqual([keeper]);
   });
 });
+
+/** Whether the process waits for a message, as it does for the word. */
+async function receives(pid: number): Promise<boolean> {
+  const [number = ''] = (await readFile(`/proc/${pid}/syscall`, 'utf8')).split(' ');
+  return number === (process.arch === 'x64' ? '45' : '207');
+}
 
 /** Without what differs between any two runs. */
 function shown({ exit, stdout, stderr }: Outcome) {

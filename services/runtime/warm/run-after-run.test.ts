@@ -1,4 +1,6 @@
 /** One supervisor of a keeper has run after run: whatever one does, the next is as if it were the first. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunExit, RunLimits } from '../sandbox/sandbox.ts';
 import { NO_LIMITS, parentOf, type Outcome } from '../sandbox/testing/bench.ts';
@@ -118,6 +120,31 @@ test('a run that ends by itself leaves its supervisor to the next', async () => 
   }
   // Another one may have been made for the first, when that took long.
   expect(supervisors.size).toBeLessThan(3);
+});
+
+test('files and folders have the modes that they are given, in each run', async () => {
+  const source = `import os
+for each in ['.', 'data', '/tmp', 'main.py', 'all', 'group', 'own']:
+    print(each, oct(os.stat(each).st_mode & 0o7777))
+os.chmod('all', 0)
+os.mkdir('left')
+os.mkdir('left/empty')
+os.mkdir('left/full')
+open('left/full/file', 'w')
+os.chmod('left/empty', 0)`;
+  const spec = await bench.warm({ 'main.py': source, all: '', group: '', own: '' });
+  const modes: Readonly<Record<string, number>> = { all: 0o777, group: 0o664, own: 0o600 };
+  const files = spec.files.map((file) => ({ ...file, mode: modes[file.path] ?? file.mode }));
+  for (const runId of ['modes-1', 'modes-2']) {
+    const { exit, stdout } = await bench.outcome({ ...spec, runId, files });
+    expect(exit).toMatchObject({ exitCode: 0 });
+    expect(stdout).toContain('main.py 0o644\nall 0o777\ngroup 0o664\nown 0o600\n');
+    // Where each script has a user of its own these are that user's alone.
+    const hasUser = bench.bench.sandbox.layers.includes('script_user');
+    expect(stdout).toContain(hasUser ? '. 0o700\ndata 0o755\n/tmp 0o700\n' : '/tmp 0o1777\n');
+  }
+  const left = await readdir(join(bench.bench.folder, 'runs'));
+  expect(left.filter((name) => !name.startsWith('.'))).toEqual([]);
 });
 
 test('what earlier runs took is not counted to the next', async () => {

@@ -1,9 +1,12 @@
 import type { ObjectStore } from '#domain/ports/objects.ts';
 
+/** What removing needs of the store. */
+export type RemovableObjects = Pick<ObjectStore, 'list' | 'delete'>;
+
 /** Removes every object whose key starts with `prefix`.
  *  @throws the reason of `signal`, which leaves something for the next time */
 export async function removeObjects(
-  objects: ObjectStore,
+  objects: RemovableObjects,
   prefix: string,
   signal: AbortSignal,
 ): Promise<void> {

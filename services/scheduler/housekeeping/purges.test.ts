@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ScriptId } from '#domain/kernel/ids.ts';
-import { objectKey } from '#domain/ports/object-keys.ts';
+import { objectKey, objectPrefix } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { noticeId, runId, scriptId, webhookId } from '#domain/testing/ids.ts';
@@ -233,6 +233,24 @@ test('when a purge dies at any of its steps, then the next attempt ends the same
   expect(await remains(purged)).toEqual(nothing);
   expect(await remains(other)).toEqual(ofTheOther);
   expect(await events(purged)).toEqual(history);
+});
+
+test('when what one has cannot be removed, then another is purged all the same', async () => {
+  for (const id of [purged, other]) {
+    await platform.accepted({ type: 'DeleteScript', scriptId: id });
+    await platform.accepted({ type: 'PurgeScript', scriptId: id });
+  }
+  await laterOn();
+  const broken: PurgeParts['objects'] = {
+    list: (prefix) => {
+      if (prefix.startsWith(objectPrefix.script(purged))) throw new Error('no right to look');
+      return objects.list(prefix);
+    },
+    delete: (key) => objects.delete(key),
+  };
+  await expect(purgeScripts({ ...parts, objects: broken }, going)).rejects.toThrow('no right');
+  expect(await remains(purged)).toMatchObject({ lines: 6, blobs: 2 });
+  expect(await remains(other)).toMatchObject({ lines: 0, blobs: 0 });
 });
 
 test('when two do it at once, then its end is recorded once', async () => {

@@ -4,7 +4,6 @@ import { known, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { objectPrefix } from '#domain/ports/object-keys.ts';
-import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { removeLocks } from '#infra/postgres/environment-locks.ts';
 import { removeNoticesOfScript } from '#infra/postgres/notice-removals.ts';
@@ -14,14 +13,15 @@ import { removeLogs, removeReports, removeSamples } from '#infra/postgres/remova
 import { removeAllState } from '#infra/postgres/script-state.ts';
 import { removeMissesOfScript } from '#infra/postgres/webhook-misses.ts';
 import { destroyDataKey } from '#infra/secrets/data-keys.ts';
-import { removeObjects } from './objects.ts';
+import { oneByOne } from '../one-by-one.ts';
+import { removeObjects, type RemovableObjects } from './objects.ts';
 
 const scriptsAtOnce = 10;
 const runsAtOnce = 100;
 
 export interface PurgeParts {
   readonly database: Queryable;
-  readonly objects: ObjectStore;
+  readonly objects: RemovableObjects;
   readonly commands: Commands;
   readonly ids: Ids;
 }
@@ -31,11 +31,11 @@ export interface PurgeParts {
 export async function purgeScripts(parts: PurgeParts, signal: AbortSignal): Promise<boolean> {
   const scriptIds = await scriptsToPurge(parts.database, scriptsAtOnce);
   let finished = 0;
-  for (const scriptId of scriptIds) {
-    if (!(await removeRemains(parts, scriptId, signal))) continue;
+  await oneByOne(scriptIds, async (scriptId) => {
+    if (!(await removeRemains(parts, scriptId, signal))) return;
     await finish(parts, scriptId);
     finished += 1;
-  }
+  });
   return finished === scriptsAtOnce;
 }
 

@@ -277,6 +277,22 @@ test('when it dies at any of its steps, then the next attempt ends the same', as
   expect(log.items).toMatchObject([{ from_seq: 1, to_seq: lines }]);
 });
 
+test('when artifacts cannot be removed, then all else goes, and they go later', async () => {
+  await keep(oneDay);
+  const id = await givenRun(1);
+  await finish(id);
+  const away: RetentionParts['objects'] = {
+    list: () => {
+      throw new Error('away');
+    },
+    delete: () => Promise.reject(new Error('away')),
+  };
+  await expect(removeOutdated(partsAfter(2, { objects: away }), going)).rejects.toThrow('away');
+  expect(await remains(id)).toEqual({ ...nothing, artifacts: 2 });
+  await removeOutdated(partsAfter(2), going);
+  expect(await remains(id)).toEqual(nothing);
+});
+
 test('when two do it at once, then both end, and all is gone', async () => {
   const id = await givenRun(1);
   await finish(id);

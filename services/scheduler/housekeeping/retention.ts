@@ -2,7 +2,6 @@
  *  done twice or left half done is done again: the place is remembered last. */
 import type { Clock } from '#domain/ports/clock.ts';
 import { objectPrefix } from '#domain/ports/object-keys.ts';
-import type { ObjectStore } from '#domain/ports/objects.ts';
 import { removableKinds, type RemovableKind } from '#domain/system/retention.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { sweepPayloads } from '#infra/postgres/payloads.ts';
@@ -21,7 +20,8 @@ import {
 import { forgetMissedPayloads } from '#infra/postgres/webhook-misses.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { daysKept } from '#projections/retention/queries.ts';
-import { removeObjects } from './objects.ts';
+import { oneByOne } from '../one-by-one.ts';
+import { removeObjects, type RemovableObjects } from './objects.ts';
 
 const runsAtOnce = 100;
 const payloadsAtOnce = 500;
@@ -30,7 +30,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 export interface RetentionParts {
   readonly database: Queryable;
   readonly reads: ReadModels;
-  readonly objects: ObjectStore;
+  readonly objects: RemovableObjects;
   readonly clock: Clock;
 }
 
@@ -38,12 +38,12 @@ export interface RetentionParts {
 export async function removeOutdated(parts: RetentionParts, signal: AbortSignal): Promise<boolean> {
   const days = await daysKept(parts.reads);
   let more = false;
-  for (const kind of removableKinds) {
+  await oneByOne(removableKinds, async (kind) => {
     const kept = days[kind];
-    if (kept === null) continue;
+    if (kept === null) return;
     const before = new Date(parts.clock.now().getTime() - kept * dayMs);
     more = (await removeKind(parts, kind, before, signal)) || more;
-  }
+  });
   return more;
 }
 

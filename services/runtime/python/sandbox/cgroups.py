@@ -24,6 +24,7 @@ _MEMORY = {
 }
 # The init and what the kernel keeps for the processes count too.
 _SPARE_BYTES = 16 * 1024 * 1024
+_COUNTERS_BYTES = 4096
 _REMOVAL_ROUNDS = 100
 _ROUND_SECONDS = 0.002
 
@@ -64,6 +65,7 @@ class Group:
         self._limits: Optional[Tuple[Optional[int], Optional[int]]] = None
         # The kernel's counts before this run.
         self._killed, self._refused = 0, 0
+        self._counters: Dict[str, int] = {}
 
     @property
     def paths(self) -> Tuple[str, ...]:
@@ -113,10 +115,21 @@ class Group:
 
     def _count_killed(self) -> int:
         name = "memory.events" if self._version == 2 else "memory.oom_control"
-        return _counter(self._folders["memory"], name, "oom_kill")
+        return self._counter("memory", name, b"oom_kill")
 
     def _count_refused(self) -> int:
-        return _counter(self._folders["pids"], "pids.events", "max")
+        return self._counter("pids", "pids.events", b"max")
+
+    def _counter(self, controller: str, name: str, key: bytes) -> int:
+        """0 where the kernel keeps none. Asked for in each run: the file stays open."""
+        try:
+            if name not in self._counters:
+                path = os.path.join(self._folders[controller], name)
+                self._counters[name] = os.open(path, os.O_RDONLY)
+            lines = os.pread(self._counters[name], _COUNTERS_BYTES, 0).splitlines()
+        except OSError:
+            return 0
+        return next((int(value) for word, _, value in map(_parted, lines) if word == key), 0)
 
     def kill(self) -> None:
         """Kills every process of the group."""
@@ -240,12 +253,8 @@ def _words(folder: str, name: str) -> "set[str]":
     return set(_read(folder, name).split())
 
 
-def _counter(folder: str, name: str, key: str) -> int:
-    for line in _read(folder, name).splitlines():
-        word, _, value = line.partition(" ")
-        if word == key:
-            return int(value)
-    return 0
+def _parted(line: bytes) -> Tuple[bytes, bytes, bytes]:
+    return line.partition(b" ")
 
 
 def _list(folder: str) -> List[str]:

@@ -7,7 +7,7 @@ import os
 import resource
 import signal
 import socket
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Sequence
 
 from . import gate as gates
 from . import tree
@@ -46,13 +46,22 @@ class Enclosure:
     """`failure` says why no run can be executed in it.
 
     `init` is the init's process number, `proc` a folder descriptor of the own /proc, `group` the
-    control group, each where there is one. `is_fresh`: it has had no run yet.
+    control group, each where there is one. `is_fresh`: it has had no run yet. `waited_cpu_seconds` is what
+    the processes of earlier runs took, as the init's account of its children has it.
     """
 
-    def __init__(self, machine: Machine, root: str, execute: Execute, runs: int) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        root: str,
+        execute: Execute,
+        runs: int,
+        inherited: Sequence[socket.socket],
+    ) -> None:
         """@param root the folder on which the runs' roots are built
         @param execute what a script's process does in the end
         @param runs how many it may have; more than one where there is a pid namespace only
+        @param inherited sockets that are not the init's
         @raises BecomeScript in the process of a script"""
         self._machine = machine
         self._runs_left = runs
@@ -62,6 +71,7 @@ class Enclosure:
         self.proc: Optional[int] = None
         self._control, far = gates.open_gate()
         self._past_cpu_seconds = 0.0
+        self.waited_cpu_seconds = 0.0
         self.is_fresh = True
         try:
             contain_supervisor(machine, self._spare)
@@ -71,6 +81,9 @@ class Enclosure:
         if self.failure is None:
             self.init = os.fork()
             if self.init == 0:
+                for each in (self._control, *inherited):
+                    # Freed, it would close whatever has its number then.
+                    each.detach()
                 run_init(machine, self._spare, far, execute)
         far.close()
         if self.init:
@@ -132,6 +145,7 @@ class Enclosure:
             return None
         report = gates.content_of(message)
         self._past_cpu_seconds = float(str(report["past_cpu_seconds"]))
+        self.waited_cpu_seconds = float(str(report["waited_cpu_seconds"]))
         self.is_fresh = False
         return Usage(float(str(report["cpu_seconds"])), int(str(report["max_memory_bytes"])))
 

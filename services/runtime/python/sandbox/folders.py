@@ -18,6 +18,9 @@ from .spec import RunFile
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _COPY_BYTES = 1024 * 1024
+_OWN_FOLDER = 0o700
+# What the launcher's umask takes from a new file.
+_MASKED = 0o022
 
 
 class RunFolder:
@@ -40,9 +43,8 @@ class RunFolder:
         lock = self._create_locked()
         while lock is None:
             lock = self._create_locked()
-        os.mkdir("files", 0o755, dir_fd=lock)
-        os.mkdir("tmp", 0o700, dir_fd=lock)
-        os.chmod("tmp", 0o1777, dir_fd=lock)
+        for name in ("files", "tmp"):
+            os.mkdir(name, 0o700, dir_fd=lock)
         return lock
 
     def _create_locked(self) -> Optional[int]:
@@ -64,15 +66,19 @@ class RunFolder:
             os.close(lock)
         return None
 
-    def give_to(self, user: int, passable: bool) -> None:
-        """Makes what is inside that user's, and nobody else's.
+    def give_to(self, user: Optional[int], passable: bool) -> None:
+        """Makes what is inside that user's, and nobody else's; None where it is this process's.
 
         @param passable whether the user comes here by the host's path
         """
+        if user is None:
+            os.chmod("files", 0o755, dir_fd=self._lock)
+            os.chmod("tmp", 0o1777, dir_fd=self._lock)
+            return
         for name in ("files", "tmp"):
-            os.chmod(name, 0o700, dir_fd=self._lock)
             os.chown(name, user, user, dir_fd=self._lock)
-        os.fchmod(self._lock, 0o711 if passable else 0o700)
+        if passable:
+            os.fchmod(self._lock, 0o711)
 
     def remove(self) -> None:
         """Removes the folder with everything in it. All processes of the run are dead."""
@@ -104,12 +110,16 @@ def remove_leftover(
 def make_data_folder(path: str, user: Optional[int]) -> None:
     """@raises SandboxError when it cannot be made, or is no folder."""
     try:
-        os.makedirs(path, 0o755, exist_ok=True)
-        folder = os.open(path, FOLDER)
+        try:
+            folder = os.open(path, FOLDER)
+        except FileNotFoundError:
+            os.makedirs(path, 0o755, exist_ok=True)
+            folder = os.open(path, FOLDER)
         try:
             if user is not None:
                 give_tree(path, user)
-                os.fchmod(folder, 0o700)
+                if stat.S_IMODE(os.fstat(folder).st_mode) != _OWN_FOLDER:
+                    os.fchmod(folder, _OWN_FOLDER)
         finally:
             os.close(folder)
     except OSError as error:
@@ -169,7 +179,8 @@ def _copy(file: RunFile, base: str, parts: Sequence[str], user: Optional[int]) -
             _copy_bytes(file.source, target)
             if user is not None:
                 os.fchown(target, user, user)
-            os.fchmod(target, file.mode)
+            if file.mode & _MASKED:
+                os.fchmod(target, file.mode)
         finally:
             os.close(target)
     finally:
@@ -225,6 +236,8 @@ def _empty(top: int) -> None:
     _unlink_files(top, top, waiting)
     while waiting:
         name = waiting.pop()
+        if _remove_empty(name, top):
+            continue
         os.chmod(name, 0o700, dir_fd=top)
         folder = os.open(name, FOLDER, dir_fd=top)
         try:
@@ -242,8 +255,17 @@ def _unlink_files(folder: int, top: int, waiting: List[str]) -> None:
             os.unlink(name, dir_fd=folder)
         elif folder == top:
             waiting.append(name)
-        else:
+        elif not _remove_empty(name, folder):
             waiting.append(_move_up(name, folder, top))
+
+
+def _remove_empty(name: str, folder: int) -> bool:
+    """Whether that was possible: most folders of most runs are empty."""
+    try:
+        os.rmdir(name, dir_fd=folder)
+        return True
+    except OSError:
+        return False
 
 
 def _move_up(name: str, folder: int, top: int) -> str:

@@ -15,6 +15,7 @@ from typing import AbstractSet, Callable, Dict, List, Optional, Tuple
 from . import gate as gates
 from . import kernel
 from .errors import SandboxError
+from .held import Held
 from .layers import contain_init, contain_script, contain_spare
 from .leaving import ends_process
 from .machine import Machine
@@ -26,8 +27,9 @@ _OOM_SCORE = b"500"
 _RESET_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGCHLD", "SIGXFSZ")
 
 
-# Executes a program with arguments and variables: `os.execve`, or what takes its place.
-Execute = Callable[[bytes, List[bytes], Dict[bytes, bytes]], object]
+# Executes a program with arguments and variables when it may: see `execute_program`, or what takes its
+# place.
+Execute = Callable[[bytes, List[bytes], Dict[bytes, bytes], Held], object]
 
 
 def run_init(machine: Machine, spare: Spare, control: socket.socket, execute: Execute) -> None:
@@ -146,6 +148,7 @@ class _Init:
             "cpu_seconds": self._cpu_seconds,
             "max_memory_bytes": self._max_memory_bytes,
             "past_cpu_seconds": _own_cpu_seconds() + self._past_cpu_seconds,
+            "waited_cpu_seconds": self._past_cpu_seconds,
         }
         gates.send_json(self._control, gates.SWEPT, report)
 
@@ -183,9 +186,15 @@ def _execute(run: Run, gate: socket.socket, stderr: int, execute: Execute) -> No
         environment.setdefault(b"TMPDIR", os.fsencode(run.tmp))
     environment.update((name, os.fsencode(workspace)) for name in run.spec.workspace_env)
     gate.send(gates.READY)
-    if gate.recv(1) == gates.GO:
-        os.dup2(stderr, 2)
-        execute(program, run.spec.argv, environment)
+    execute(program, run.spec.argv, environment, Held(gate, stderr, _EXEC_FAILED))
+
+
+def execute_program(
+    program: bytes, argv: List[bytes], environment: Dict[bytes, bytes], held: Held
+) -> None:
+    """What a script's process does in the end, where nothing takes its place."""
+    held.wait()
+    os.execve(program, argv, environment)
 
 
 def _own_cpu_seconds() -> float:

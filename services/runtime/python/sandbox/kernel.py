@@ -55,6 +55,12 @@ _SYS_MOUNT_SETATTR = 442
 _SYS_PIVOT_ROOT = 155 if os.uname().machine == "x86_64" else 41
 _CAPABILITY_VERSION_3 = 0x20080522
 
+# What is handed over is packed as bytes: a script's process, where memory that is touched is copied, would
+# make a type for each array of ctypes.
+_MOUNT_ATTRIBUTES = struct.Struct("=QQQQ")
+_CAPABILITY_HEADER = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
+_CAPABILITY_SETS = struct.Struct("=IIIIII")
+
 
 def _check(result: int, call: str) -> None:
     if result == -1:
@@ -97,18 +103,20 @@ def set_no_new_privileges() -> None:
     _prctl(_PR_SET_NO_NEW_PRIVS, 1, "prctl(PR_SET_NO_NEW_PRIVS)")
 
 
-def filter_system_calls(program: bytes) -> None:
-    """Holds for this process and all that it starts. It has no_new_privs.
+class Filter:
+    """A program of classic BPF, laid out as the kernel wants it."""
 
-    @param program of classic BPF
-    """
-    count = len(program) // _FILTER_INSTRUCTION_BYTES
-    instructions = ctypes.create_string_buffer(program, len(program))
-    described = struct.pack("=H6xQ", count, ctypes.addressof(instructions))
-    result = _libc.prctl(
-        _PR_SET_SECCOMP, ctypes.c_ulong(_SECCOMP_MODE_FILTER), ctypes.c_char_p(described), 0, 0
-    )
-    _check(result, "prctl(PR_SET_SECCOMP)")
+    def __init__(self, program: bytes) -> None:
+        count = len(program) // _FILTER_INSTRUCTION_BYTES
+        self._instructions = ctypes.create_string_buffer(program, len(program))
+        address = ctypes.addressof(self._instructions)
+        self.described = struct.pack("=H6xQ", count, address)
+
+
+def filter_system_calls(program: Filter) -> None:
+    """Holds for this process and all that it starts. It has no_new_privs."""
+    mode = ctypes.c_ulong(_SECCOMP_MODE_FILTER)
+    _check(_libc.prctl(_PR_SET_SECCOMP, mode, program.described, 0, 0), "prctl(PR_SET_SECCOMP)")
 
 
 def bound_capabilities() -> None:
@@ -124,9 +132,8 @@ def drop_capabilities(kept: int = 0) -> None:
 
     @param kept bits of those that stay until this process becomes another user
     """
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    sets = (ctypes.c_uint32 * 6)(kept, kept)
-    _check(_libc.capset(header, sets), "capset")
+    sets = _CAPABILITY_SETS.pack(kept, kept, 0, 0, 0, 0)
+    _check(_libc.capset(_CAPABILITY_HEADER, sets), "capset")
 
 
 def unshare(flags: int) -> None:
@@ -172,14 +179,14 @@ def set_mount_writable(path: str, writable: bool) -> None:
 
 
 def _set_attributes(path: str, flags: int, to_set: int, to_clear: int) -> None:
-    attributes = (ctypes.c_uint64 * 4)(to_set, to_clear, 0, 0)
+    attributes = _MOUNT_ATTRIBUTES.pack(to_set, to_clear, 0, 0)
     result = _libc.syscall(
         ctypes.c_long(_SYS_MOUNT_SETATTR),
         ctypes.c_int(_AT_FDCWD),
-        ctypes.c_char_p(os.fsencode(path)),
+        os.fsencode(path),
         ctypes.c_uint(flags),
         attributes,
-        ctypes.c_size_t(ctypes.sizeof(attributes)),
+        ctypes.c_size_t(len(attributes)),
     )
     _check(result, "mount_setattr")
 

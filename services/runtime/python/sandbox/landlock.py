@@ -35,6 +35,8 @@ class Rules(NamedTuple):
     readable: Sequence[str]
     writable: Sequence[str]
     hidden: Sequence[str] = ()
+    # Folders of which the files may be written, but none made or removed.
+    existing: Sequence[str] = ()
 
 
 def abi_version() -> int:
@@ -62,6 +64,8 @@ def restrict(rules: Rules) -> None:
             _allow(ruleset, path, _READ & handled)
         for path in rules.writable:
             _allow(ruleset, path, _WRITE & handled)
+        for path in rules.existing:
+            _allow(ruleset, path, _WRITE & _FILE_RIGHTS & handled)
         kernel.syscall("landlock_restrict_self", _RESTRICT_SELF, ruleset, 0)
     finally:
         os.close(ruleset)

@@ -6,14 +6,18 @@ import os
 import sys
 from typing import Dict, List, Optional
 
+from .held import Held
+
 
 class BecomeScript(BaseException):
-    """Unwinds the script's process, so that its interpreter executes the script as its own."""
+    """Unwinds the script's process, so that its interpreter executes the script as its own. That is to
+    wait for `held` before it executes anything that is not the platform's."""
 
-    def __init__(self, argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
+    def __init__(self, argv: List[bytes], environment: Dict[bytes, bytes], held: Held) -> None:
         super().__init__()
         self.argv = argv
         self.environment = environment
+        self.held = held
 
 
 class ends_process:

@@ -96,9 +96,7 @@ def enter_root(root: str, spec: RunSpec, files: str, tmp: str) -> None:
             kernel.make_tree_read_only(root + path)
     for path in spec.read_write:
         _show(path, root)
-    # A run before may have had it made.
-    os.makedirs(workspace, 0o755, exist_ok=True)
-    kernel.bind(files, workspace)
+    _bind(files, workspace)
     if spec.data_folder is not None:
         kernel.bind(spec.data_folder, workspace + "/data")
     # Only now: the mount points of what is visible below had to be made in them.
@@ -109,8 +107,9 @@ def enter_root(root: str, spec: RunSpec, files: str, tmp: str) -> None:
 
 def rules_in_root(spec: RunSpec) -> Rules:
     """What may be done where `enter_root` has made the root: all that is there may be seen."""
-    own = (workspace_path(spec.script_id), "/tmp", "/var/tmp", "/dev/shm")
-    return Rules(["/"], [*own, *_device_paths(), *spec.read_write])
+    # /var/tmp is the same folder as /tmp.
+    own = (workspace_path(spec.script_id), "/tmp", "/dev/shm")
+    return Rules(["/"], [*own, *spec.read_write], existing=["/dev"])
 
 
 def rules_on_host(spec: RunSpec, files: str, tmp: str) -> Rules:
@@ -160,14 +159,19 @@ def _cover(path: str) -> None:
 
 
 def _show(path: str, root: str) -> None:
-    _make_mount_point(path, root)
-    kernel.bind(path, root + path)
+    _bind(path, root + path)
 
 
-def _make_mount_point(path: str, root: str) -> None:
-    target = root + path
-    if os.path.exists(target):
-        return
+def _bind(path: str, target: str) -> None:
+    try:
+        # A run before may have had the mount point made.
+        kernel.bind(path, target)
+    except FileNotFoundError:
+        _make_mount_point(path, target)
+        kernel.bind(path, target)
+
+
+def _make_mount_point(path: str, target: str) -> None:
     if os.path.isdir(path):
         os.makedirs(target, 0o755)
         return

@@ -32,8 +32,8 @@ def make_places(
     @raises SandboxError, OSError
     """
     user = user_of(spec.user, folder.users) if machine.has("script_user") else None
+    folder.give_to(user, passable=not machine.has("mount_namespace"))
     if user is not None:
-        folder.give_to(user, passable=not machine.has("mount_namespace"))
         for path in spec.read_write:
             give_tree(path, user)
         for pipe in pipes:

@@ -56,7 +56,7 @@ def serve_runs(post: Post) -> None:
     @raises BecomeScript in the script's process, which is forked early on
     """
     _contain_self(post.machine)
-    enclosure = Enclosure(post.machine, post.root, post.execute, post.runs_each)
+    enclosure = Enclosure(post.machine, post.root, post.execute, post.runs_each, [post.listener])
     number = os.getpid()
     try:
         while _serve_next(post, enclosure):

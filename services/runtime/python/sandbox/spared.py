@@ -31,12 +31,15 @@ class Spared:
         """One that is forgotten is not taken apart for that."""
         self._modules.append(module)
 
-    def note(self) -> None:
-        """What is imported now is to be spared. The rest of this process is the script's."""
+    def begin(self) -> None:
+        """The rest of this process is the script's."""
         main = sys.modules["__main__"]
         # What the script puts there, and refers to it, is found to be garbage at the end.
         kernel.collect_again(main)
         kernel.collect_again(vars(main))
+
+    def note(self) -> None:
+        """What is imported now is to be spared."""
         self._sizes.update(
             (name, len(vars(module)))
             for name, module in sys.modules.items()

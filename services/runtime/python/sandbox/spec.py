@@ -49,6 +49,9 @@ class RunSpec(NamedTuple):
     stop_grace_ms: float
 
 
+_LIMITS = RunSpec._fields.index("limits")
+
+
 def parse_spec(payload: bytes) -> RunSpec:
     """@raises SandboxError with stage `spec`."""
     try:
@@ -81,8 +84,9 @@ def pack_spec(spec: RunSpec) -> bytes:
 
 def unpack_spec(data: bytes) -> RunSpec:
     """The opposite of `pack_spec`."""
-    spec = RunSpec(*marshal.loads(data))
-    return spec._replace(limits=Limits(*spec.limits))
+    parts = marshal.loads(data)
+    parts[_LIMITS] = Limits(*parts[_LIMITS])
+    return RunSpec(*parts)
 
 
 def relative_parts(path: str) -> Tuple[str, ...]:

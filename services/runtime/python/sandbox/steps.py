@@ -14,8 +14,14 @@ from .run import Run, Spare
 from .seccomp import build_own_filter
 
 _RESERVED_PIDS = 300
+
+
+def _lay_out(program: Optional[bytes]) -> Optional[kernel.Filter]:
+    return None if program is None or not kernel.AVAILABLE else kernel.Filter(program)
+
+
 # By whether a control group counts the memory that no process maps.
-_FILTERS = {counted: build_own_filter(counted) for counted in (False, True)}
+_FILTERS = {counted: _lay_out(build_own_filter(counted)) for counted in (False, True)}
 
 
 def enter_user_namespace(_spare: Spare) -> None:

@@ -113,7 +113,6 @@ class Supervisor:
             # It contains itself while its files come, and executes later than either.
             gates.send_run(ends.gate, pack_run(spec, self._folder, places.user))
             place_files(spec, self._folder, places)
-            self._disk = measure_disk(spec, self._folder)
         except OSError as error:
             raise SandboxError("supervisor", str(error)) from error
         self._on(ends.gate.fileno(), self._hear_gate)
@@ -160,6 +159,11 @@ class Supervisor:
         ready = {"pid": self._script, "workspace": workspace, "layers": layers}
         self._channel.send_json(READY, ready)
         self._on_ready()
+        # The script does not execute yet, and nobody waits for this.
+        try:
+            self._disk = measure_disk(self._spec, self._folder)
+        except OSError as error:
+            raise SandboxError("supervisor", str(error)) from error
 
     def _hear_channel(self) -> None:
         self._channel.flush()
@@ -182,6 +186,11 @@ class Supervisor:
     def _go(self) -> None:
         if self._watch is not None or not self._script:
             return
+        try:
+            # First of all: the script waits for it.
+            self._ends.gate.send(gates.GO)
+        except OSError:
+            self._finish()
         now = time.monotonic()
         enclosure = self._enclosure
         self._watch = Watch(
@@ -191,15 +200,11 @@ class Supervisor:
             self._disk,
             enclosure.group,
             self._machine.has("measuring"),
-            enclosure.is_fresh,
+            enclosure.waited_cpu_seconds,
         )
         self._watch.start(now)
         if self._spec.limits.wall_clock_seconds is not None:
             self._wall_clock_ends_at = now + self._spec.limits.wall_clock_seconds
-        try:
-            self._ends.gate.send(gates.GO)
-        except OSError:
-            self._finish()
 
     def _stop(self, reason: str, grace_ms: float, detail: Optional[str] = None) -> None:
         self._ending.because(reason, detail)

@@ -43,16 +43,15 @@ class Watch:
         disk: Optional[DiskQuota],
         group: Optional[Group],
         bounds: bool,
-        is_first: bool,
+        past_cpu_seconds: float,
     ) -> None:
         """@param proc the /proc of the run's own pid namespace; None: the host's is searched
         @param init the host's number of the run's init
-        @param is_first whether that init has had no run before
+        @param past_cpu_seconds of what that init has waited for before this run
         @param bounds whether a total over its limit is a breach, or only reported"""
         self._limits = limits
         self._bounds = bounds
-        self._is_first = is_first
-        self._past_seconds = 0.0
+        self._past_seconds = past_cpu_seconds
         self._private = proc is not None
         self._proc = tree.open_proc() if proc is None else proc
         self._init = 1 if proc is not None else init
@@ -67,9 +66,6 @@ class Watch:
 
     def start(self, now: float) -> None:
         """The script may execute now."""
-        if not self._is_first:
-            # What the init has waited for in earlier runs.
-            self._past_seconds = tree.sum_up(self._processes(), self._init).cpu_seconds
         self.due_at = now + self._interval
 
     def sample(self) -> Optional[Breach]:

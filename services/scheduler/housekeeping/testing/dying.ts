@@ -1,10 +1,10 @@
 /** A duty that dies: after its first step, its second, and so on, until it gets to its end. */
-import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
+import type { RemovableObjects } from '../objects.ts';
 
 interface Parts {
   readonly database: Queryable;
-  readonly objects: ObjectStore;
+  readonly objects: RemovableObjects;
 }
 
 /** Carries out `duty` again and again; each time it dies one step later, a step being a statement or the
@@ -39,11 +39,6 @@ function mortal<P extends Parts>(parts: P, steps: number): P {
     ...parts,
     database: { query: (text, values) => step(database.query(text, values)) },
     objects: {
-      put: (key, bytes) => objects.put(key, bytes),
-      putStream: (key, chunks) => objects.putStream(key, chunks),
-      get: (key) => objects.get(key),
-      getStream: (key) => objects.getStream(key),
-      head: (key) => objects.head(key),
       list: (prefix, options) => objects.list(prefix, options),
       delete: (key) => step(objects.delete(key)),
     },

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { oneByOne } from './one-by-one.ts';
+
+/** What came of numbers of which some cannot be done. */
+async function doAll(count: number, bad: readonly number[]) {
+  const done: number[] = [];
+  const numbers = Array.from({ length: count }, (_, index) => index + 1);
+  const outcome = oneByOne(numbers, async (number) => {
+    await Promise.resolve();
+    if (bad.includes(number)) throw new Error(`no ${number}`);
+    done.push(number);
+  });
+  const error = await outcome.then(
+    () => undefined,
+    (reason: unknown) => (reason as Error).message,
+  );
+  return { done, error };
+}
+
+test('all are done in their order', async () => {
+  expect(await doAll(3, [])).toEqual({ done: [1, 2, 3], error: undefined });
+});
+
+test('one that fails holds up none behind it, and is told at the end', async () => {
+  expect(await doAll(5, [1, 3])).toEqual({ done: [2, 4, 5], error: 'no 1' });
+});
+
+test('where many fail, the others are left for later', async () => {
+  expect(await doAll(6, [1, 2, 3, 4])).toEqual({ done: [], error: 'no 1' });
+  expect(await doAll(6, [2, 4, 5])).toEqual({ done: [1, 3], error: 'no 2' });
+});
