@@ -1,5 +1,5 @@
 /** A page looks at few rows, however many there are and however rare what is asked for. */
-import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import { inOrderOfTime } from '#domain/kernel/ids.ts';
 import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
 import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
@@ -12,7 +12,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyAll, type ReadModels } from '../projection.ts';
 import { inlineProjections } from '../registry.ts';
 import type { Tables } from '../tables.ts';
+import { failingScripts } from '../scripts/failing.ts';
 import { listRuns, type RunListFilter } from './lists.ts';
+import { usualDurations } from './usual.ts';
 
 const runs = 6_000;
 const pageSize = 50;
@@ -59,9 +61,14 @@ afterAll(async () => {
 
 /** How many rows of the runs a page looks at. */
 async function lookedAt(filter: RunListFilter, after?: RunId): Promise<number> {
+  return await seenBy((transaction) => listRuns(transaction, filter, after, pageSize));
+}
+
+/** How many rows of the runs are looked at. */
+async function seenBy(look: (db: ReadModels) => Promise<unknown>): Promise<number> {
   return await db.transaction().execute(async (transaction) => {
     const before = await seen(transaction);
-    await listRuns(transaction, filter, after, pageSize);
+    await look(transaction);
     return (await seen(transaction)) - before;
   });
 }
@@ -108,4 +115,15 @@ test.each<[string, RunListFilter]>([
   ['another script, where there is none', { groupIds: [groupId(1)], notScriptId: scriptId(1) }],
 ])('a page of %s looks at some pages of runs', async (_, filter) => {
   expect(await lookedAt(filter)).toBeLessThanOrEqual(10 * pageSize);
+});
+
+test('which scripts fail is seen from the last run of each', async () => {
+  const look = (reads: ReadModels) => failingScripts(reads, own.groupIds as GroupId[], 6);
+  // As an entry of an index and as itself.
+  expect(await seenBy(look)).toBeLessThanOrEqual(2 * 2 + 1);
+});
+
+test('how long runs usually take is seen from the latest hundred', async () => {
+  const look = (reads: ReadModels) => usualDurations(reads, [scriptId(1), scriptId(2)]);
+  expect(await seenBy(look)).toBeLessThanOrEqual(2 * 2 * 100);
 });

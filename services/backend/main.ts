@@ -10,6 +10,8 @@ import {
   objectStoreSettings,
   platformSettings,
   readConfig,
+  settingStates,
+  type SettingName,
 } from '#services/shared/config.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import { passwordCost } from '#services/shared/passwords.ts';
@@ -26,31 +28,33 @@ const positionPatienceMs = 5_000;
 const dashboardDir = fileURLToPath(new URL('../../web/build', import.meta.url));
 const sdkDir = fileURLToPath(new URL('../runtime/python/sdk', import.meta.url));
 
+const ownSettings = [
+  'bind',
+  'httpPort',
+  ...platformSettings,
+  ...objectStoreSettings,
+  'tokenKey',
+  'auditKey',
+  'secretMasterKey',
+  'secretMasterKeyOther',
+  'adminEmail',
+  'adminPassword',
+  'examples',
+  'edition',
+  'trustedProxies',
+  'publicUrl',
+  'mcpUrl',
+  'mcpPort',
+  'dataDir',
+  'supervised',
+  'updateUrl',
+  'updateKey',
+  'updateKeyOther',
+  'allowPrivateTargets',
+] as const satisfies readonly SettingName[];
+
 await runProcess('backend', async (signal, logger) => {
-  const config = readConfig([
-    'bind',
-    'httpPort',
-    ...platformSettings,
-    ...objectStoreSettings,
-    'tokenKey',
-    'auditKey',
-    'secretMasterKey',
-    'secretMasterKeyOther',
-    'adminEmail',
-    'adminPassword',
-    'examples',
-    'edition',
-    'trustedProxies',
-    'publicUrl',
-    'mcpUrl',
-    'mcpPort',
-    'dataDir',
-    'supervised',
-    'updateUrl',
-    'updateKey',
-    'updateKeyOther',
-    'allowPrivateTargets',
-  ]);
+  const config = readConfig(ownSettings);
   const { edition, tokenKey } = config;
   const platform = await openPlatform({ ...config, name: 'backend', connections, logger, signal });
   const { database, reads, ...rest } = platform;
@@ -74,6 +78,7 @@ await runProcess('backend', async (signal, logger) => {
     runSamples: new PostgresRunSamples(database.pool),
     logger,
     edition,
+    settings: settingStates(givenSecrets(edition)),
     tokenKey,
     trustedProxies: trustedProxies(config.trustedProxies),
     publicUrl: config.publicUrl,
@@ -108,6 +113,11 @@ await runProcess('backend', async (signal, logger) => {
     },
   };
 });
+
+/** The minimal edition hands the first password on once. */
+function givenSecrets(edition: 'minimal' | 'production'): readonly SettingName[] {
+  return ownSettings.filter((name) => edition === 'production' || name !== 'adminPassword');
+}
 
 function isLoopback(address: string): boolean {
   return address.startsWith('127.') || address === '::1';

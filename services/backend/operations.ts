@@ -11,6 +11,7 @@ import { authOperations } from './routes/auth.ts';
 import { chainOperations } from './routes/chains.ts';
 import { configurationOperations } from './routes/configuration.ts';
 import { dashboardOperations } from './routes/dashboard.ts';
+import { dashboardNowOperations } from './routes/dashboard-now.ts';
 import { fileOperations } from './routes/files.ts';
 import { groupOperations } from './routes/groups.ts';
 import { hookOperations } from './routes/call-webhook.ts';
@@ -40,6 +41,7 @@ import { scriptOperations } from './routes/scripts.ts';
 import { secretOperations } from './routes/secrets.ts';
 import { sdkOperations } from './routes/sdk.ts';
 import { systemOperations } from './routes/system.ts';
+import { systemSettingsOperations } from './routes/system-settings.ts';
 import { templateOperations } from './routes/templates.ts';
 import { tokenOperations } from './routes/tokens.ts';
 import { triggerOperations } from './routes/triggers.ts';
@@ -101,8 +103,10 @@ export const operations: readonly Operation[] = [
   ...auditExportOperations,
   ...replayOperations,
   ...systemOperations,
+  ...systemSettingsOperations,
   ...mcpOperations,
   ...dashboardOperations,
+  ...dashboardNowOperations,
   ...triggerOperations,
   ...retentionOperations,
   ...backupScheduleOperations,

@@ -92,12 +92,13 @@ async function liveWithRuns(scriptId: string): Promise<readonly string[]> {
 
 /** Every GET of the API that answers of what was recorded, for these things. */
 function questions(ids: Readonly<Record<string, readonly string[]>>): readonly string[] {
-  // It tells how long the process has been up.
+  // They tell how long the process has been up, and what comes from now on.
+  const ofNow = ['/api/v1/system/info', '/api/v1/dashboard/fires'];
   const isAsked = (one: Operation) =>
     one.method === 'get' &&
     one.path.startsWith('/api/v1/') &&
     one.access !== 'public' &&
-    one.path !== '/api/v1/system/info';
+    !ofNow.includes(one.path);
   return operations.filter(isAsked).flatMap((one) =>
     formsOf(one)
       .filter(({ method }) => method === 'get')

@@ -14,6 +14,7 @@ import type { ReadModels } from '#projections/projection.ts';
 import type { RunnableScript } from '#projections/scripts/queries.ts';
 import type { LiveToken } from '#projections/tokens/queries.ts';
 import type { OpenSession } from '#projections/sessions/queries.ts';
+import type { SettingState } from '#services/shared/config.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import type { TrustedProxies } from './http/client.ts';
 import type { AccessTokens } from './http/tokens.ts';
@@ -58,6 +59,8 @@ export interface Parts {
   /** Longest wait of a read for the position that it names. */
   readonly positionPatienceMs: number;
   readonly edition: 'minimal' | 'production';
+  /** Those of the environment, without secrets. */
+  readonly settings: readonly SettingState[];
   /** At least 32 bytes; signs access tokens. */
   readonly tokenKey: Uint8Array;
   readonly trustedProxies: TrustedProxies;

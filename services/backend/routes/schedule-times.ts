@@ -1,9 +1,17 @@
 /** Due times: those that would come, and what became of those that were. */
+import { parseScriptId } from '#domain/kernel/ids.ts';
+import { overlapAt } from '#domain/schedule/crowding.ts';
 import { dueAfter } from '#domain/schedule/due-times.ts';
 import { clockNote, localText } from '#domain/schedule/local-time.ts';
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import { zoneOf } from '#domain/schedule/zone.ts';
-import { findSchedule, listOccurrences } from '#projections/schedules/queries.ts';
+import { usualDurations } from '#projections/runs/usual.ts';
+import {
+  findSchedule,
+  listOccurrences,
+  listSchedules,
+  type ScheduleView,
+} from '#projections/schedules/queries.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
@@ -13,15 +21,19 @@ import { pageQuery, pathParameters } from '../schemas/common.ts';
 import { OccurrencePage, SchedulePreview, SchedulePreviewRequest } from '../schemas/schedule.ts';
 import { badField } from './new-script.ts';
 import { definitionOf } from './schedule-definition.ts';
-import { isIn } from './visible.ts';
+import { isIn, seesScript, visibleGroups } from './visible.ts';
 
 const tag = 'Schedules';
+/** So many of the other schedules of a script are looked at. */
+const maxOthers = 10;
 
 const preview = operation({
   method: 'post',
   path: '/api/v1/schedules/preview',
   operationId: 'previewSchedule',
   summary: 'Say when a schedule would be due next',
+  description:
+    'With `script_id` also which due times meet runs that are still under way, and other schedules.',
   tag,
   access: { right: 'schedules.read' },
   body: {
@@ -29,14 +41,51 @@ const preview = operation({
     example: { cron: '30 2 * * *', timezone: 'Europe/Berlin', count: 5 },
   },
   responses: { 200: { description: 'The next due times.', schema: SchedulePreview } },
-  handle: async ({ body: { count = 10, from, ...timing } }, { clock }) => {
+  handle: async ({ principal, body }, { clock, readModels }) => {
+    const { count = 10, from, script_id, schedule_id, ...timing } = body;
     const definition = definitionOf(timing, undefined);
     if (isProblem(definition)) return definition;
     const begin = from ? momentOf(from) : clock.now();
     if (begin === undefined) return badField('from', 'there is no such time');
-    return json(200, { items: dueTimes(definition, begin, count) });
+    const items = dueTimes(definition, begin, count);
+    if (script_id === undefined) return json(200, { items: items.map(alone), usual: null });
+    const scriptId = parseScriptId(script_id);
+    if (scriptId === undefined || !(await seesScript(principal, scriptId, readModels))) {
+      return badField('script_id', 'there is no such script');
+    }
+    const groupIds = visibleGroups(principal);
+    const [durations, schedules] = await Promise.all([
+      usualDurations(readModels, [scriptId]),
+      listSchedules(readModels, { groupIds, scriptId }, undefined, maxOthers + 1),
+    ]);
+    const usual = durations.get(scriptId);
+    const others = schedules
+      .filter((other) => other.schedule_id !== schedule_id)
+      .slice(0, maxOthers);
+    return json(200, {
+      items: items.map((item, index) => ({
+        ...item,
+        overlap: overlapAt(items[index - 1]?.utc, item.utc, usual) ?? null,
+        together: others
+          .filter((other) => isDueBy(other, item.utc, usual?.p95_ms ?? 0))
+          .map((other) => other.schedule_id),
+      })),
+      usual: usual ?? null,
+    });
   },
 });
+
+/** What is known of a due time without a script. */
+function alone<Item>(item: Item) {
+  return { ...item, overlap: null, together: [] };
+}
+
+/** Whether a schedule is due at a time, or up to so many milliseconds before. */
+function isDueBy(schedule: ScheduleView, at: Date, withinMs: number): boolean {
+  const from = new Date(at.getTime() - Math.max(withinMs, 1));
+  const due = dueAfter(schedule.definition, schedule.created_at, from);
+  return due !== undefined && due <= at;
+}
 
 function dueTimes(definition: ScheduleDefinition, now: Date, count: number) {
   const zone = zoneOf(definition.timezone);

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { groups, nowhere, schedule, script, someone } from '../testing/people.ts';
+import {
+  finishRun,
+  groups,
+  nowhere,
+  run,
+  schedule,
+  script,
+  someone,
+  startRun,
+} from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 
 const now = new Date('2026-03-28T12:00:00Z');
@@ -157,9 +166,46 @@ describe('a preview', () => {
         utc: '2026-03-29T01:30:00.000Z',
         local: '2026-03-29T03:30:00+02:00',
         note: expect.stringContaining('forward by 60 minutes'),
+        overlap: null,
+        together: [],
       },
-      { utc: '2026-03-30T00:30:00.000Z', local: '2026-03-30T02:30:00+02:00', note: null },
+      {
+        utc: '2026-03-30T00:30:00.000Z',
+        local: '2026-03-30T02:30:00+02:00',
+        note: null,
+        overlap: null,
+        together: [],
+      },
     ]);
+    expect(json.usual).toBeNull();
+  });
+
+  test('tells which due times meet a run that is still under way, and other schedules', async () => {
+    const { admin } = platform;
+    const { id } = await script(admin);
+    for (const durationMs of [50_000, 50_000, 70_000]) {
+      const runId = await run(admin, id);
+      await finishRun(platform, runId, await startRun(platform, runId), 'success', durationMs);
+    }
+    const other = await schedule(admin, id, { cron: '2 * * * *' });
+    const own = await schedule(admin, id, { cron: '* * * * *' });
+    const timing = { script_id: id, schedule_id: own, count: 4 };
+    const { json } = await admin.post(`${all}/preview`, { ...timing, cron: '* * * * *' });
+    expect(json.usual).toEqual({ runs: 3, p50_ms: 50_000, p95_ms: 70_000 });
+    const items: { utc: string; overlap: string | null; together: string[] }[] = json.items;
+    expect(
+      items.map(({ utc, overlap, together }) => [utc.slice(14, 19), overlap, together]),
+    ).toEqual([
+      ['01:00', null, []],
+      ['02:00', 'possible', [other]],
+      ['03:00', 'possible', [other]],
+      ['04:00', 'possible', []],
+    ]);
+    const often = await admin.post(`${all}/preview`, { ...timing, interval_seconds: 30, count: 2 });
+    expect(often.json.items[1].overlap).toBe('likely');
+    const foreign = await someone(platform, { role: 'viewer', groupIds: [groups.monitoring] });
+    const refused = await foreign.post(`${all}/preview`, { ...timing, cron: '* * * * *' });
+    expect([refused.status, refused.json.errors[0].pointer]).toEqual([422, '/script_id']);
   });
 
   test('says what would have been due after another moment, past or coming', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { ObjectStoreUnavailable } from '#domain/ports/objects.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiDescription } from '../operations.ts';
+import { groups, someone } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 
 let platform: TestBackend;
@@ -29,6 +30,21 @@ describe('given a backend that is well', () => {
       status: 'ok',
       checks: { database: 'ok', objects: 'ok', bus: 'ok' },
     });
+  });
+
+  test('when its settings are listed, then administrators alone are told of them', async () => {
+    const path = '/api/v1/system/settings';
+    const { json } = await platform.admin.get(path);
+    expect(json.documented_in).toBe('docs/settings.md');
+    expect(json.items).toContainEqual({
+      name: 'ORCH_HTTP_PORT',
+      value: '8080',
+      secret: false,
+      source: 'default',
+      expected: 'a whole number from 1 to 65535',
+    });
+    const developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
+    expect((await developer.get(path)).status).toBe(403);
   });
 
   test('when its figures are read, then routes are templates', async () => {

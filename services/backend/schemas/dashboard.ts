@@ -1,6 +1,7 @@
 /** The dashboard's figures on the wire (contract §3, "System"). */
+import { failures } from '#domain/run/run.ts';
 import Type from 'typebox';
-import { examples, Nullable, Time } from './common.ts';
+import { examples, Nullable, Time, Uuid } from './common.ts';
 
 const count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
@@ -95,6 +96,114 @@ export const Timeseries = Type.Object(
       {
         bucket_seconds: 3600,
         series: [{ name: 'failed', points: [['2026-11-21T02:00:00.000Z', 3]] }],
+      },
+    ],
+  },
+);
+
+/** How long the runs of a script usually take. */
+export const UsualDuration = Type.Object(
+  {
+    runs: Type.Integer({ minimum: 1, description: 'How many of the latest it is known from.' }),
+    p50_ms: Type.Integer({ minimum: 0, description: 'Half of them took no longer.' }),
+    p95_ms: Type.Integer({ minimum: 0, description: '95 of 100 took no longer.' }),
+  },
+  {
+    title: 'UsualDuration',
+    description: 'Of those of the latest 100 runs that succeeded; `null` without any.',
+    additionalProperties: false,
+  },
+);
+export const usualExample = { runs: 96, p50_ms: 61_200, p95_ms: 340_000 };
+
+const scriptExample = { script_id: examples.scriptId, script_name: 'Nightly report' };
+
+export const DashboardNow = Type.Object(
+  {
+    failing_total: count('Scripts that are enabled and whose last run failed.'),
+    failing: Type.Array(
+      Type.Object(
+        {
+          script_id: Uuid(),
+          script_name: Type.String(),
+          run_id: Uuid(),
+          finished_at: Time(),
+          failure_reason: Nullable(Type.Enum([...failures])),
+        },
+        { title: 'FailingScript', additionalProperties: false },
+      ),
+      { description: 'The latest failure first.' },
+    ),
+    running: Type.Array(
+      Type.Object(
+        {
+          script_id: Uuid(),
+          script_name: Type.String(),
+          run_id: Uuid(),
+          started_at: Nullable(Time()),
+          usual: Nullable(UsualDuration),
+        },
+        { title: 'RunningNow', additionalProperties: false },
+      ),
+      { description: 'The newest first.' },
+    ),
+    due: Type.Array(
+      Type.Object(
+        { script_id: Uuid(), script_name: Type.String(), schedule_id: Uuid(), due_at: Time() },
+        { title: 'DueSchedule', additionalProperties: false },
+      ),
+      { description: 'The next due time of each schedule, the nearest first.' },
+    ),
+  },
+  {
+    title: 'DashboardNow',
+    additionalProperties: false,
+    examples: [
+      {
+        failing_total: 1,
+        failing: [
+          {
+            ...scriptExample,
+            run_id: examples.runId,
+            finished_at: examples.time,
+            failure_reason: 'exit_code',
+          },
+        ],
+        running: [
+          {
+            ...scriptExample,
+            run_id: examples.runId,
+            started_at: examples.time,
+            usual: usualExample,
+          },
+        ],
+        due: [{ ...scriptExample, schedule_id: examples.webhookId, due_at: examples.time }],
+      },
+    ],
+  },
+);
+
+export const DashboardFires = Type.Object(
+  {
+    from: Time('Now.'),
+    to: Time('24 hours from now.'),
+    counted_until: Time('Up to where due times were counted: `to`, unless there are too many.'),
+    hours: Type.Array(
+      Type.Object(
+        { begins_at: Time('On the hour, in UTC; the first is now.'), due: count() },
+        { title: 'HourOfFires', additionalProperties: false },
+      ),
+    ),
+  },
+  {
+    title: 'DashboardFires',
+    additionalProperties: false,
+    examples: [
+      {
+        from: '2026-11-21T02:30:00.000Z',
+        to: '2026-11-22T02:30:00.000Z',
+        counted_until: '2026-11-22T02:30:00.000Z',
+        hours: [{ begins_at: '2026-11-21T02:30:00.000Z', due: 3 }],
       },
     ],
   },

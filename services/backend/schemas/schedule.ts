@@ -2,6 +2,7 @@
 import { catchUps, occurrenceOutcomes, overlaps } from '#domain/schedule/schedule.ts';
 import Type from 'typebox';
 import { examples, Nullable, Page, Time, Uuid } from './common.ts';
+import { usualExample, UsualDuration } from './dashboard.ts';
 import { maxParamsBytes } from '#domain/run/run.ts';
 
 const kind = Type.Enum(['cron', 'interval'], { title: 'ScheduleKind' });
@@ -77,6 +78,10 @@ export const SchedulePreviewRequest = Type.Object(
     ...timing,
     count: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
     from: Type.Optional(Nullable(moment('As of when, also in the past; `null` or absent: now.'))),
+    script_id: Type.Optional(
+      Uuid('Whose runs and other schedules are looked at for what comes together.'),
+    ),
+    schedule_id: Type.Optional(Uuid('The schedule that this is or becomes, which is no other.')),
   },
   { title: 'SchedulePreviewRequest', additionalProperties: false },
 );
@@ -89,10 +94,21 @@ export const SchedulePreview = Type.Object(
           utc: Time(),
           local: Type.String({ description: 'As clocks of the time zone show it.' }),
           note: Nullable(Type.String({ description: 'On days on which clocks are moved.' })),
+          overlap: Nullable(
+            Type.Enum(['likely', 'possible'], {
+              description:
+                'The run of the due time before is still under way: half, or more than 5 of 100, take that long.',
+            }),
+          ),
+          together: Type.Array(Uuid(), {
+            description:
+              'Other schedules of the script that are due then, or so shortly before that 5 of 100 runs would still be under way.',
+          }),
         },
         { title: 'DueTime', additionalProperties: false },
       ),
     ),
+    usual: Nullable(UsualDuration),
   },
   {
     title: 'SchedulePreview',
@@ -104,8 +120,11 @@ export const SchedulePreview = Type.Object(
             utc: '2026-11-22T01:30:00.000Z',
             local: '2026-11-22T02:30:00+01:00',
             note: null,
+            overlap: null,
+            together: [],
           },
         ],
+        usual: usualExample,
       },
     ],
   },

@@ -266,15 +266,21 @@ export async function startRun(platform: TestBackend, id: string): Promise<numbe
 }
 
 /** Ends a run that was started. */
-export async function finishRun(platform: TestBackend, id: string, fence: number): Promise<void> {
+export async function finishRun(
+  platform: TestBackend,
+  id: string,
+  fence: number,
+  outcome: 'success' | 'exit_code' = 'success',
+  durationMs = 12,
+): Promise<void> {
   await asRuntime(platform, {
     type: 'FinishRun',
     runId: known(parseRunId, id),
     fence,
-    outcome: 'success',
-    exitCode: 0,
+    outcome,
+    exitCode: outcome === 'success' ? 0 : 1,
     signal: null,
-    totals: { ...noTotals, durationMs: 12, cpuSeconds: 0.01, maxMemoryBytes: 1, maxThreads: 1 },
+    totals: { ...noTotals, durationMs, cpuSeconds: 0.01, maxMemoryBytes: 1, maxThreads: 1 },
   });
 }
 

@@ -20,6 +20,7 @@ import { createTestDatabase } from '#infra/testing/database.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
 import { worldOf } from '#projections/world.ts';
+import { settingStates } from '#services/shared/config.ts';
 import { createLogger } from '#services/shared/logger.ts';
 import { Releases } from '#services/shared/releases.ts';
 import { version } from '#services/shared/version.ts';
@@ -105,6 +106,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     ids: systemIds,
     logger: createLogger('backend', 'info', logged),
     edition: 'minimal',
+    settings: settingStates([], {}),
     objectsFolder: folder,
     tokenKey: randomBytes(32),
     trustedProxies: trustedProxies(['127.0.0.1']),

@@ -649,7 +649,9 @@ export interface paths {
         put?: never;
         /**
          * Say when a schedule would be due next
-         * @description Needs the right `schedules.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `schedules:write`, `*`.
+         * @description With `script_id` also which due times meet runs that are still under way, and other schedules.
+         *
+         *     Needs the right `schedules.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `schedules:write`, `*`.
          */
         post: operations["previewSchedule"];
         delete?: never;
@@ -2030,6 +2032,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/system/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The settings of the environment, as the backend finds them
+         * @description No secret is shown, only whether it is set; of those that the backend is not given, not even that. Other processes may be started with others.
+         *
+         *     Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        get: operations["listSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/mcp/info": {
         parameters: {
             query?: never;
@@ -2088,6 +2112,50 @@ export interface paths {
          *     Needs the right `runs.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
          */
         get: operations["dashboardTimeseries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dashboard/now": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What fails, what runs and what is due next
+         * @description Of the caller's groups and all their scripts; at most `limit` of each.
+         *
+         *     Needs the right `runs.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
+         */
+        get: operations["dashboardNow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dashboard/fires": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many due times the next 24 hours have
+         * @description Of the schedules of the caller's groups, hour by hour. Schedules of very many different due times are counted as far as `counted_until`.
+         *
+         *     Needs the right `schedules.read`, and of an API token one of the scopes `scripts:read`, `scripts:write`, `schedules:write`, `*`.
+         */
+        get: operations["dashboardFires"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3732,6 +3800,16 @@ export interface components {
             /** @default 10 */
             count: number;
             from?: string | null;
+            /**
+             * Format: uuid
+             * @description Whose runs and other schedules are looked at for what comes together.
+             */
+            script_id?: string;
+            /**
+             * Format: uuid
+             * @description The schedule that this is or becomes, which is no other.
+             */
+            schedule_id?: string;
         };
         /** DueTime */
         DueTime: {
@@ -3740,6 +3818,21 @@ export interface components {
             /** @description As clocks of the time zone show it. */
             local: string;
             note: string | null;
+            overlap: ("likely" | "possible") | null;
+            /** @description Other schedules of the script that are due then, or so shortly before that 5 of 100 runs would still be under way. */
+            together: string[];
+        };
+        /**
+         * UsualDuration
+         * @description Of those of the latest 100 runs that succeeded; `null` without any.
+         */
+        UsualDuration: {
+            /** @description How many of the latest it is known from. */
+            runs: number;
+            /** @description Half of them took no longer. */
+            p50_ms: number;
+            /** @description 95 of 100 took no longer. */
+            p95_ms: number;
         };
         /**
          * SchedulePreview
@@ -3748,13 +3841,21 @@ export interface components {
          *         {
          *           "utc": "2026-11-22T01:30:00.000Z",
          *           "local": "2026-11-22T02:30:00+01:00",
-         *           "note": null
+         *           "note": null,
+         *           "overlap": null,
+         *           "together": []
          *         }
-         *       ]
+         *       ],
+         *       "usual": {
+         *         "runs": 96,
+         *         "p50_ms": 61200,
+         *         "p95_ms": 340000
+         *       }
          *     }
          */
         SchedulePreview: {
             items: components["schemas"]["DueTime"][];
+            usual: components["schemas"]["UsualDuration"] | null;
         };
         /**
          * OccurrenceOutcome
@@ -5168,6 +5269,41 @@ export interface components {
                 [key: string]: "ok" | "degraded" | "unavailable";
             };
         };
+        /** Setting */
+        Setting: {
+            /** @description Of the variable. */
+            name: string;
+            value: string | null;
+            /** @description Its value is never shown. */
+            secret: boolean;
+            /**
+             * @description `file`: `NAME_FILE` names one. `unknown`: a secret that the backend is not given.
+             * @enum {unknown}
+             */
+            source: "default" | "environment" | "file" | "unknown";
+            /** @description What it may be. */
+            expected: string;
+        };
+        /**
+         * Settings
+         * @example {
+         *       "documented_in": "docs/settings.md",
+         *       "items": [
+         *         {
+         *           "name": "ORCH_HTTP_PORT",
+         *           "value": "8080",
+         *           "secret": false,
+         *           "source": "default",
+         *           "expected": "a whole number from 1 to 65535"
+         *         }
+         *       ]
+         *     }
+         */
+        Settings: {
+            /** @description Where each is explained, in the release. */
+            documented_in: string;
+            items: components["schemas"]["Setting"][];
+        };
         /**
          * McpInfo
          * @example {
@@ -5268,6 +5404,124 @@ export interface components {
         Timeseries: {
             bucket_seconds: number;
             series: components["schemas"]["Series"][];
+        };
+        /** FailingScript */
+        FailingScript: {
+            /** Format: uuid */
+            script_id: string;
+            script_name: string;
+            /** Format: uuid */
+            run_id: string;
+            /** Format: date-time */
+            finished_at: string;
+            failure_reason: ("exit_code" | "timeout" | "cpu_limit" | "memory_limit" | "environment_error" | "sandbox_error" | "runtime_lost" | "expired") | null;
+        };
+        /** RunningNow */
+        RunningNow: {
+            /** Format: uuid */
+            script_id: string;
+            script_name: string;
+            /** Format: uuid */
+            run_id: string;
+            started_at: string | null;
+            usual: components["schemas"]["UsualDuration"] | null;
+        };
+        /** DueSchedule */
+        DueSchedule: {
+            /** Format: uuid */
+            script_id: string;
+            script_name: string;
+            /** Format: uuid */
+            schedule_id: string;
+            /** Format: date-time */
+            due_at: string;
+        };
+        /**
+         * DashboardNow
+         * @example {
+         *       "failing_total": 1,
+         *       "failing": [
+         *         {
+         *           "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *           "script_name": "Nightly report",
+         *           "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+         *           "finished_at": "2026-11-21T02:31:00.000Z",
+         *           "failure_reason": "exit_code"
+         *         }
+         *       ],
+         *       "running": [
+         *         {
+         *           "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *           "script_name": "Nightly report",
+         *           "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+         *           "started_at": "2026-11-21T02:31:00.000Z",
+         *           "usual": {
+         *             "runs": 96,
+         *             "p50_ms": 61200,
+         *             "p95_ms": 340000
+         *           }
+         *         }
+         *       ],
+         *       "due": [
+         *         {
+         *           "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *           "script_name": "Nightly report",
+         *           "schedule_id": "019aa3f3-0c22-7b1d-8a10-3e4f50617283",
+         *           "due_at": "2026-11-21T02:31:00.000Z"
+         *         }
+         *       ]
+         *     }
+         */
+        DashboardNow: {
+            /** @description Scripts that are enabled and whose last run failed. */
+            failing_total: number;
+            /** @description The latest failure first. */
+            failing: components["schemas"]["FailingScript"][];
+            /** @description The newest first. */
+            running: components["schemas"]["RunningNow"][];
+            /** @description The next due time of each schedule, the nearest first. */
+            due: components["schemas"]["DueSchedule"][];
+        };
+        /** HourOfFires */
+        HourOfFires: {
+            /**
+             * Format: date-time
+             * @description On the hour, in UTC; the first is now.
+             */
+            begins_at: string;
+            due: number;
+        };
+        /**
+         * DashboardFires
+         * @example {
+         *       "from": "2026-11-21T02:30:00.000Z",
+         *       "to": "2026-11-22T02:30:00.000Z",
+         *       "counted_until": "2026-11-22T02:30:00.000Z",
+         *       "hours": [
+         *         {
+         *           "begins_at": "2026-11-21T02:30:00.000Z",
+         *           "due": 3
+         *         }
+         *       ]
+         *     }
+         */
+        DashboardFires: {
+            /**
+             * Format: date-time
+             * @description Now.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description 24 hours from now.
+             */
+            to: string;
+            /**
+             * Format: date-time
+             * @description Up to where due times were counted: `to`, unless there are too many.
+             */
+            counted_until: string;
+            hours: components["schemas"]["HourOfFires"][];
         };
         /**
          * Retention
@@ -10413,9 +10667,16 @@ export interface operations {
                      *         {
                      *           "utc": "2026-11-22T01:30:00.000Z",
                      *           "local": "2026-11-22T02:30:00+01:00",
-                     *           "note": null
+                     *           "note": null,
+                     *           "overlap": null,
+                     *           "together": []
                      *         }
-                     *       ]
+                     *       ],
+                     *       "usual": {
+                     *         "runs": 96,
+                     *         "p50_ms": 61200,
+                     *         "p95_ms": 340000
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["SchedulePreview"];
@@ -18195,6 +18456,79 @@ export interface operations {
             };
         };
     };
+    listSettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "documented_in": "docs/settings.md",
+                     *       "items": [
+                     *         {
+                     *           "name": "ORCH_HTTP_PORT",
+                     *           "value": "8080",
+                     *           "secret": false,
+                     *           "source": "default",
+                     *           "expected": "a whole number from 1 to 65535"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     mcpInfo: {
         parameters: {
             query?: never;
@@ -18387,6 +18721,174 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Timeseries"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dashboardNow: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The present. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "failing_total": 1,
+                     *       "failing": [
+                     *         {
+                     *           "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "script_name": "Nightly report",
+                     *           "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *           "finished_at": "2026-11-21T02:31:00.000Z",
+                     *           "failure_reason": "exit_code"
+                     *         }
+                     *       ],
+                     *       "running": [
+                     *         {
+                     *           "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "script_name": "Nightly report",
+                     *           "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+                     *           "started_at": "2026-11-21T02:31:00.000Z",
+                     *           "usual": {
+                     *             "runs": 96,
+                     *             "p50_ms": 61200,
+                     *             "p95_ms": 340000
+                     *           }
+                     *         }
+                     *       ],
+                     *       "due": [
+                     *         {
+                     *           "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+                     *           "script_name": "Nightly report",
+                     *           "schedule_id": "019aa3f3-0c22-7b1d-8a10-3e4f50617283",
+                     *           "due_at": "2026-11-21T02:31:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DashboardNow"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dashboardFires: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Waits until what a write answered with as `Orch-Position` can be seen. */
+                "Orch-Min-Position"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The next day. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-11-21T02:30:00.000Z",
+                     *       "to": "2026-11-22T02:30:00.000Z",
+                     *       "counted_until": "2026-11-22T02:30:00.000Z",
+                     *       "hours": [
+                     *         {
+                     *           "begins_at": "2026-11-21T02:30:00.000Z",
+                     *           "due": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DashboardFires"];
                 };
             };
             /** @description `invalid_parameter` */

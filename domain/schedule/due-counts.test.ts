@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { dueCounts, type CountedSchedule } from './due-counts.ts';
+import { dueAfter } from './due-times.ts';
+import type { ScheduleDefinition } from './schedule.ts';
+
+const createdAt = new Date('2026-03-01T00:00:07Z');
+const from = new Date('2026-03-28T22:20:00Z');
+const hourMs = 3_600_000;
+/** Five hours, over the night in which the clocks of Berlin are moved. */
+const ends = [1, 2, 3, 4, 5].map((hours) => new Date(from.getTime() + hours * hourMs));
+
+const others = {
+  timezone: 'Europe/Berlin',
+  startAt: null,
+  endAt: null,
+  enabled: true,
+  catchUp: 'last',
+  maxLatenessSeconds: 3600,
+  overlap: 'skip',
+  paramsSha256: null,
+} as const;
+const byCron = (cron: string): ScheduleDefinition => ({
+  ...others,
+  kind: 'cron',
+  cron,
+  intervalSeconds: null,
+});
+const every = (intervalSeconds: number, changes = {}): ScheduleDefinition => ({
+  ...others,
+  kind: 'interval',
+  cron: null,
+  intervalSeconds,
+  ...changes,
+});
+
+function counted(definition: ScheduleDefinition): CountedSchedule {
+  const nextAt = dueAfter(definition, createdAt, new Date(from.getTime() - 1));
+  if (nextAt === undefined) throw new Error('it is never due');
+  return { definition, createdAt, nextAt };
+}
+
+/** The same, one by one. */
+function oneByOne({ definition, nextAt }: CountedSchedule): readonly number[] {
+  const counts = ends.map(() => 0);
+  for (let due: Date | undefined = nextAt; due; due = dueAfter(definition, createdAt, due)) {
+    const moment: Date = due;
+    const index = ends.findIndex((end) => moment < end);
+    if (index < 0) break;
+    counts[index] = (counts[index] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe('due times are counted', () => {
+  test.each([
+    byCron('*/10 * * * *'),
+    byCron('59 * * * *'),
+    byCron('*/20 7 * * * *'),
+    byCron('@hourly'),
+    byCron('7 1-2 * * *'),
+    { ...byCron('*/7 * * * *'), endAt: '2026-03-29T01:10:00.000Z' },
+    byCron('30 2 * * *'),
+    byCron('0 3 * * *'),
+    every(1),
+    every(7),
+    every(5400),
+    every(600, { endAt: '2026-03-29T00:30:00.000Z' }),
+    every(600, { startAt: '2026-03-28T23:25:00.000Z' }),
+  ])('as they come: $cron $intervalSeconds $startAt $endAt', (definition) => {
+    const schedule = counted(definition);
+    expect([...dueCounts([schedule], ends, 1000)]).toEqual(oneByOne(schedule));
+  });
+
+  test('of several together, and crons that are alike are looked for once', () => {
+    const often = counted(byCron('* * * * *'));
+    const same = [often, often, counted(every(60))];
+    expect([...dueCounts(same, ends, 300)]).toEqual([180, 180, 180, 180, 180]);
+  });
+
+  test('of a cron that names no hour as in the hour before, where no clock is moved', () => {
+    const inUtc = counted({ ...byCron('* * * * *'), timezone: 'UTC' });
+    expect([...dueCounts([inUtc], ends, 120)]).toEqual([60, 60, 60, 60, 60]);
+  });
+
+  test('up to where there are too many', () => {
+    const many = [counted(byCron('* 0-23 * * *')), counted(every(1800))];
+    expect([...dueCounts(many, ends, 130)]).toEqual([62, 62]);
+  });
+});

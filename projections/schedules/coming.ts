@@ -1,0 +1,29 @@
+/** Schedules that wait for a due time, for those who look ahead. */
+import type { GroupId } from '#domain/kernel/ids.ts';
+import type { ReadModels } from '../projection.ts';
+import { statement } from '../statement.ts';
+import type { SchedulesTable } from './table.ts';
+
+/** A schedule of a script that is enabled and not deleted. */
+export type ComingSchedule = Pick<
+  SchedulesTable,
+  'schedule_id' | 'script_id' | 'definition' | 'created_at'
+> & { readonly script_name: string; readonly next_fire_at: Date };
+
+const read = statement<ComingSchedule>(`
+  SELECT schedule_id, script_id, s.name AS script_name, definition, c.created_at, next_fire_at
+  FROM schedules c JOIN scripts s USING (script_id)
+  WHERE next_fire_at < $2 AND s.enabled AND NOT s.deleted
+    AND ($1::uuid[] IS NULL OR s.group_id = ANY($1))
+  ORDER BY next_fire_at, schedule_id LIMIT $3`);
+
+/** Those that are due before a time, the nearest first; at most `limit`.
+ *  @param groupIds groups to look in; `null` for all */
+export async function comingSchedules(
+  db: ReadModels,
+  groupIds: readonly GroupId[] | null,
+  before: Date,
+  limit: number,
+): Promise<readonly ComingSchedule[]> {
+  return await read(db, groupIds, before, limit);
+}

@@ -1,0 +1,37 @@
+/** Scripts whose last run failed. */
+import type { GroupId } from '#domain/kernel/ids.ts';
+import type { Failure } from '#domain/run/run.ts';
+import type { ReadModels } from '../projection.ts';
+import { statement } from '../statement.ts';
+
+export interface FailingScript {
+  readonly script_id: string;
+  readonly script_name: string;
+  /** The run that failed. */
+  readonly run_id: string;
+  readonly finished_at: Date;
+  readonly failure_reason: Failure | null;
+}
+
+// One look at an index for each script, however many runs there are.
+const read = statement<FailingScript & { readonly total: number }>(`
+  SELECT script_id, s.name AS script_name, run_id, finished_at, failure_reason,
+    count(*) OVER ()::integer AS total
+  FROM scripts s CROSS JOIN LATERAL (
+    SELECT run_id, status, finished_at, failure_reason FROM runs r
+    WHERE r.script_id = s.script_id AND r.finished_at IS NOT NULL
+    ORDER BY run_id DESC LIMIT 1) last
+  WHERE s.enabled AND NOT s.deleted AND last.status = 'failed'
+    AND ($1::uuid[] IS NULL OR s.group_id = ANY($1))
+  ORDER BY finished_at DESC, script_id LIMIT $2`);
+
+/** Those that are enabled, the latest failure first, at most `limit`; and how many there are in all.
+ *  @param groupIds groups to look in; `null` for all */
+export async function failingScripts(
+  db: ReadModels,
+  groupIds: readonly GroupId[] | null,
+  limit: number,
+): Promise<{ readonly total: number; readonly items: readonly FailingScript[] }> {
+  const rows = await read(db, groupIds, limit);
+  return { total: rows[0]?.total ?? 0, items: rows.map(({ total: _, ...script }) => script) };
+}
