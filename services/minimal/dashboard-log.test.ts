@@ -137,7 +137,7 @@ describeWith(chromiumService, 'the log viewer of the dashboard', () => {
     await log().getByText('green').waitFor();
     expect((await widths())[0]).toBe(room);
     expect(await browsing.barriers()).toEqual([]);
-    await log().evaluate((element) => (element.scrollTop = 0));
+    await log().press('Home');
     await line('row 1').waitFor();
     await page.getByRole('button', { name: 'Jump to end' }).click();
     await log().getByText('green').waitFor();

@@ -40,7 +40,7 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
       '/nowhere',
     ];
     if (pictures !== undefined) await mkdir(pictures, { recursive: true });
-  }, 180_000);
+  });
   afterAll(async () => {
     await browsing.close();
     await product.stop();
@@ -67,6 +67,46 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
       expect(paths.length).toBeGreaterThan(25);
     },
   );
+
+  test('at an address that no page has, the menu leads on', async () => {
+    const { page } = browsing;
+    await page.goto(`${product.baseUrl}/nowhere/at/all`);
+    await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await page.getByRole('link', { name: 'Schedules' }).click();
+    await page.getByRole('heading', { name: 'Schedules' }).waitFor();
+    expect(browsing.complaints).toEqual([]);
+  });
+
+  test('on a phone, filters are folded away, and tell how many there are', async () => {
+    const { page } = browsing;
+    await page.goto(`${product.baseUrl}/runs?status=failed&since=7d`);
+    const status = page.getByLabel('Status', { exact: true });
+    const filters = page.getByRole('button', { name: 'Filters 2' });
+    await filters.waitFor();
+    expect(await status.isVisible()).toBe(false);
+    await filters.click();
+    await status.selectOption('Success');
+    await page.getByRole('link', { name: /^Run of Daily report, success/ }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+  });
+
+  test('a long name leaves what is done with the script in view', async () => {
+    const { page } = browsing;
+    const name = 'long '.repeat(24).trim();
+    const scriptId = await product.script(name, { 'main.py': 'print("done")' });
+    const { run_id: runId } = await product.run(scriptId);
+    for (const size of Object.values(screens)) {
+      await page.setViewportSize(size);
+      for (const path of ['/scripts', `/scripts/${scriptId}`, `/runs/${runId}`]) {
+        await page.goto(product.baseUrl + path);
+        const run = page.getByRole('button', { name: /^Run/ }).first();
+        await run.waitFor();
+        const box = await run.boundingBox();
+        expect((box?.x ?? 0) + (box?.width ?? 0), path).toBeLessThanOrEqual(size.width);
+      }
+    }
+  });
 
   async function takePictures(screen: string, path: string, folder: string): Promise<void> {
     const id = /[0-9a-f]{8}-[0-9a-f-]+/g;

@@ -38,6 +38,10 @@ export class Browsing {
       const isTold = message.text().startsWith('Failed to load resource');
       if (message.type() === 'error' && !isTold) this.complaints.push(message.text());
     });
+    page.on('response', (answer) => {
+      const asked = `${answer.request().method()} ${answer.url()}`;
+      if (answer.status() === 403) this.complaints.push(`${asked} is not for who asked`);
+    });
   }
 
   static async start(): Promise<Browsing> {
@@ -45,6 +49,10 @@ export class Browsing {
       executablePath: executablePath ?? '',
       args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
     });
+    return await Browsing.#in(browser);
+  }
+
+  static async #in(browser: Browser): Promise<Browsing> {
     // Without motion, as what fades in has another contrast for a moment.
     const page = await browser.newPage({
       viewport: { width: 1280, height: 800 },
@@ -52,6 +60,11 @@ export class Browsing {
     });
     page.setDefaultTimeout(patienceMs);
     return new Browsing(browser, page);
+  }
+
+  /** A window of its own in the same browser, in which nobody is signed in. */
+  async another(): Promise<Browsing> {
+    return await Browsing.#in(this.#browser);
   }
 
   /** Signs in, as the administrator unless another is named, and comes to the page at `url`. */
@@ -72,13 +85,24 @@ export class Browsing {
   /** What is shown that not everybody can use, in the light and the dark look: WCAG 2.2 AA, as far as a
    *  program can tell. */
   async barriers(): Promise<readonly string[]> {
-    await this.page.evaluate(await readFile(axePath, 'utf8'));
-    const inLight = await this.#violations(standards);
-    await this.page.emulateMedia({ colorScheme: 'dark' });
+    const inLight = await this.barriersInLight();
+    await this.#look('dark');
     // The dark look has other colors, and nothing else.
     const inDark = await this.#violations(['color-contrast']);
-    await this.page.emulateMedia({ colorScheme: 'light' });
+    await this.#look('light');
     return [...inLight, ...inDark];
+  }
+
+  /** The same in the light look alone. */
+  async barriersInLight(): Promise<readonly string[]> {
+    await this.page.evaluate(await readFile(axePath, 'utf8'));
+    return await this.#violations(standards);
+  }
+
+  /** The page follows what the browser is told, a moment later. */
+  async #look(colorScheme: 'light' | 'dark'): Promise<void> {
+    await this.page.emulateMedia({ colorScheme });
+    await this.page.locator(`html[style*="color-scheme: ${colorScheme}"]`).waitFor();
   }
 
   async #violations(runOnly: readonly string[]): Promise<readonly string[]> {

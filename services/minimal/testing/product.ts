@@ -12,7 +12,7 @@ import { copyProductData } from './product-data.ts';
 
 const ownFolder = fileURLToPath(new URL('../../..', import.meta.url));
 export const productPassword = 'correct horse battery';
-const startDeadlineMs = 60_000;
+const startDeadlineMs = 120_000;
 
 export interface LogLine {
   readonly seq: number;
@@ -94,8 +94,14 @@ export class Product {
     });
     process.stdout?.resume();
     const product = new Product(process, { http, metrics, mcp }, dataDir);
-    await product.untilHealthy();
-    if (options.signIn !== false) await product.signIn();
+    try {
+      await product.untilHealthy();
+      if (options.signIn !== false) await product.signIn();
+    } catch (error) {
+      // Nobody else could end it.
+      await product.stop();
+      throw error;
+    }
     return product;
   }
 

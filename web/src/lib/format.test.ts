@@ -4,6 +4,8 @@ import {
   clockTime,
   duration,
   elapsedTime,
+  inputTime,
+  localInput,
   localTime,
   relativeTime,
   setTimeLook,
@@ -62,4 +64,22 @@ test.each([
   ['2026-11-21T11:59:59.000Z', '+0.000 s'],
 ])('a line at %s is at %s of its run', (time, words) => {
   expect(elapsedTime(time, nowMs)).toBe(words);
+});
+
+test.each([
+  ['Europe/Berlin', '2026-01-15T09:30', '2026-01-15T08:30:00.000Z', '2026-01-15T09:30:00'],
+  ['Europe/Berlin', '2026-07-15T09:30:07', '2026-07-15T07:30:07.000Z', '2026-07-15T09:30:07'],
+  // Clocks are put forward at two.
+  ['Europe/Berlin', '2026-03-29T02:30', '2026-03-29T01:30:00.000Z', '2026-03-29T03:30:00'],
+  ['America/New_York', '2026-03-08T02:30', '2026-03-08T07:30:00.000Z', '2026-03-08T03:30:00'],
+  // There is half past two twice.
+  ['Europe/Berlin', '2026-10-25T02:30', '2026-10-25T00:30:00.000Z', '2026-10-25T02:30:00'],
+  ['Asia/Kathmandu', '2026-01-15T00:00', '2026-01-14T18:15:00.000Z', '2026-01-15T00:00:00'],
+])('in %s a field that says %s means %s', (timeZone, text, time, shown) => {
+  setTimeLook({ timeZone });
+  expect([inputTime(text), localInput(time)]).toEqual([time, shown]);
+});
+
+test('a field that says no time means none', () => {
+  expect([inputTime(''), localInput(null), localInput('soon')]).toEqual([null, '', '']);
 });

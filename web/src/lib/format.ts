@@ -59,12 +59,41 @@ export function localTime(time: string): string {
   return formats.dateTime.format(new Date(time));
 }
 
+/** How far clocks are ahead of UTC then, in the reader's own zone. */
+export function offsetMs(ms: number): number {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone: ownZone(),
+    calendar: 'iso8601',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(ms);
+  const part = (name: Intl.DateTimeFormatPartTypes) =>
+    Number(parts.find(({ type }) => type === name)?.value);
+  const [year, month, day] = [part('year'), part('month'), part('day')];
+  const wall = Date.UTC(year, month - 1, day, part('hour'), part('minute'), part('second'));
+  return wall - Math.floor(ms / 1000) * 1000;
+}
+
 /** A time as `<input type="datetime-local">` has it, in the reader's own zone; empty for none. */
 export function localInput(time: string | null): string {
-  const date = new Date(time ?? '');
-  if (Number.isNaN(date.getTime())) return '';
-  const shifted = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return shifted.toISOString().slice(0, 19);
+  const ms = Date.parse(time ?? '');
+  return Number.isNaN(ms) ? '' : new Date(ms + offsetMs(ms)).toISOString().slice(0, 19);
+}
+
+/** What such a field says, as ISO 8601; null while it says no time. Of a time that there is twice the first is
+ *  meant; one that the clocks leave out is as much later. */
+export function inputTime(text: string): string | null {
+  const wall = Date.parse(`${text}Z`);
+  if (Number.isNaN(wall)) return null;
+  const dayMs = 86_400_000;
+  const [before, after] = [offsetMs(wall - dayMs), offsetMs(wall + dayMs)];
+  const isAfter = offsetMs(wall - before) !== before && offsetMs(wall - after) === after;
+  return new Date(wall - (isAfter ? after : before)).toISOString();
 }
 
 /** A time in another zone: "Mon 23 Nov, 02:30:00"; with its year where that is not the present one. */

@@ -1,22 +1,13 @@
-import type { ListedScript, RecentRun } from './api/types.ts';
+import type { RecentRun, UsualDuration } from './api/types.ts';
+import { duration } from './format.ts';
 
-/** Scripts that are on and whose last run failed, the latest first. */
-export function failing(scripts: readonly ListedScript[]): ListedScript[] {
-  return scripts
-    .filter(({ enabled, last_run: last }) => enabled && last?.status === 'failed')
-    .toSorted((one, other) => endOf(other).localeCompare(endOf(one)));
-}
-
-/** Scripts that are on and have a due time, the nearest first. */
-export function dueNext(scripts: readonly ListedScript[]): ListedScript[] {
-  return scripts
-    .filter(({ enabled, activity }) => enabled && activity?.next_fire_at)
-    .toSorted((one, other) => dueOf(one).localeCompare(dueOf(other)));
-}
-
-/** What a run of the script usually takes; undefined without any success. */
-export function usualMs({ activity }: ListedScript): number | undefined {
-  return medianMs(activity?.recent_runs ?? []);
+/** When a run that has run for so long is expected to end. */
+export function remaining(
+  elapsedMs: number,
+  { p50_ms: half, p95_ms: most }: Pick<UsualDuration, 'p50_ms' | 'p95_ms'>,
+): string {
+  if (elapsedMs < half) return `about ${duration(half - elapsedMs)} left`;
+  return elapsedMs < most ? 'about to end' : 'longer than usual';
 }
 
 /** The median of those that succeeded; undefined without any. */
@@ -28,6 +19,3 @@ export function medianMs(
   );
   return times.toSorted((one, other) => one - other)[times.length >> 1];
 }
-
-const endOf = ({ last_run: last }: ListedScript): string => last?.finished_at ?? '';
-const dueOf = ({ activity }: ListedScript): string => activity?.next_fire_at ?? '';

@@ -43,6 +43,23 @@ export function triggerWord(trigger: TriggerType): string {
   return triggerWords[trigger] ?? trigger;
 }
 
+/** What started a run. A chain is an event that has a name of its own. */
+export function triggerOf(run: Pick<Run, 'trigger_type' | 'trigger'>): string {
+  return run.trigger.chain_id ? 'Chain' : triggerWord(run.trigger_type);
+}
+
+const platformWords: Record<string, string> = {
+  reaction: 'the platform',
+  scheduler: 'the scheduler',
+  runtime: 'the runtime',
+  queue: 'a Redis client',
+};
+
+/** Who asked for something: a person by their address, a part of the platform in words. */
+export function whoWord(actor: string): string {
+  return platformWords[actor] ?? actor;
+}
+
 /** Why a run failed, in words; null when it did not. */
 export function failureWord(
   run: Pick<Run, 'failure_reason' | 'exit_code' | 'signal'>,

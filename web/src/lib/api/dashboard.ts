@@ -1,17 +1,30 @@
+import { timesOf, type TimeRange } from '../charts/time-range.ts';
 import { client, unwrap } from './client.ts';
-import type { DashboardStats, MetricName, Timeseries, TimeseriesBucket } from './types.ts';
+import type {
+  DashboardFires,
+  DashboardNow,
+  DashboardStats,
+  MetricName,
+  Timeseries,
+} from './types.ts';
 
 export function dashboardStats(): Promise<DashboardStats> {
   return unwrap(client.GET('/api/v1/dashboard/stats', {}));
 }
 
-/** Figures of the last so many seconds. */
-export function timeseries(
-  metric: MetricName,
-  { seconds, bucket }: { seconds: number; bucket: TimeseriesBucket },
-): Promise<Timeseries> {
-  const from = new Date(Date.now() - seconds * 1000).toISOString();
-  const params = { query: { metric, from, bucket } };
+/** What fails, runs and is due next, of all scripts. */
+export function dashboardNow(): Promise<DashboardNow> {
+  return unwrap(client.GET('/api/v1/dashboard/now', {}));
+}
+
+/** How many due times the next 24 hours have. */
+export function dashboardFires(): Promise<DashboardFires> {
+  return unwrap(client.GET('/api/v1/dashboard/fires', {}));
+}
+
+/** Figures of a stretch of time. */
+export function timeseries(metric: MetricName, range: TimeRange): Promise<Timeseries> {
+  const params = { query: { metric, ...timesOf(range, Date.now()) } };
   // The client's types lose that a point is a pair.
   return unwrap(client.GET('/api/v1/dashboard/timeseries', { params })) as Promise<Timeseries>;
 }

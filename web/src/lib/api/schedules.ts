@@ -1,7 +1,7 @@
 import { client, unwrap, unwrapWithEtag } from './client.ts';
 import { randomKey } from './random-key.ts';
 import type {
-  DueTime,
+  SchedulePreview,
   NewSchedule,
   Occurrence,
   Page,
@@ -59,13 +59,14 @@ export async function deleteSchedule(id: string): Promise<void> {
 /** When such a schedule would be due next.
  *  @param from as of when, also in the past; null: now
  *  @throws ApiError 422 naming the field that cannot be */
-export async function previewSchedule(
+export function previewSchedule(
   timing: ScheduleTiming,
   count: number,
   from: string | null,
-): Promise<DueTime[]> {
-  const body = { ...timing, count, from };
-  return (await unwrap(client.POST('/api/v1/schedules/preview', { body }))).items;
+  of: { script_id?: string; schedule_id?: string },
+): Promise<SchedulePreview> {
+  const body = { ...timing, ...of, count, from };
+  return unwrap(client.POST('/api/v1/schedules/preview', { body }));
 }
 
 /** What became of its due times, the last first. */

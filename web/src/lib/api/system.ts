@@ -1,8 +1,13 @@
 import { client, unwrap } from './client.ts';
-import type { Retention, RetentionChanges, SystemInfo, McpInfo } from './types.ts';
+import type { McpInfo, Retention, RetentionChanges, Settings, SystemInfo } from './types.ts';
 
 export function systemInfo(): Promise<SystemInfo> {
   return unwrap(client.GET('/api/v1/system/info', {}));
+}
+
+/** What the environment says, without secrets. */
+export function listSettings(): Promise<Settings> {
+  return unwrap(client.GET('/api/v1/system/settings', {}));
 }
 
 /** Holds everything that starts by itself, or releases it. */

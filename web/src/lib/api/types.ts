@@ -27,6 +27,9 @@ export type FileEntry = Schemas['FileEntry'];
 /** One frame of `/ws`, as JSON text. */
 export type FeedFrame = Schemas['FeedFrame'];
 export type DashboardStats = Schemas['DashboardStats'];
+export type DashboardNow = Schemas['DashboardNow'];
+export type DashboardFires = Schemas['DashboardFires'];
+export type UsualDuration = Schemas['UsualDuration'];
 export type Timeseries = Schemas['Timeseries'];
 type TimeseriesQuery = NonNullable<operations['dashboardTimeseries']['parameters']['query']>;
 export type MetricName = NonNullable<TimeseriesQuery['metric']>;
@@ -34,7 +37,11 @@ export type TimeseriesBucket = NonNullable<TimeseriesQuery['bucket']>;
 export type Schedule = Schemas['Schedule'];
 export type NewSchedule = Schemas['NewSchedule'];
 export type ScheduleChanges = Schemas['ScheduleChanges'];
-export type ScheduleTiming = Omit<Schemas['SchedulePreviewRequest'], 'count' | 'from'>;
+export type ScheduleTiming = Omit<
+  Schemas['SchedulePreviewRequest'],
+  'count' | 'from' | 'script_id' | 'schedule_id'
+>;
+export type SchedulePreview = Schemas['SchedulePreview'];
 export type DueTime = Schemas['DueTime'];
 export type Occurrence = Schemas['Occurrence'];
 export type Webhook = Schemas['Webhook'];
@@ -87,6 +94,8 @@ export type AuditFilter = Pick<
   'actor' | 'action' | 'resource' | 'outcome' | 'from' | 'to' | 'position'
 >;
 export type McpInfo = Schemas['McpInfo'];
+export type Setting = Schemas['Setting'];
+export type Settings = Schemas['Settings'];
 export type SystemInfo = Schemas['SystemInfo'];
 export type Group = Schemas['Group'];
 export type GroupLook = Pick<Group, 'name' | 'color' | 'icon'>;

@@ -27,27 +27,37 @@ interface Point {
   readonly y: number;
 }
 
-interface Look {
+export interface Look {
   readonly width: number;
   readonly height: number;
   /** Between layers, where the names of chains stand, and between neighbours in a layer. */
   readonly layerGap: number;
   readonly laneGap: number;
+  /** From top to bottom, for narrow rooms. */
   readonly isDown: boolean;
 }
 
+const margin = 8;
 const across: Look = { width: 150, height: 44, layerGap: 110, laneGap: 28, isDown: false };
 /** Narrow rooms are drawn from top to bottom. */
 const down: Look = { width: 128, height: 44, layerGap: 72, laneGap: 16, isDown: true };
-export const boxSize = (isDown: boolean) => (isDown ? down : across);
+/** By how much boxes, and the gaps between them, grow at most where there is room. */
+const growthPx = 60;
 
-const margin = 8;
+/** How large boxes are: in a wide room they are wider, so that long names and the names of chains have space. */
+export function lookOf(layers: number, isDown: boolean, roomPx: number): Look {
+  if (isDown) return down;
+  const needed = layers * (across.width + across.layerGap) - across.layerGap + 2 * margin;
+  const spare = Math.floor((roomPx - needed) / Math.max(1, 2 * layers - 1));
+  const growth = Math.min(growthPx, Math.max(0, spare));
+  return { ...across, width: across.width + growth, layerGap: across.layerGap + growth };
+}
+
 /** Room for what leads back, below or beside everything. */
 const backRoom = 36;
 
-/** @param isDown from top to bottom, for narrow rooms */
-export function draw(layout: Layout, links: readonly Link[], isDown: boolean): Drawn {
-  const look = boxSize(isDown);
+export function draw(layout: Layout, links: readonly Link[], look: Look): Drawn {
+  const { isDown } = look;
   const cornerOf = ({ layer, lane }: Spot): Point => {
     const along = layer * ((isDown ? look.height : look.width) + look.layerGap);
     const beside = lane * ((isDown ? look.width : look.height) + look.laneGap);

@@ -30,6 +30,8 @@ Chart.register(
 export interface Drawing {
   /** Shows other data, or the same in the colors of now. */
   show(model: ChartModel): void;
+  /** The place on the time axis at so many pixels from the left. */
+  placeAt(pixels: number): number;
   destroy(): void;
 }
 
@@ -41,6 +43,11 @@ export function draw(canvas: HTMLCanvasElement, model: ChartModel): Drawing {
       chart.data = data;
       if (options) chart.options = options;
       chart.update('none');
+    },
+    placeAt(pixels) {
+      const { min, max } = chart.scales['x'] ?? { min: 0, max: 0 };
+      const place = chart.scales['x']?.getValueForPixel(pixels) ?? min;
+      return Math.min(max, Math.max(min, place));
     },
     destroy: () => chart.destroy(),
   };

@@ -1,6 +1,6 @@
 /** Series over time as charts. */
 import type { MetricName, Timeseries } from '../api/types.ts';
-import { byteSize, duration, localTime } from '../format.ts';
+import { byteSize, duration, localTime, offsetMs } from '../format.ts';
 import type { ChartModel, Series } from './model.ts';
 
 export interface FigureChart {
@@ -29,9 +29,9 @@ const percentiles: Omit<Look, 'title'> = {
   valueOf: duration,
   series: {
     p50: { name: 'Median', color: '--info' },
-    p95: { name: '95 of 100', color: '--primary' },
+    p95: { name: 'p95', color: '--primary' },
   },
-  sumUp: (values) => `95 of 100 within ${duration(most(values))}`,
+  sumUp: (values) => `p95 up to ${duration(most(values))}`,
 };
 
 const looks: Record<MetricName, Look> = {
@@ -78,11 +78,11 @@ const steps = [10 * minuteMs, hourMs, 4 * hourMs, dayMs, 7 * dayMs, 15 * dayMs, 
 const mostTicks = 7;
 
 /** The time of all points, and round times of the reader's own zone within it. */
-function rangeOf(points: Series['points']): Pick<ChartModel, 'range' | 'ticks'> {
+export function rangeOf(points: Series['points']): Pick<ChartModel, 'range' | 'ticks'> {
   const [first, last] = [points[0]?.[0], points.at(-1)?.[0]];
   if (first === undefined || last === undefined) return {};
   const step = steps.find((one) => (last - first) / one < mostTicks) ?? last - first;
-  const offset = new Date(last).getTimezoneOffset() * minuteMs;
+  const offset = -offsetMs(last);
   const ticks: number[] = [];
   for (let at = Math.ceil((first - offset) / step) * step + offset; at <= last; at += step) {
     ticks.push(at);

@@ -1,7 +1,7 @@
 /** What two runs differ in, beside their code and their logs. */
 import type { Environment, Run } from '../api/types.ts';
 import { byteSize, duration } from '../format.ts';
-import { failureWord, statusWord, triggerWord } from '../run-words.ts';
+import { failureWord, statusWord, triggerOf } from '../run-words.ts';
 
 /** A line of a table of two: what is absent is `null`. */
 export interface Pair {
@@ -29,7 +29,7 @@ export function factsOf(before: Run, after: Run): Pair[] {
     pair('Most threads', (run) => run.usage?.max_threads?.toString()),
     pair('Log', (run) => `${run.log_lines} lines, ${byteSize(run.log_bytes)}`),
     pair('Version', (run) => `v${run.script_version}`),
-    pair('Trigger', (run) => triggerWord(run.trigger_type)),
+    pair('Trigger', (run) => triggerOf(run)),
     pair('Requested by', (run) => run.requested_by),
     pair('Attempt', (run) => String(run.attempt)),
     pair('Runtime', (run) => run.runtime_id),

@@ -51,6 +51,16 @@ test('a run is shown in every list that it belongs to', () => {
   expect(asked).not.toHaveBeenCalled();
 });
 
+test('the present of the dashboard is asked for again, once for all runs until then', () => {
+  const { client, cache, pass, asked } = setUp();
+  client.setQueryData(['dashboard', 'now'], { running: [] });
+  for (const id of ['r1', 'r2']) cache.take({ type: 'status', run: run(id) });
+  pass();
+  expect(asked).not.toHaveBeenCalled();
+  pass();
+  expect(asked.mock.calls).toEqual([[{ queryKey: ['dashboard', 'now'] }]]);
+});
+
 test('the end of a run is the last run of its script, unless a newer one ended before', () => {
   const { client, cache, pass } = setUp();
   client.setQueryData(['scripts'], page(script('s1'), script('s2')));

@@ -14,7 +14,14 @@ const refreshEveryMs = 2000;
 const askSoonMs = 300;
 /** The lists of what is told by name alone. */
 const namedKeys: Record<ChangedFrame['resource'], (frame: ChangedFrame) => QueryKey[]> = {
-  schedule: ({ id }) => [['schedules'], ['schedule', id], ['occurrences', id], ['scripts']],
+  schedule: ({ id }) => [
+    ['schedules'],
+    ['schedule', id],
+    ['occurrences', id],
+    ['scripts'],
+    ['dashboard', 'now'],
+    ['dashboard', 'fires'],
+  ],
   webhook: ({ id, script_id }) => [
     ['webhooks', script_id],
     ['deliveries', id],
@@ -44,6 +51,7 @@ const shownKeys: QueryKey[] = [
   'system',
   'retention',
   'audit',
+  'dashboard',
 ].map((name) => [name]);
 
 type ChangedFrame = Extract<FeedFrame, { type: 'changed' }>;
@@ -121,6 +129,10 @@ export class FeedCache {
   }
 
   #showRuns(runs: readonly Run[]): void {
+    const present = ['dashboard', 'now'];
+    if (this.#client.getQueryData(present) !== undefined) {
+      this.#refresh({ queryKey: present }, refreshEveryMs);
+    }
     for (const [key] of this.#client.getQueriesData<Pages<Run>>({ queryKey: ['runs'] })) {
       this.#change<Pages<Run>>(key, (data) =>
         runs.reduce((pages, run) => this.#withRun(pages, run, key), data),

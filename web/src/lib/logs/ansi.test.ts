@@ -10,3 +10,9 @@ test('what a script prints is shown as text, whatever it is', () => {
   const link = lineHtml('\u001b]8;;javascript:alert(1)\u0007here\u001b]8;;\u0007');
   expect(link).not.toMatch(/<a|javascript/);
 });
+
+test('text on a ground of its own can be read, in the light and the dark look', () => {
+  expect(lineHtml('\u001b[48;2;60;20;90mviolet\u001b[0m')).toContain(';color:white');
+  expect(lineHtml('\u001b[48;2;250;250;90myellow\u001b[0m')).toContain(';color:black');
+  expect(lineHtml('\u001b[38;2;1;2;3;48;2;250;250;90mboth\u001b[0m')).not.toContain('color:black');
+});

@@ -12,7 +12,18 @@ ansi.url_allowlist = {};
 export function lineHtml(text: string): string {
   const shown = lastDrawn(text);
   const cut = shown.length > maxShown ? `${shown.slice(0, maxShown)}\u001b[0m …` : shown;
-  return ansi.ansi_to_html(`${cut}\u001b[0m`);
+  return withReadableText(ansi.ansi_to_html(`${cut}\u001b[0m`));
+}
+
+/** A ground of the script's own, without a color of the text, is light or dark whatever the page is. */
+function withReadableText(html: string): string {
+  return html.replaceAll(
+    /style="background-color:rgb\((\d+),\s*(\d+),\s*(\d+)\)/g,
+    (style, red: string, green: string, blue: string) => {
+      const light = 0.299 * Number(red) + 0.587 * Number(green) + 0.114 * Number(blue);
+      return `${style};color:${light > 140 ? 'black' : 'white'}`;
+    },
+  );
 }
 
 /** What a terminal would show of a line that was drawn over again, as progress bars do. */

@@ -1,4 +1,4 @@
-import { localInput } from '../format.ts';
+import { inputTime, localInput } from '../format.ts';
 import type { NewSchedule, Schedule, ScheduleChanges, ScheduleTiming } from '../api/types.ts';
 
 /** How many seconds each unit of an interval has. */
@@ -59,7 +59,7 @@ export function draftOf(schedule: Schedule): ScheduleDraft {
 
 /** When it is due, for the preview and for the server; null while that cannot be said yet. */
 export function timingOf(draft: ScheduleDraft): ScheduleTiming | null {
-  const window = { start_at: utc(draft.startAt), end_at: utc(draft.endAt) };
+  const window = { start_at: inputTime(draft.startAt), end_at: inputTime(draft.endAt) };
   const { timezone } = draft;
   if (!timezone.trim()) return null;
   if (draft.kind === 'cron') {
@@ -103,8 +103,4 @@ function paramsOf(text: string): Record<string, unknown> | null {
 function largestUnit(seconds: number): IntervalUnit {
   const units = (Object.keys(unitSeconds) as IntervalUnit[]).toReversed();
   return units.find((unit) => seconds % unitSeconds[unit] === 0) ?? 'seconds';
-}
-
-function utc(local: string): string | null {
-  return local ? new Date(local).toISOString() : null;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cronWords, intervalWords } from './words.ts';
+import { cronWords, intervalWords, meetingWords } from './words.ts';
 
 test.each([
   ['30 2 * * *', 'Every day at 02:30'],
@@ -25,4 +25,16 @@ test.each([
   [86_400, 'Every day'],
 ])('%i seconds are: %s', (seconds, words) => {
   expect(intervalWords(seconds)).toBe(words);
+});
+
+test('what a due time meets is told', () => {
+  expect(meetingWords({ overlap: null, together: [] })).toEqual([]);
+  expect(meetingWords({ overlap: 'likely', together: ['one'] })).toEqual([
+    'The run before will likely not be over',
+    'Together with another schedule of the script',
+  ]);
+  expect(meetingWords({ overlap: 'possible', together: ['one', 'two'] })).toEqual([
+    'The run before may not be over',
+    'Together with 2 other schedules of the script',
+  ]);
 });

@@ -1,5 +1,5 @@
 import cronstrue from 'cronstrue';
-import type { Schedule } from '../api/types.ts';
+import type { DueTime, Schedule } from '../api/types.ts';
 
 /** What a cron expression says, in words; null where it says nothing. The server decides what is
  *  valid: this only reads aloud. */
@@ -47,3 +47,19 @@ export const overlapWords: Record<Schedule['overlap'], string> = {
   queue: 'Wait for its turn',
   cancel_previous: 'Stop the run before, then start',
 };
+
+/** What a due time meets. */
+export function meetingWords({
+  overlap,
+  together,
+}: Pick<DueTime, 'overlap' | 'together'>): string[] {
+  const overlaps = {
+    likely: 'The run before will likely not be over',
+    possible: 'The run before may not be over',
+  };
+  const others = together.length === 1 ? 'another schedule' : `${together.length} other schedules`;
+  return [
+    ...(overlap === null ? [] : [overlaps[overlap]]),
+    ...(together.length === 0 ? [] : [`Together with ${others} of the script`]),
+  ];
+}

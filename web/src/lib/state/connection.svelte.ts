@@ -11,9 +11,11 @@ class Connection {
 
   /** Passes a request on and learns from how it goes. */
   async watch(send: () => Promise<Response>): Promise<Response> {
+    const { lostAt } = this;
     try {
       const response = await send();
-      this.#answered();
+      // An answer that was on its way when the server was lost says nothing of now.
+      if (this.lostAt === lostAt) this.#answered();
       return response;
     } catch (error) {
       if (error instanceof TypeError) this.lost();
