@@ -69,6 +69,7 @@ describeWith(chromiumService, 'the page of a run', () => {
       .waitFor();
     const causes = page.getByRole('list', { name: 'Causes and effects' });
     await causes.getByText('This run').waitFor();
+    await causes.getByRole('link', { name: 'mailer' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await causes.getByRole('link', { name: 'run queued' }).first().click();
     await page.getByRole('heading', { name: 'mailer' }).waitFor();

@@ -1,4 +1,5 @@
 /** What a run came from, and what came of it. */
+import type { Principal } from '#domain/kernel/actor.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
 import { actorName } from '#projections/actors.ts';
 import { operation, type Operation } from '../http/operation.ts';
@@ -35,7 +36,7 @@ const causes = operation({
       causes: upwards.filter(({ data }) => isIn(principal, data.groupId)).map(causeJson),
       effects: downwards
         .filter(({ entry }) => entry.group_id !== null && isIn(principal, entry.group_id))
-        .map(effectJson),
+        .map((effect) => effectJson(principal, effect)),
     });
   },
 });
@@ -58,12 +59,16 @@ function causeJson(queued: Queued) {
   };
 }
 
-function effectJson({ entry, depth }: Effect) {
+function effectJson(principal: Principal, { entry, depth, script }: Effect) {
+  // A chain may lead to another group.
+  const shown = script !== undefined && isIn(principal, script.group_id) ? script : undefined;
   return {
     depth,
     caused_by: entry.caused_by,
     action: entry.action,
     resource: entry.resource,
+    script_id: shown?.script_id ?? null,
+    script_name: shown?.name ?? null,
     detail: entry.detail,
     time: entry.time,
     actor: entry.actor,

@@ -80,6 +80,12 @@ export const RunCauses = Type.Object(
           caused_by: Type.String({ description: 'Such as `run-<id>`.' }),
           action: Type.String({ description: 'As in the audit trail, such as `run_queued`.' }),
           resource: Type.String(),
+          script_id: Nullable(
+            Uuid(
+              'Whose run or message it is, or which the chain did not start; `null` where it is not yours to see.',
+            ),
+          ),
+          script_name: Nullable(Type.String({ description: 'As it is called now.' })),
           detail: Nullable(Type.String()),
           time: Time(),
           actor: Type.String(),

@@ -7,6 +7,7 @@ import { readVersions } from '#infra/postgres/stream-past.ts';
 import { causedBy } from '#projections/audit/queries.ts';
 import type { AuditTable } from '#projections/audit/table.ts';
 import type { ReadModels } from '#projections/projection.ts';
+import { sql } from 'kysely';
 
 /** Runs that caused one another are looked at so far, in both directions, and so many effects. */
 const maxDepth = 50;
@@ -37,24 +38,57 @@ export interface Effect {
   readonly entry: AuditTable;
   /** How many causes lie between, from 1. */
   readonly depth: number;
+  readonly script: EffectScript | undefined;
+}
+
+interface EffectScript {
+  readonly resource: string;
+  readonly script_id: string;
+  readonly name: string;
+  readonly group_id: string;
 }
 
 /** What followed from a run, and from that; nearest first. Which secrets runs were given is not in it: whoever
  *  may see runs may not see that. */
 export async function effectsOf(db: ReadModels, runId: RunId): Promise<readonly Effect[]> {
-  const effects: Effect[] = [];
+  const effects: Omit<Effect, 'script'>[] = [];
   const seen = new Set<string>([runId]);
   let causes: readonly string[] = [`run-${runId}`];
   for (let depth = 1; causes.length > 0 && depth <= maxDepth; depth += 1) {
     const entries = await causedBy(db, causes, maxEffects - effects.length);
     const shown = entries.filter((entry) => entry.action !== 'secrets_read');
     effects.push(...shown.map((entry) => ({ entry, depth })));
-    if (effects.length >= maxEffects) return effects;
+    if (effects.length >= maxEffects) break;
     const runs = shown.flatMap((entry) => runIn(entry) ?? []).filter((id) => !seen.has(id));
     for (const id of runs) seen.add(id);
     causes = runs.map((id) => `run-${id}`);
   }
-  return effects;
+  const scripts = await scriptsOf(
+    db,
+    effects.map(({ entry }) => entry.resource),
+  );
+  return effects.map((effect) => ({ ...effect, script: scripts.get(effect.entry.resource) }));
+}
+
+/** Whose runs, whose messages, and which scripts chains did not start; by resource. */
+async function scriptsOf(
+  db: ReadModels,
+  resources: readonly string[],
+): Promise<ReadonlyMap<string, EffectScript>> {
+  const { rows } = await sql<EffectScript>`
+    WITH asked (kind, id) AS (
+      SELECT split_part(resource, '-', 1), substring(resource FROM '-(.*)')::uuid
+      FROM unnest(${resources}::text[]) AS given (resource)
+    ), found AS (
+      SELECT kind, id, script_id FROM asked JOIN runs ON kind = 'run' AND run_id = id
+      UNION ALL
+      SELECT kind, id, script_id FROM asked JOIN notices ON kind = 'notice' AND notice_id = id
+      UNION ALL
+      SELECT kind, id, target_script_id FROM asked JOIN chains ON kind = 'chain' AND chain_id = id
+    )
+    SELECT kind || '-' || id AS resource, script_id, name, group_id
+    FROM found JOIN scripts USING (script_id)`.execute(db);
+  return new Map(rows.map((row) => [row.resource, row]));
 }
 
 function runIn({ action, resource }: AuditTable): RunId | undefined {

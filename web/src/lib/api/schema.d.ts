@@ -4265,6 +4265,8 @@ export interface components {
             /** @description As in the audit trail, such as `run_queued`. */
             action: string;
             resource: string;
+            script_id: string | null;
+            script_name: string | null;
             detail: string | null;
             /** Format: date-time */
             time: string;
