@@ -26,6 +26,7 @@ export default defineConfig({
           // For slow machines: nothing is decided by a time.
           testTimeout: 60_000,
           hookTimeout: 180_000,
+          expect: { poll: { timeout: 12_000 } },
         },
       },
       // The dashboard's own tests, as its own configuration has them.

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type Page, type Request } from 'playwright-core';
 import { productPassword } from './product.ts';
 
 const executablePath = [
@@ -28,6 +28,9 @@ export class Browsing {
   /** What went wrong on the pages so far, by their own account. */
   readonly complaints: string[] = [];
   readonly #browser: Browser;
+  /** What the page has asked for so far, and what of it is under way. */
+  #asked = 0;
+  readonly #underWay = new Set<Request>();
 
   private constructor(browser: Browser, page: Page) {
     this.#browser = browser;
@@ -42,6 +45,12 @@ export class Browsing {
       const asked = `${answer.request().method()} ${answer.url()}`;
       if (answer.status() === 403) this.complaints.push(`${asked} is not for who asked`);
     });
+    page.on('request', (request) => {
+      this.#asked += 1;
+      this.#underWay.add(request);
+    });
+    page.on('requestfinished', (request) => this.#underWay.delete(request));
+    page.on('requestfailed', (request) => this.#underWay.delete(request));
   }
 
   static async start(): Promise<Browsing> {
@@ -80,6 +89,16 @@ export class Browsing {
     await this.page.getByRole('button', { name: 'Account:' }).click();
     await this.page.getByRole('menuitem', { name: 'Log out' }).click();
     await this.page.getByRole('button', { name: 'Log in' }).waitFor();
+  }
+
+  /** Waits until all that the page asks for is there and shown. */
+  async untilQuiet(): Promise<void> {
+    for (let before = -1; this.#underWay.size > 0 || this.#asked > before;) {
+      before = this.#asked;
+      await this.page.evaluate(
+        'new Promise((drawn) => requestAnimationFrame(() => requestIdleCallback(drawn)))',
+      );
+    }
   }
 
   /** What is shown that not everybody can use, in the light and the dark look: WCAG 2.2 AA, as far as a
