@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { overlapAt } from './crowding.ts';
+import { overlapAt, overlapOfGoing } from './crowding.ts';
 
 const due = new Date('2026-11-21T02:10:00Z');
 const minutesBefore = (minutes: number) => new Date(due.getTime() - minutes * 60_000);
@@ -13,6 +13,20 @@ test.each([
   [60, undefined],
 ])('a run that began %i minutes before overlaps: %s', (minutes, forecast) => {
   expect(overlapAt(minutesBefore(minutes), due, usual)).toBe(forecast);
+});
+
+test.each([
+  [4, 3, 'likely'],
+  [12, 6, 'possible'],
+  [25, 10, undefined],
+  [60, 30, 'possible'],
+])('a run that began %i minutes before, and goes on %i minutes before, overlaps: %s', (...args) => {
+  const [began, now, forecast] = args;
+  expect(overlapOfGoing(minutesBefore(began), minutesBefore(now), due, usual)).toBe(forecast);
+});
+
+test('a run of which nothing is known may overlap', () => {
+  expect(overlapOfGoing(minutesBefore(9), minutesBefore(8), due, undefined)).toBe('possible');
 });
 
 test('nothing is said where nothing is known', () => {

@@ -20,3 +20,16 @@ export function overlapAt(
   if (usual.p50_ms > gapMs) return 'likely';
   return usual.p95_ms > gapMs ? 'possible' : undefined;
 }
+
+/** The same of a run that goes on at `now`. When it ends cannot be told where no run is known to have ended, nor where
+ *  it has taken longer than nearly all. */
+export function overlapOfGoing(
+  startedAt: Date,
+  now: Date,
+  due: Date,
+  usual: Usual | undefined,
+): OverlapForecast | undefined {
+  const elapsedMs = now.getTime() - startedAt.getTime();
+  if (usual === undefined || elapsedMs > usual.p95_ms) return 'possible';
+  return overlapAt(startedAt, due, usual);
+}

@@ -153,8 +153,16 @@ describe('given a client of the present protocol', () => {
       timezone: 'Europe/Berlin',
       start_at: '2027-03-27T12:00:00Z',
     };
-    expect(await use(client, 'preview_schedule', { ...times, count: 1 })).toMatchObject({
-      items: [{ local: '2027-03-28T03:30:00+02:00', note: expect.any(String) }],
+    const preview = { script_id, ...times, count: 1 };
+    expect(await use(client, 'preview_schedule', preview)).toMatchObject({
+      items: [
+        {
+          local: '2027-03-28T03:30:00+02:00',
+          note: expect.any(String),
+          overlap: null,
+          together: [],
+        },
+      ],
     });
     const { schedule } = await use(client, 'create_schedule', { script_id, ...times });
     const { id: schedule_id } = schedule as { id: string };

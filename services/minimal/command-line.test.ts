@@ -134,10 +134,14 @@ test('what both sides changed is a conflict, and nothing is deleted unasked', as
   expect([pruned.code, pruned.out]).toEqual([0, 'deleted old.py\n']);
   const made = await orchestrator(['new', 'By itself', '--template', 'etl-job']);
   expect(made).toEqual({ ...done, out: expect.stringMatching(/^[0-9a-f-]{36}\n$/) });
-  const scheduled = await orchestrator(['schedule', 'create', 'By itself', '--every', '3600']);
+  const scheduled = await orchestrator(['schedule', 'create', 'By itself', '--cron', '0 9 * * *']);
   expect(scheduled.code).toBe(0);
   const due = await orchestrator(['schedule', 'preview', scheduled.out.trim(), '--count', '2']);
   expect(due.out.split('\n')).toHaveLength(4);
+  const twice = ['schedule', 'preview', '--cron', '0 9 * * *', '--count', '1'];
+  const { out: met } = await orchestrator([...twice, '--script', 'By itself']);
+  expect(met).toContain('with other schedules of the script: 1');
+  expect((await orchestrator(twice)).out).not.toContain('other schedules');
   const signedOut = await orchestrator(['logout']);
   expect(signedOut).toEqual({ ...done, out: `Signed out of ${product.baseUrl}.\n` });
   expect((await orchestrator(['runs'])).code).toBe(77);

@@ -1,10 +1,11 @@
 /** Due times: those that would come, and what became of those that were. */
 import { parseScriptId } from '#domain/kernel/ids.ts';
-import { overlapAt } from '#domain/schedule/crowding.ts';
+import { overlapAt, overlapOfGoing } from '#domain/schedule/crowding.ts';
 import { dueAfter } from '#domain/schedule/due-times.ts';
 import { clockNote, localText } from '#domain/schedule/local-time.ts';
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import { zoneOf } from '#domain/schedule/zone.ts';
+import { activeRuns } from '#projections/runs/queries.ts';
 import { usualDurations } from '#projections/runs/usual.ts';
 import {
   findSchedule,
@@ -45,7 +46,8 @@ const preview = operation({
     const { count = 10, from, script_id, schedule_id, ...timing } = body;
     const definition = definitionOf(timing, undefined);
     if (isProblem(definition)) return definition;
-    const begin = from ? momentOf(from) : clock.now();
+    const now = clock.now();
+    const begin = from ? momentOf(from) : now;
     if (begin === undefined) return badField('from', 'there is no such time');
     const items = dueTimes(definition, begin, count);
     if (script_id === undefined) return json(200, { items: items.map(alone), usual: null });
@@ -54,18 +56,24 @@ const preview = operation({
       return badField('script_id', 'there is no such script');
     }
     const groupIds = visibleGroups(principal);
-    const [durations, schedules] = await Promise.all([
+    const [durations, schedules, active] = await Promise.all([
       usualDurations(readModels, [scriptId]),
       listSchedules(readModels, { groupIds, scriptId }, undefined, maxOthers + 1),
+      activeRuns(readModels, scriptId),
     ]);
     const usual = durations.get(scriptId);
     const others = schedules
       .filter((other) => other.schedule_id !== schedule_id)
       .slice(0, maxOthers);
+    const startedAt = active.findLast((run) => run.started_at !== null)?.started_at;
+    const overlapOf = (due: Date, before: Date | undefined) =>
+      startedAt && (before ?? begin) <= now && now < due
+        ? overlapOfGoing(startedAt, now, due, usual)
+        : overlapAt(before, due, usual);
     return json(200, {
       items: items.map((item, index) => ({
         ...item,
-        overlap: overlapAt(items[index - 1]?.utc, item.utc, usual) ?? null,
+        overlap: overlapOf(item.utc, items[index - 1]?.utc) ?? null,
         together: others
           .filter((other) => isDueBy(other, item.utc, usual?.p95_ms ?? 0))
           .map((other) => other.schedule_id),

@@ -208,6 +208,21 @@ describe('a preview', () => {
     expect([refused.status, refused.json.errors[0].pointer]).toEqual([422, '/script_id']);
   });
 
+  test('given a first run that goes on, then the next due time may meet it', async () => {
+    const { admin } = platform;
+    const { id } = await script(admin);
+    const asked = { script_id: id, cron: '* * * * *', count: 2 };
+    const overlaps = async (from: string | null) => {
+      const { json } = await admin.post(`${all}/preview`, { ...asked, from });
+      return json.items.map(({ overlap }: { overlap: string | null }) => overlap);
+    };
+    const runId = await run(admin, id);
+    expect(await overlaps(null)).toEqual([null, null]);
+    await startRun(platform, runId);
+    expect(await overlaps(null)).toEqual(['possible', null]);
+    expect(await overlaps('2027-07-01T00:00:00Z')).toEqual([null, null]);
+  });
+
   test('says what would have been due after another moment, past or coming', async () => {
     const timing = { cron: '30 2 * * *', timezone: 'Europe/Berlin', count: 1 };
     const after = async (from: string | null) =>

@@ -97,7 +97,9 @@ export const SchedulePreview = Type.Object(
           overlap: Nullable(
             Type.Enum(['likely', 'possible'], {
               description:
-                'The run of the due time before is still under way: half, or more than 5 of 100, take that long.',
+                'The run of the due time before, or of the next one the run that goes on now, is still under way: half, or ' +
+                'more than 5 of 100, take that long. `possible` also where the run of now has taken longer, or none is ' +
+                'known to have ended.',
             }),
           ),
           together: Type.Array(Uuid(), {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
-import { part } from '#services/shared/api-client.ts';
+import { part, type Api } from '#services/shared/api-client.ts';
 import { findScript } from '../answers.ts';
 import type { Command, Options } from '../command.ts';
 import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
@@ -16,6 +16,8 @@ interface DueTime {
   readonly utc: string;
   readonly local: string;
   readonly note: string | null;
+  readonly overlap: 'likely' | 'possible' | null;
+  readonly together: readonly string[];
 }
 
 const timingOptions = {
@@ -28,9 +30,14 @@ export const schedulePreview: Command = {
   name: 'schedule preview',
   arguments: '[SCHEDULE]',
   summary: 'show when a schedule is due next',
-  details: 'Of a schedule that is there, by its id, or of one that could be.',
+  details:
+    'Of a schedule that is there, by its id, or of one that could be. Where the script is known, also what is met then.',
   options: {
     ...timingOptions,
+    script: {
+      value: 'SCRIPT',
+      help: 'whose runs and schedules could be met, of one that could be',
+    },
     count: { value: 'N', help: 'how many due times (default 10)' },
   },
   examples: [
@@ -38,6 +45,7 @@ export const schedulePreview: Command = {
       'schedule preview --cron "30 2 * * *" --timezone Europe/Berlin --count 3',
       'before it is made',
     ],
+    ['schedule preview --every 600 --script Weather', 'and what it would meet'],
     ['schedule preview 019aa3f4-01aa-7c11-8d22-5e6f70819203', 'one that is there'],
   ],
   run: async ({ args, options, terminal, session }) => {
@@ -54,7 +62,7 @@ export const schedulePreview: Command = {
     }
     const timing =
       id === undefined
-        ? given
+        ? { ...given, script_id: await idOfScript(api, options.text('script')) }
         : timingOf((await api.call<Timing>('GET', `/schedules/${part(id)}`)).body);
     const { body } = await api.call<{ items: DueTime[] }>('POST', '/schedules/preview', {
       body: { ...timing, count: numberOf('count', options.text('count') ?? '10') },
@@ -65,13 +73,29 @@ export const schedulePreview: Command = {
       [
         { title: 'local', text: (row) => row.local },
         { title: 'utc', text: (row) => row.utc },
-        { title: 'note', text: (row) => row.note ?? '' },
+        { title: 'note', text: (row) => [row.note ?? [], ...meetingsOf(row)].flat().join('; ') },
       ],
       terminal,
     );
     return exitCodes.done;
   },
 };
+
+async function idOfScript(api: Api, named: string | undefined): Promise<string | undefined> {
+  return named === undefined ? undefined : (await findScript(api, named)).id;
+}
+
+const overlapWords = {
+  likely: 'the run before will likely not be over',
+  possible: 'the run before may not be over',
+};
+
+function meetingsOf({ overlap, together }: DueTime): readonly string[] {
+  return [
+    ...(overlap === null ? [] : [overlapWords[overlap]]),
+    ...(together.length === 0 ? [] : [`with other schedules of the script: ${together.length}`]),
+  ];
+}
 
 export const scheduleCreate: Command = {
   name: 'schedule create',
@@ -115,6 +139,8 @@ function givenTiming(options: Options): object | undefined {
 }
 
 interface Timing {
+  readonly id: string;
+  readonly script_id: string;
   readonly kind: 'cron' | 'interval';
   readonly cron: string | null;
   readonly timezone: string;
@@ -123,14 +149,17 @@ interface Timing {
   readonly end_at: string | null;
 }
 
-function timingOf({ kind, cron, timezone, interval_seconds, start_at, end_at }: Timing): object {
-  const window = {
+/** For a preview, of a schedule that is there. */
+function timingOf({ kind, cron, timezone, interval_seconds, ...rest }: Timing): object {
+  const { id, script_id, start_at, end_at } = rest;
+  const common = {
+    timezone,
+    schedule_id: id,
+    script_id,
     ...(start_at !== null && { start_at }),
     ...(end_at !== null && { end_at }),
   };
-  return kind === 'cron'
-    ? { kind, cron, timezone, ...window }
-    : { kind, interval_seconds, timezone, ...window };
+  return kind === 'cron' ? { kind, cron, ...common } : { kind, interval_seconds, ...common };
 }
 
 interface Verification {

@@ -23,6 +23,12 @@ const DueTime = Type.Object({
   utc: Type.String(),
   local: Type.String(),
   note: Type.Union([Type.String(), Type.Null()]),
+  overlap: Type.Union([Type.String(), Type.Null()], {
+    description: 'Whether the run before will still be under way: likely or possible.',
+  }),
+  together: Type.Array(Type.String(), {
+    description: 'Other schedules of the script that are due then.',
+  }),
 });
 
 const listSchedules = tool({
@@ -39,9 +45,11 @@ const previewSchedule = tool({
   name: 'preview_schedule',
   title: 'Preview a schedule',
   description:
-    'The next times at which a schedule would run, with notes on days on which clocks are moved. Changes nothing: use it before create_schedule.',
+    'The next times at which a schedule would run, with notes on days on which clocks are moved. Name the script, and it tells which of them meet a run that is still under way, or other schedules. Changes nothing: use it before create_schedule.',
   effect: 'reads',
   input: Type.Object({
+    script_id: Type.Optional(ScriptId),
+    schedule_id: Type.Optional(ScheduleId),
     ...timing,
     count: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
   }),
