@@ -65,8 +65,8 @@ describeWith(chromiumService, 'the dashboard by keys and figures', () => {
         ['Running', 1],
         ['Queued', 1],
         ['Duration, median', 2],
-        ['Duration, p95', 2],
-        ['Wait in the queue, p95', 2],
+        ['Duration, 95 % within', 2],
+        ['Wait in the queue, 95 % within', 2],
       ] as const) {
         await page.goto(product.baseUrl);
         const card = page.getByRole('link', { name: label });

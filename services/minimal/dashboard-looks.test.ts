@@ -91,6 +91,20 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
+  test('on a phone, tabs that do not fit say so, and the open one is in view', async () => {
+    const { page } = browsing;
+    await page.setViewportSize(screens.phone);
+    const tabs = page.getByRole('navigation', { name: 'Script' });
+    const [scriptPath = ''] = paths.filter((path) => path.startsWith('/scripts/'));
+    await page.goto(product.baseUrl + scriptPath);
+    await tabs.getByRole('link', { name: 'Code' }).waitFor();
+    await expect.poll(() => tabs.getAttribute('data-beyond')).toBe('right');
+    await page.goto(`${product.baseUrl + scriptPath}/settings`);
+    await expect.poll(() => tabs.getAttribute('data-beyond')).toBe('left');
+    const open = await tabs.getByRole('link', { name: 'Settings' }).boundingBox();
+    expect((open?.x ?? 0) + (open?.width ?? 0)).toBeLessThanOrEqual(screens.phone.width);
+  });
+
   test('a long name leaves what is done with the script in view', async () => {
     const { page } = browsing;
     const name = 'long '.repeat(24).trim();

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { Browsing, chromiumService } from './testing/browsing.ts';
-import { Product } from './testing/product.ts';
+import { Product, until } from './testing/product.ts';
 
 describeWith(chromiumService, 'the present in the dashboard', () => {
   let product: Product;
@@ -65,5 +65,69 @@ describeWith(chromiumService, 'the present in the dashboard', () => {
     await runs.click();
     await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
     expect(new URL(page.url()).searchParams.get('from')).toBe(asked.get('from'));
+  });
+
+  test('on a phone a stretch is drawn by a finger', async () => {
+    await page.goto(product.baseUrl);
+    const chart = page.getByRole('img', { name: /^Runs: / });
+    await chart.scrollIntoViewIfNeeded();
+    const box = await chart.boundingBox();
+    if (box === null) throw new Error('the chart is not shown');
+    const y = box.y + box.height / 2;
+    const fingers = await page.context().newCDPSession(page);
+    const touch = (type: 'touchStart' | 'touchMove', part: number) =>
+      fingers.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: [{ x: box.x + box.width * part, y }],
+      });
+    await touch('touchStart', 0.5);
+    for (const part of [0.55, 0.6, 0.7]) await touch('touchMove', part);
+    await fingers.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+    await page.getByRole('link', { name: 'Runs of this time' }).waitFor();
+  });
+
+  test('by keys a stretch is chosen, moved, made longer, left and taken', async () => {
+    await page.goto(product.baseUrl);
+    const stretch = page.getByRole('slider', { name: 'Stretch of time of Runs' });
+    const words = () => stretch.getAttribute('aria-valuetext');
+    await page.locator('canvas').first().waitFor();
+    await stretch.focus();
+    expect(await words()).toBe('none');
+    await page.keyboard.press('ArrowLeft');
+    const latest = await words();
+    await page.keyboard.press('ArrowLeft');
+    expect(await words()).not.toBe(latest);
+    expect(await browsing.barriers()).toEqual([]);
+    await page.keyboard.press('Escape');
+    expect(await words()).toBe('none');
+    for (const key of ['ArrowLeft', 'ArrowLeft', 'ArrowLeft', 'Shift+ArrowRight']) {
+      await page.keyboard.press(key);
+    }
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Runs of this time' }).waitFor();
+    const asked = new URL(page.url()).searchParams;
+    const minutes = (Date.parse(asked.get('to') ?? '') - Date.parse(asked.get('from') ?? '')) / 6e4;
+    expect(minutes).toBeGreaterThanOrEqual(119);
+    expect(minutes).toBeLessThanOrEqual(121);
+  });
+
+  test('a preview says which due times may meet the run of now, and other schedules', async () => {
+    const sleeping = { 'main.py': 'import time\ntime.sleep(600)\n' };
+    const busyId = await product.script('busy', sleeping);
+    await product.call('POST', '/schedules', { script_id: busyId, cron: '0 3 * * *' });
+    const { run_id: runId } = await product.run(busyId);
+    await until('it runs', async () => {
+      const { status } = await product.runState(runId);
+      return status === 'running' || undefined;
+    });
+    await page.goto(`${product.baseUrl}/scripts/${busyId}/schedules`);
+    await page.getByRole('button', { name: 'New schedule' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'New schedule' });
+    await dialog.getByLabel('Time zone').fill('UTC');
+    await dialog.getByLabel('Cron expression').fill('0 3 * * *');
+    await dialog.getByText('Together with another schedule of the script').first().waitFor();
+    expect(await dialog.getByText('The run before may not be over').count()).toBe(1);
+    expect(await browsing.barriers()).toEqual([]);
+    await product.call('POST', `/runs/${runId}/stop`);
   });
 });

@@ -83,6 +83,17 @@ describeWith(chromiumService, 'the settings in the dashboard', () => {
     await page.getByLabel('Time zone').fill('');
   });
 
+  test('the settings of the environment are listed, those with their default on demand, and no secret', async () => {
+    await page.goto(`${product.baseUrl}/system`);
+    const settings = page.getByRole('table', { name: 'Settings' });
+    await settings.getByRole('row', { name: 'ORCH_EXAMPLES false environment' }).waitFor();
+    await settings.getByRole('row', { name: 'SECRET_MASTER_KEY set, never shown file' }).waitFor();
+    expect(await settings.getByText('default', { exact: true }).count()).toBe(0);
+    await page.getByLabel('Those with their default too').check();
+    await settings.getByRole('row', { name: 'ORCH_BIND 127.0.0.1 default' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+  });
+
   test('the password is changed, and all other sessions are ended at once', async () => {
     await product.signIn();
     await page.goto(`${product.baseUrl}/account`);

@@ -10,6 +10,14 @@ export function remaining(
   return elapsedMs < most ? 'about to end' : 'longer than usual';
 }
 
+/** How long runs of a script usually take. */
+export function usualWords({
+  p50_ms: half,
+  p95_ms: most,
+}: Pick<UsualDuration, 'p50_ms' | 'p95_ms'>): string {
+  return `usually ${duration(half)}, 95 % within ${duration(most)}`;
+}
+
 /** The median of those that succeeded; undefined without any. */
 export function medianMs(
   runs: readonly Pick<RecentRun, 'status' | 'duration_ms'>[],

@@ -30,13 +30,20 @@ Chart.register(
 export interface Drawing {
   /** Shows other data, or the same in the colors of now. */
   show(model: ChartModel): void;
-  /** The place on the time axis at so many pixels from the left. */
+  /** The place on the time axis at so many pixels from the left, and the other way round. */
   placeAt(pixels: number): number;
+  pixelsAt(place: number): number;
+  /** The whole time axis. */
+  range(): readonly [number, number];
   destroy(): void;
 }
 
 export function draw(canvas: HTMLCanvasElement, model: ChartModel): Drawing {
   const chart = new Chart(canvas, configOf(canvas, model));
+  const range = () => {
+    const { min, max } = chart.scales['x'] ?? { min: 0, max: 0 };
+    return [min, max] as const;
+  };
   return {
     show(next) {
       const { data, options } = configOf(canvas, next);
@@ -45,10 +52,12 @@ export function draw(canvas: HTMLCanvasElement, model: ChartModel): Drawing {
       chart.update('none');
     },
     placeAt(pixels) {
-      const { min, max } = chart.scales['x'] ?? { min: 0, max: 0 };
+      const [min, max] = range();
       const place = chart.scales['x']?.getValueForPixel(pixels) ?? min;
       return Math.min(max, Math.max(min, place));
     },
+    pixelsAt: (place) => chart.scales['x']?.getPixelForValue(place) ?? 0,
+    range,
     destroy: () => chart.destroy(),
   };
 }

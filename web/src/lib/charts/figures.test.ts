@@ -31,7 +31,7 @@ test('times on the axis are round', () => {
 
 test('times become lines with gaps, of which the worst is told', () => {
   const chart = figureChart('duration', series({ p50: 12, p95: 1500 }), String);
-  expect([chart.model.kind, chart.summary]).toEqual(['lines', 'p95 up to 1.5 s']);
+  expect([chart.model.kind, chart.summary]).toEqual(['lines', '95 % within 1.5 s at most']);
   const empty = figureChart('queue', series({ p50: null, p95: null }), String);
   expect(empty.summary).toBe('none');
   expect(empty.model.series[0]?.points).toEqual([[Date.parse(at), null]]);

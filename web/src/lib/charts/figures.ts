@@ -29,9 +29,9 @@ const percentiles: Omit<Look, 'title'> = {
   valueOf: duration,
   series: {
     p50: { name: 'Median', color: '--info' },
-    p95: { name: 'p95', color: '--primary' },
+    p95: { name: '95 % within', color: '--primary' },
   },
-  sumUp: (values) => `p95 up to ${duration(most(values))}`,
+  sumUp: (values) => `95 % within ${duration(most(values))} at most`,
 };
 
 const looks: Record<MetricName, Look> = {
