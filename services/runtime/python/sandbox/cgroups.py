@@ -37,10 +37,7 @@ class Groups(NamedTuple):
 
     def create(self) -> Group:
         """The group of the run that this process supervises. @raises OSError"""
-        name = str(os.getpid())
-        group = Group(
-            self.version, {each: os.path.join(path, name) for each, path in self.folders.items()}
-        )
+        group = self._group(str(os.getpid()))
         for path in group.paths:
             os.makedirs(path, exist_ok=True)
         return group
@@ -48,12 +45,16 @@ class Groups(NamedTuple):
     def tidy(self) -> None:
         """Removes the groups whose supervisor is gone, with what is left in them; where none is left,
         also the folders that hold them."""
-        for controller, folder in self.folders.items():
-            for name in _list(folder):
-                if name.isdigit() and not _is_alive(name):
-                    Group(self.version, {controller: os.path.join(folder, name)}).remove()
+        names = {name for folder in self.folders.values() for name in _list(folder)}
+        for name in names:
+            if name.isdigit() and not _is_alive(name):
+                self._group(name).remove()
         for folder in self.folders.values():
             _remove_empty(folder)
+
+    def _group(self, name: str) -> Group:
+        folders = {each: os.path.join(path, name) for each, path in self.folders.items()}
+        return Group(self.version, folders)
 
 
 class Group:
@@ -132,14 +133,20 @@ class Group:
         return next((int(value) for word, _, value in map(_parted, lines) if word == key), 0)
 
     def kill(self) -> None:
-        """Kills every process of the group."""
-        folder = self._folders.get("pids") or self.paths[0]
+        """Kills every process of the group, which has no other afterwards."""
+        folder = self._folders["pids"]
         try:
             _write(folder, "cgroup.kill", "1")
             return
         except OSError:
-            # Version 1, or before Linux 5.14: one by one, as long as there are new ones.
+            # Version 1, or before Linux 5.14: one by one.
             pass
+        try:
+            # Else a process that does nothing but fork could be gone each time.
+            _write(folder, "pids.max", "0")
+        except OSError:
+            # The group is gone.
+            return
         for _round in range(_REMOVAL_ROUNDS):
             members = list(_members(folder))
             if not members:
