@@ -12,7 +12,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyAll, type ReadModels } from '../projection.ts';
 import { inlineProjections } from '../registry.ts';
 import type { Tables } from '../tables.ts';
+import { readActivity } from '../scripts/activity.ts';
 import { failingScripts } from '../scripts/failing.ts';
+import { idleScripts } from '../scripts/kept-alive.ts';
+import { listScripts } from '../scripts/queries.ts';
 import { listRuns, type RunListFilter } from './lists.ts';
 import { usualDurations } from './usual.ts';
 
@@ -36,6 +39,12 @@ const copies = `INSERT INTO runs
     'finished_at', now()))).*
   FROM runs run, generate_series(1, ${runs}) n`;
 
+/** More scripts of a name than ranges are merged, which have never run: the second script's, and others. */
+const crowds = `INSERT INTO scripts
+  SELECT (jsonb_populate_record(script, jsonb_build_object(
+    'script_id', gen_random_uuid(), 'keep_alive', true, 'name', CASE n % 2 WHEN 0 THEN 'Another' ELSE 'Quiet' END))).*
+  FROM scripts script, generate_series(1, 200) n WHERE script_id = $1`;
+
 beforeAll(async () => {
   const made = await createTestDatabase();
   drop = made.drop;
@@ -51,7 +60,8 @@ beforeAll(async () => {
   await withClient(made.adminUrl, async (client) => {
     const ids = [scriptId(1), scriptId(2), groupId(1), groupId(2)];
     await client.query(copies, [at(0).getTime(), ...ids]);
-    await client.query('VACUUM ANALYZE runs');
+    await client.query(crowds, [scriptId(2)]);
+    await client.query('VACUUM ANALYZE runs, scripts');
   });
 });
 afterAll(async () => {
@@ -113,17 +123,27 @@ test.each<[string, RunListFilter]>([
 test.each<[string, RunListFilter]>([
   ['another script', { ...own, notScriptId: scriptId(1) }],
   ['another script, where there is none', { groupIds: [groupId(1)], notScriptId: scriptId(1) }],
+  ['a name that many have', { ...own, text: 'other' }],
+  ['a name that many have who never ran', { ...own, text: 'quiet' }],
 ])('a page of %s looks at some pages of runs', async (_, filter) => {
   expect(await lookedAt(filter)).toBeLessThanOrEqual(10 * pageSize);
 });
 
-test('which scripts fail is seen from the last run of each', async () => {
-  const look = (reads: ReadModels) => failingScripts(reads, own.groupIds as GroupId[], 6);
-  // As an entry of an index and as itself.
-  expect(await seenBy(look)).toBeLessThanOrEqual(2 * 2 + 1);
-});
+const ids = [scriptId(1), scriptId(2), scriptId(3)];
 
-test('how long runs usually take is seen from the latest hundred', async () => {
-  const look = (reads: ReadModels) => usualDurations(reads, [scriptId(1), scriptId(2)]);
-  expect(await seenBy(look)).toBeLessThanOrEqual(2 * 2 * 100);
+/** Of two scripts that have run, and hundreds that never have. */
+test.each<[string, number, (reads: ReadModels) => Promise<unknown>]>([
+  ['which scripts fail', 1, (reads) => failingScripts(reads, own.groupIds as GroupId[], 6)],
+  ['how long runs usually take', 100, (reads) => usualDurations(reads, ids)],
+  ['what scripts did lately', 10, (reads) => readActivity(reads, ids)],
+  ['when bots ran last', 7, (reads) => idleScripts(reads, 7)],
+  ['a list of scripts', 1, (reads) => listScripts(reads, all, undefined, 1_000)],
+  [
+    'which scripts succeeded last',
+    2,
+    (reads) => listScripts(reads, { ...all, lastStatuses: ['success'] }, undefined, 1_000),
+  ],
+])('%s is seen from the latest runs of each script', async (_, runsOfEach, look) => {
+  // As an entry of an index and as itself.
+  expect(await seenBy(look)).toBeLessThanOrEqual(2 * 2 * runsOfEach + 1);
 });

@@ -66,9 +66,9 @@ export async function listRuns(
       ? wanted.groupIds
       : (wanted.groupIds ?? (await groupsOfRuns(db))).filter((group) => group !== notGroupId);
   const own = { ...wanted, groupIds };
-  return notScriptId === undefined
-    ? await pageOf(db, own, await placesOf(db, own), after, limit)
-    : await pageOfOthers(db, own, notScriptId, after, limit);
+  return own.text === undefined && notScriptId === undefined
+    ? await pageOf(db, own, placesOf(own), after, limit)
+    : await pageOfChosen(db, own, notScriptId, after, limit);
 }
 
 /** Groups that there are, or that there are runs of, by one look at an index for each. */
@@ -86,31 +86,34 @@ async function groupsOfRuns(db: ReadModels): Promise<readonly GroupId[]> {
   return rows.map((row) => row.group_id);
 }
 
-/** How many pages are looked through for runs of other scripts before each script is looked at. */
+/** How many pages of all runs are looked through for those of many scripts. */
 const pagesLookedThrough = 2;
 
-/** Runs of all scripts but one. As where a name is asked for, a script is in one of the groups now. */
-async function pageOfOthers(
+/** Runs of scripts that are chosen one by one. Where groups are asked for, these are in one of them now. */
+async function pageOfChosen(
   db: ReadModels,
   filter: RunListFilter,
-  notScriptId: ScriptId,
+  notScriptId: ScriptId | undefined,
   after: RunId | undefined,
   limit: number,
 ): Promise<readonly ListedRun[]> {
-  const inGroups = filter.groupIds === null ? undefined : await scriptsOf(db, filter);
+  const { text, ...ofAll } = filter;
+  const chosen = async (among?: readonly string[]) => {
+    const ids = await searchScripts(db, among === undefined ? filter : { ...filter, among });
+    return ids.filter((id) => id !== notScriptId);
+  };
+  const pageOfScripts = (ids: readonly string[]) =>
+    pageOf(db, ofAll, { column: 'script_id', ids }, after, limit);
+  const named = text === undefined ? undefined : await chosen();
+  if (named !== undefined && named.length <= maxMerged) return await pageOfScripts(named);
   const most = pagesLookedThrough * limit;
-  const near = await pageOf(db, filter, await placesOf(db, filter), after, most);
-  const others = near
-    .filter(({ script_id: id }) => id !== notScriptId && (inGroups?.has(id) ?? true))
-    .slice(0, limit);
-  if (others.length === limit || near.length < most) return others;
-  // Nearly all are of that script, and there may be millions of them before the next of another.
-  const ids = [...(inGroups ?? (await scriptsOf(db, filter)))].filter((id) => id !== notScriptId);
-  return await pageOf(db, filter, { column: 'script_id', ids }, after, limit);
-}
-
-async function scriptsOf(db: ReadModels, filter: RunListFilter): Promise<ReadonlySet<string>> {
-  return new Set(await searchScripts(db, filter));
+  const near = await pageOf(db, ofAll, placesOf(ofAll), after, most);
+  const there = [...new Set(near.map((run) => run.script_id))].filter((id) => id !== notScriptId);
+  const meant = new Set(named ?? (filter.groupIds === null ? there : await chosen(there)));
+  const found = near.filter((run) => meant.has(run.script_id)).slice(0, limit);
+  if (found.length === limit || near.length < most) return found;
+  // There may be millions of runs of others before the next of these.
+  return await pageOfScripts(named ?? (await chosen()));
 }
 
 async function pageOf(
@@ -155,9 +158,7 @@ interface Page {
   readonly most: RawBuilder<unknown>;
 }
 
-async function placesOf(db: ReadModels, filter: RunListFilter): Promise<Places> {
-  const { groupIds, scriptId, text } = filter;
-  if (text !== undefined) return { column: 'script_id', ids: await searchScripts(db, filter) };
+function placesOf({ groupIds, scriptId }: RunListFilter): Places {
   if (scriptId !== undefined) return { column: 'script_id', ids: [scriptId] };
   return groupIds === null ? undefined : { column: 'group_id', ids: groupIds };
 }
@@ -221,20 +222,23 @@ function endedKeys(page: Page): RawBuilder<unknown>[] {
 function nearestKeys(page: Page, branches: readonly Branch[]): RawBuilder<unknown> {
   const { ending, trigger } = branches[0] ?? {};
   const where = conditions(page, {
-    place: sql`wanted_place`,
+    place: sql`ANY(ARRAY[wanted_place])`,
     ending: ending && sql`wanted_ending`,
     trigger: trigger && sql`wanted_trigger`,
   });
+  // As in `newestRuns`: only one index has this order.
+  const place = sql.ref(page.places?.column ?? 'run_id');
+  const order = ending === undefined ? sql`${place}, run_id DESC` : sql`${place} DESC, run_id DESC`;
   const column = (name: keyof Branch) => branches.map((branch) => branch[name] ?? null);
   return sql`(
     SELECT one.run_id FROM (
       SELECT branch.* FROM unnest(${column('place')}::uuid[], ${column('ending')}::text[],
         ${column('trigger')}::text[]) AS branch (wanted_place, wanted_ending, wanted_trigger)
       CROSS JOIN LATERAL (
-        SELECT run_id FROM runs WHERE ${where} ORDER BY run_id DESC LIMIT 1
+        SELECT run_id FROM runs WHERE ${where} ORDER BY ${order} LIMIT 1
       ) newest ORDER BY newest.run_id DESC LIMIT ${page.most}
     ) near CROSS JOIN LATERAL (
-      SELECT run_id FROM runs WHERE ${where} ORDER BY run_id DESC LIMIT ${page.most}
+      SELECT run_id FROM runs WHERE ${where} ORDER BY ${order} LIMIT ${page.most}
     ) one ORDER BY one.run_id DESC LIMIT ${page.most})`;
 }
 

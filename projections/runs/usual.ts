@@ -1,6 +1,7 @@
 /** How long the runs of a script usually take. */
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
+import { newestRuns } from './newest.ts';
 
 /** Of so many of the latest is asked, however many there are. */
 const latest = 100;
@@ -15,13 +16,16 @@ export interface UsualDuration {
   readonly p95_ms: number;
 }
 
+const lately = newestRuns({
+  columns: 'status, duration_ms',
+  of: 'asked.script_id',
+  limit: latest,
+});
 const read = statement<UsualDuration & { readonly script_id: string }>(`
   SELECT asked.script_id, count(*)::integer AS runs,
     percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms) AS p50_ms,
     percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms) AS p95_ms
-  FROM unnest($1::uuid[]) AS asked (script_id) CROSS JOIN LATERAL (
-    SELECT status, duration_ms FROM runs r
-    WHERE r.script_id = asked.script_id ORDER BY run_id DESC LIMIT ${latest}) latest
+  FROM unnest($1::uuid[]) AS asked (script_id) CROSS JOIN LATERAL (${lately}) lately
   WHERE status = 'success' AND duration_ms IS NOT NULL
   GROUP BY asked.script_id`);
 

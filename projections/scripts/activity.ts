@@ -1,6 +1,7 @@
 /** What scripts have done lately, and when they are due next. */
 import type { RunStatus } from '#domain/run/run.ts';
 import type { ReadModels } from '../projection.ts';
+import { newestRuns } from '../runs/newest.ts';
 import { statement } from '../statement.ts';
 
 const shownRuns = 10;
@@ -21,15 +22,18 @@ export interface ScriptActivity {
   readonly next_fire_at: Date | null;
 }
 
+const latest = newestRuns({
+  columns: 'run_id, status, finished_at, duration_ms',
+  of: 'asked.script_id',
+  limit: shownRuns,
+});
 const read = statement<ScriptActivity & { readonly script_id: string }>(`
   SELECT asked.script_id,
     (SELECT coalesce(json_agg(json_build_object('run_id', run_id, 'status', status,
         'finished_at', to_char(finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
         'duration_ms', duration_ms)
       ORDER BY run_id DESC), '[]')
-      FROM (SELECT run_id, status, finished_at, duration_ms FROM runs r
-        WHERE r.script_id = asked.script_id ORDER BY run_id DESC LIMIT ${shownRuns}) latest
-    ) AS recent_runs,
+      FROM (${latest}) latest) AS recent_runs,
     (SELECT min(next_fire_at) FROM schedules c WHERE c.script_id = asked.script_id) AS next_fire_at
   FROM unnest($1::uuid[]) AS asked (script_id)`);
 

@@ -2,6 +2,7 @@
 import type { GroupId } from '#domain/kernel/ids.ts';
 import type { Failure } from '#domain/run/run.ts';
 import type { ReadModels } from '../projection.ts';
+import { newestRuns } from '../runs/newest.ts';
 import { statement } from '../statement.ts';
 
 export interface FailingScript {
@@ -13,14 +14,16 @@ export interface FailingScript {
   readonly failure_reason: Failure | null;
 }
 
-// One look at an index for each script, however many runs there are.
+const last = newestRuns({
+  columns: 'run_id, status, finished_at, failure_reason',
+  of: 's.script_id',
+  where: 'finished_at IS NOT NULL',
+  limit: 1,
+});
 const read = statement<FailingScript & { readonly total: number }>(`
   SELECT script_id, s.name AS script_name, run_id, finished_at, failure_reason,
     count(*) OVER ()::integer AS total
-  FROM scripts s CROSS JOIN LATERAL (
-    SELECT run_id, status, finished_at, failure_reason FROM runs r
-    WHERE r.script_id = s.script_id AND r.finished_at IS NOT NULL
-    ORDER BY run_id DESC LIMIT 1) last
+  FROM scripts s CROSS JOIN LATERAL (${last}) last
   WHERE s.enabled AND NOT s.deleted AND last.status = 'failed'
     AND ($1::uuid[] IS NULL OR s.group_id = ANY($1))
   ORDER BY finished_at DESC, script_id LIMIT $2`);

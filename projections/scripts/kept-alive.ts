@@ -1,6 +1,7 @@
 /** Scripts of which one run is to be kept alive, and have none. */
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
+import { newestRuns } from '../runs/newest.ts';
 
 export interface IdleScript {
   readonly script_id: string;
@@ -21,10 +22,14 @@ export interface EndedRun {
 
 /** @param runs how many of the last runs of each are shown */
 export async function idleScripts(db: ReadModels, runs: number): Promise<readonly IdleScript[]> {
+  const last = newestRuns({
+    columns: 'run_id, script_version, finished_at, duration_ms',
+    of: 's.script_id',
+    limit: runs,
+  });
   const { rows } = await sql<IdleScript>`
-    SELECT s.script_id, s.version, s.updated_at, coalesce((SELECT json_agg(last) FROM (
-        SELECT run_id, script_version, finished_at, duration_ms FROM runs r
-        WHERE r.script_id = s.script_id ORDER BY run_id DESC LIMIT ${runs}) last), '[]') AS last_runs
+    SELECT s.script_id, s.version, s.updated_at,
+      coalesce((SELECT json_agg(last) FROM (${sql.raw(last)}) last), '[]') AS last_runs
     FROM scripts s
     WHERE s.keep_alive AND s.enabled AND NOT s.deleted
       AND NOT EXISTS (SELECT FROM trigger_state WHERE paused) AND NOT EXISTS (

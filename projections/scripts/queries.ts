@@ -2,6 +2,7 @@ import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
 import type { RunStatus } from '#domain/run/run.ts';
 import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
+import { newestRuns } from '../runs/newest.ts';
 import { statement } from '../statement.ts';
 import { nameContains } from './search.ts';
 import type { ScriptsTable } from './table.ts';
@@ -57,12 +58,18 @@ function scriptViews(db: ReadModels) {
       ),
     )
     .select(
-      sql<LastRun | null>`(SELECT json_build_object(
-        'run_id', r.run_id, 'status', r.status, 'finished_at', r.finished_at)
-        FROM runs r WHERE r.script_id = scripts.script_id AND r.finished_at IS NOT NULL
-        ORDER BY r.run_id DESC LIMIT 1)`.as('last_run'),
+      lastRun<LastRun | null>(
+        `json_build_object('run_id', r.run_id, 'status', r.status, 'finished_at', r.finished_at)`,
+      ).as('last_run'),
     )
     .where('scripts.deleted', '=', false);
+}
+
+/** Of the last run of a script that has ended. */
+function lastRun<Value>(column: string): RawBuilder<Value> {
+  const where = 'r.finished_at IS NOT NULL';
+  const query = newestRuns({ columns: column, of: 'scripts.script_id', where, limit: 1 });
+  return sql`(${sql.raw(query)})`;
 }
 
 /** One script that is not deleted; `undefined` where there is none. */
@@ -184,11 +191,7 @@ function conditionsOf(filter: ScriptListFilter): RawBuilder<boolean>[] {
     ...(tag === undefined ? [] : [sql<boolean>`scripts.tags @> ${JSON.stringify([tag])}::jsonb`]),
     ...(lastStatuses === undefined
       ? []
-      : [
-          sql<boolean>`(SELECT r.status FROM runs r
-            WHERE r.script_id = scripts.script_id AND r.finished_at IS NOT NULL
-            ORDER BY r.run_id DESC LIMIT 1) = ANY(${lastStatuses}::text[])`,
-        ]),
+      : [sql<boolean>`${lastRun('r.status')} = ANY(${lastStatuses}::text[])`]),
     // Apart, so that the index of names is used, and not the one in the order of the list.
     ...(text === undefined
       ? []

@@ -7,6 +7,8 @@ export interface ScriptSearch {
   /** Groups to look in; `null` for all. */
   readonly groupIds: readonly GroupId[] | null;
   readonly scriptId?: ScriptId;
+  /** No others than these. */
+  readonly among?: readonly string[];
   /** Part of the name, any case. */
   readonly text?: string;
 }
@@ -14,10 +16,11 @@ export interface ScriptSearch {
 /** Ids of the scripts, deleted ones too. */
 export async function searchScripts(
   db: ReadModels,
-  { groupIds, scriptId, text }: ScriptSearch,
+  { groupIds, scriptId, among, text }: ScriptSearch,
 ): Promise<readonly string[]> {
   let query = db.selectFrom('scripts').select('script_id');
   if (scriptId !== undefined) query = query.where('script_id', '=', scriptId);
+  if (among !== undefined) query = query.where(sql<boolean>`script_id = ANY(${among}::uuid[])`);
   if (groupIds !== null) query = query.where(sql<boolean>`group_id = ANY(${groupIds}::uuid[])`);
   if (text !== undefined) query = query.where(nameContains(text));
   return (await query.execute()).map((row) => row.script_id);
