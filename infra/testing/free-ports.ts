@@ -1,11 +1,28 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+
+/** Below what systems give to connections that somebody opens: one of those could take a port before it is used,
+ *  even the one that asks whether somebody listens there. */
+const lowest = 15_000;
+/** Each process of one run of the tests has its own. */
+const perProcess = 1000;
+const first = lowest + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 16) * perProcess;
+let next = randomInt(perProcess);
 
 /** Ports that nobody listens on at present, all different. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  const ports: number[] = [];
+  while (ports.length < count) {
+    next = (next + 1) % perProcess;
+    const server = createServer().listen(first + next, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    await once(server.close(), 'close');
+    ports.push(first + next);
+  }
   return ports;
 }

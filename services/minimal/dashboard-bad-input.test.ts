@@ -1,9 +1,10 @@
 /** The dashboard with answers that fail, and with what nobody should write, in a real browser on the real product. */
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
-import { Browsing, chromiumService } from './testing/browsing.ts';
-import { Product } from './testing/product.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import type { Product } from './testing/product.ts';
 
 /** Pages of what may be much. */
 const lists = [
@@ -32,16 +33,9 @@ describeWith(chromiumService, 'the dashboard with bad input', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
-  beforeAll(async () => {
-    [product, browsing] = await Promise.all([Product.start(), Browsing.start()]);
-    ({ page } = browsing);
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
     await browsing.signIn(product.baseUrl);
-  });
-  afterEach(() => expect(browsing.complaints).toEqual([]));
-  afterAll(async () => {
-    await browsing.close();
-    await product.stop();
-    await product.remove();
   });
 
   const code = () => page.getByRole('textbox', { name: 'Code of main.py' });

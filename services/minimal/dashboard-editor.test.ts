@@ -1,9 +1,10 @@
 /** The editor of the dashboard in a real browser, on the real product. */
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
-import { Browsing, chromiumService } from './testing/browsing.ts';
-import { Product } from './testing/product.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import type { Product } from './testing/product.ts';
 
 const ugly = "import   sys\nprint( \"one\",sys.version ,end = '' )\nprint('two')\n";
 const tidy = 'import sys\n\nprint("one", sys.version, end="")\nprint("two")\n';
@@ -13,9 +14,8 @@ describeWith(chromiumService, 'the editor of the dashboard', () => {
   let browsing: Browsing;
   let page: Page;
   let scriptId: string;
-  beforeAll(async () => {
-    [product, browsing] = await Promise.all([Product.start(), Browsing.start()]);
-    ({ page } = browsing);
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
     await browsing.signIn(product.baseUrl);
   });
   beforeEach(async () => {
@@ -26,12 +26,6 @@ describeWith(chromiumService, 'the editor of the dashboard', () => {
     });
     await page.goto(`${product.baseUrl}/scripts/${scriptId}`);
     await codeOf('main.py').waitFor();
-  });
-  afterEach(() => expect(browsing.complaints).toEqual([]));
-  afterAll(async () => {
-    await browsing.close();
-    await product.stop();
-    await product.remove();
   });
 
   const codeOf = (path: string) => page.getByRole('textbox', { name: `Code of ${path}` });

@@ -1,10 +1,11 @@
 /** The dashboard by its keys, by its figures, and with lists that are longer than a page, in a real browser
  *  on the real product. */
 import type { Locator, Page, Route } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
-import { Browsing, chromiumService } from './testing/browsing.ts';
-import { Product, until } from './testing/product.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import { until, type Product } from './testing/product.ts';
 
 /** More scripts than a page of their list has. */
 const many = 110;
@@ -18,9 +19,8 @@ describeWith(chromiumService, 'the dashboard by keys and figures', () => {
   let browsing: Browsing;
   let page: Page;
   let runningId: string;
-  beforeAll(async () => {
-    [product, browsing] = await Promise.all([Product.start(), Browsing.start()]);
-    ({ page } = browsing);
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
     const failing = await product.script('failing', { 'main.py': 'raise SystemExit(3)\n' });
     await product.untilFinished((await product.run(failing)).run_id);
     const script = await product.script('paced', { 'main.py': paced });
@@ -39,12 +39,6 @@ describeWith(chromiumService, 'the dashboard by keys and figures', () => {
       return isRunning ? true : undefined;
     });
     await browsing.signIn(product.baseUrl);
-  });
-  afterEach(() => expect(browsing.complaints).toEqual([]));
-  afterAll(async () => {
-    await browsing.close();
-    await product.stop();
-    await product.remove();
   });
 
   const rows = () =>

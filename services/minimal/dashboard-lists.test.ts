@@ -1,10 +1,11 @@
 /** The lists of runs and scripts in a real browser on the real product: what they are narrowed to, and what
  *  is done to many at once. */
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
-import { Browsing, chromiumService } from './testing/browsing.ts';
-import { Product, productPassword } from './testing/product.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import { productPassword, type Product } from './testing/product.ts';
 
 const waiting = { 'main.py': 'import time\ntime.sleep(600)\n' };
 
@@ -14,9 +15,8 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
   let page: Page;
   let failing: string;
   let bot: string;
-  beforeAll(async () => {
-    [product, browsing] = await Promise.all([Product.start(), Browsing.start()]);
-    ({ page } = browsing);
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
     failing = await product.script('failing', { 'main.py': 'raise SystemExit(3)\n' });
     bot = await product.script('bot', waiting);
     const quick = await product.script('quick', { 'main.py': 'print(1)\n' });
@@ -31,12 +31,6 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
       await product.call('POST', '/users', { ...body, group_ids: items.map(({ id }) => id) });
     }
     await browsing.signIn(`${product.baseUrl}/runs`);
-  });
-  afterEach(() => expect(browsing.complaints).toEqual([]));
-  afterAll(async () => {
-    await browsing.close();
-    await product.stop();
-    await product.remove();
   });
 
   const rows = () => page.getByRole('table').getByRole('row');

@@ -1,10 +1,11 @@
 /** The log viewer of the dashboard in a real browser, on the real product. */
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
-import { Browsing, chromiumService } from './testing/browsing.ts';
-import { Product } from './testing/product.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import type { Product } from './testing/product.ts';
 
 const long = `import sys
 for number in range(1, 3001):
@@ -32,19 +33,12 @@ describeWith(chromiumService, 'the log viewer of the dashboard', () => {
   let browsing: Browsing;
   let page: Page;
   let runId: string;
-  beforeAll(async () => {
-    [product, browsing] = await Promise.all([Product.start(), Browsing.start()]);
-    ({ page } = browsing);
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
     await browsing.signIn(product.baseUrl);
     const { run_id } = await product.run(await product.script('long', { 'main.py': long }));
     await product.untilFinished(run_id);
     runId = run_id;
-  });
-  afterEach(() => expect(browsing.complaints).toEqual([]));
-  afterAll(async () => {
-    await browsing.close();
-    await product.stop();
-    await product.remove();
   });
 
   const log = () => page.getByRole('region', { name: 'Log', exact: true });

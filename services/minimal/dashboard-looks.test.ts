@@ -1,10 +1,11 @@
 /** Every page of the dashboard, in the light and the dark look, on a wide screen and on a phone. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
-import { Browsing, chromiumService } from './testing/browsing.ts';
-import { Product } from './testing/product.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import type { Product } from './testing/product.ts';
 import { seed } from './testing/seeded.ts';
 
 /** Where the pictures go, for somebody who wants to look at them; none are kept otherwise. */
@@ -18,8 +19,8 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
   let product: Product;
   let browsing: Browsing;
   let paths: readonly string[];
-  beforeAll(async () => {
-    [product, browsing] = await Promise.all([Product.start(), Browsing.start()]);
+  openDashboard(async (opened) => {
+    ({ product, browsing } = opened);
     const { scriptId, scheduleId, runId, failedRunId } = await seed(product);
     await browsing.signIn(product.baseUrl);
     const menu = browsing.page.getByRole('navigation', { name: 'Main' }).getByRole('link');
@@ -41,11 +42,6 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
     ];
     if (pictures !== undefined) await mkdir(pictures, { recursive: true });
   });
-  afterAll(async () => {
-    await browsing.close();
-    await product.stop();
-    await product.remove();
-  });
 
   test.each(Object.keys(screens) as (keyof typeof screens)[])(
     'on a %s screen, everybody can use every page, and nothing stands beyond its edge',
@@ -54,8 +50,9 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
       const { page } = browsing;
       await page.setViewportSize(screens[screen]);
       for (const path of paths) {
-        await page.goto(product.baseUrl + path, { waitUntil: 'networkidle' });
+        await page.goto(product.baseUrl + path);
         await page.getByRole('heading').first().waitFor();
+        await browsing.untilQuiet();
         const tooWide = await page
           .locator('html')
           .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
@@ -75,7 +72,6 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
     await page.getByRole('button', { name: 'Open menu' }).click();
     await page.getByRole('link', { name: 'Schedules' }).click();
     await page.getByRole('heading', { name: 'Schedules' }).waitFor();
-    expect(browsing.complaints).toEqual([]);
   });
 
   test('on a phone, filters are folded away, and tell how many there are', async () => {

@@ -1,26 +1,20 @@
 /** What the dashboard says of now and of what comes, in a real browser. */
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
-import { Browsing, chromiumService } from './testing/browsing.ts';
-import { Product, until } from './testing/product.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import { until, type Product } from './testing/product.ts';
 
 describeWith(chromiumService, 'the present in the dashboard', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
   let scriptId: string;
-  beforeAll(async () => {
-    [product, browsing] = await Promise.all([Product.start(), Browsing.start()]);
-    ({ page } = browsing);
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
     scriptId = await product.script('night report', { 'main.py': 'raise SystemExit(3)\n' });
     await browsing.signIn(product.baseUrl);
-  });
-  afterEach(() => expect(browsing.complaints).toEqual([]));
-  afterAll(async () => {
-    await browsing.close();
-    await product.stop();
-    await product.remove();
   });
 
   const region = (name: string) => page.getByRole('region', { name });

@@ -3,11 +3,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
-import { Browsing, chromiumService } from './testing/browsing.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
 import { spoiledRelease, type SpoiledRelease } from './testing/spoiled-release.ts';
-import { Product, until } from './testing/product.ts';
+import { until, type Product } from './testing/product.ts';
 
 describeWith(chromiumService, 'the pages of the dashboard', () => {
   let product: Product;
@@ -17,19 +18,16 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
   let release: SpoiledRelease;
   beforeAll(async () => {
     release = await spoiledRelease('999.0.0');
-    const { variables } = release;
-    [product, browsing] = await Promise.all([Product.start({ variables }), Browsing.start()]);
-    ({ page } = browsing);
-    scriptId = await product.script('night report', { 'main.py': 'print("rows")\n' });
-    await browsing.signIn(`${product.baseUrl}/schedules`);
   });
-  afterEach(() => expect(browsing.complaints).toEqual([]));
-  afterAll(async () => {
-    await browsing.close();
-    await product.stop();
-    await product.remove();
-    await release.remove();
-  });
+  afterAll(() => release.remove());
+  openDashboard(
+    async (opened) => {
+      ({ product, browsing, page } = opened);
+      scriptId = await product.script('night report', { 'main.py': 'print("rows")\n' });
+      await browsing.signIn(`${product.baseUrl}/schedules`);
+    },
+    () => release,
+  );
 
   test('a schedule is made with its next due times in view, and its ledger fills by itself', async () => {
     await page.getByRole('button', { name: 'New schedule' }).first().click();

@@ -1,8 +1,9 @@
 /** Every screen of the dashboard, as each role has it, in a real browser on the real product. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
-import { Browsing, chromiumService } from './testing/browsing.ts';
-import { Product, productPassword } from './testing/product.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import { productPassword, type Product } from './testing/product.ts';
 import { screensOf, visitors, type Screen, type Visitor } from './testing/screens.ts';
 import { seed } from './testing/seeded.ts';
 
@@ -12,8 +13,8 @@ describeWith(chromiumService, 'the dashboard as each role has it', () => {
   let screens: readonly Screen[];
   /** Of a group that is the administrator's alone. */
   let elsewhereId: string;
-  beforeAll(async () => {
-    [product, browser] = await Promise.all([Product.start(), Browsing.start()]);
+  openDashboard(async (opened) => {
+    ({ product, browsing: browser } = opened);
     screens = screensOf(await seed(product));
     const { items } = await product.call<{ items: { id: string; name: string }[] }>(
       'GET',
@@ -32,11 +33,6 @@ describeWith(chromiumService, 'the dashboard as each role has it', () => {
         group_ids: [groupId('custom')],
       });
     }
-  });
-  afterAll(async () => {
-    await browser.close();
-    await product.stop();
-    await product.remove();
   });
 
   describe.each(visitors)('%s', (visitor) => {

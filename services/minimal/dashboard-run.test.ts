@@ -1,9 +1,10 @@
 /** The page of a run, and two runs beside each other, in a real browser on the real product. */
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
-import { Browsing, chromiumService } from './testing/browsing.ts';
-import { Product, productPassword, until } from './testing/product.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import { productPassword, until, type Product } from './testing/product.ts';
 
 const first = 'import os\nprint("rows", os.environ["ORCH_PARAMS"])\nprint("done")\n';
 const second = `${first}from orchestrator import Platform
@@ -18,9 +19,8 @@ describeWith(chromiumService, 'the page of a run', () => {
   let page: Page;
   let before: string;
   let after: string;
-  beforeAll(async () => {
-    [product, browsing] = await Promise.all([Product.start(), Browsing.start()]);
-    ({ page } = browsing);
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
     const script = await product.script('report', { 'main.py': first });
     const chained = await product.script('mailer', { 'main.py': 'print("sent")\n' });
     const run = async (params: object) => {
@@ -52,12 +52,6 @@ describeWith(chromiumService, 'the page of a run', () => {
       group_ids: items.map(({ id }) => id),
     });
     await browsing.signIn(`${product.baseUrl}/runs/${after}`);
-  });
-  afterEach(() => expect(browsing.complaints).toEqual([]));
-  afterAll(async () => {
-    await browsing.close();
-    await product.stop();
-    await product.remove();
   });
 
   test('it tells what was decided, and what came of it', async () => {

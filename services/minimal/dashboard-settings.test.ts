@@ -1,26 +1,20 @@
 /** What people set in the dashboard for a script, for themselves and for their account, in a real browser. */
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
-import { Browsing, chromiumService } from './testing/browsing.ts';
-import { Product } from './testing/product.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import type { Product } from './testing/product.ts';
 
 describeWith(chromiumService, 'the settings in the dashboard', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
   let scriptId: string;
-  beforeAll(async () => {
-    [product, browsing] = await Promise.all([Product.start(), Browsing.start()]);
-    ({ page } = browsing);
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
     scriptId = await product.script('weather', { 'main.py': 'print("sun")\n', 'start.py': '\n' });
     await browsing.signIn(product.baseUrl);
-  });
-  afterEach(() => expect(browsing.complaints).toEqual([]));
-  afterAll(async () => {
-    await browsing.close();
-    await product.stop();
-    await product.remove();
   });
 
   test('everything that a script can be told is told in its form, and what is wrong is not sent', async () => {

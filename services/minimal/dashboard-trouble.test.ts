@@ -1,9 +1,10 @@
 /** The dashboard when something goes wrong, in a real browser on the real product. */
 import type { Page, Route } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
-import { Browsing, chromiumService } from './testing/browsing.ts';
-import { Product, productPassword } from './testing/product.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import { productPassword, type Product } from './testing/product.ts';
 
 const lines = 60;
 const steady = `import time
@@ -16,20 +17,12 @@ describeWith(chromiumService, 'the dashboard in trouble', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
-  beforeAll(async () => {
-    [product, browsing] = await Promise.all([Product.start(), Browsing.start()]);
-    ({ page } = browsing);
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
     await browsing.signIn(product.baseUrl);
-  }, 180_000);
-  /** The browser itself tells of each WebSocket that had nobody to talk to. */
-  const complaints = () =>
-    browsing.complaints.filter((one) => !one.startsWith('WebSocket connection'));
-  afterEach(() => expect(complaints()).toEqual([]));
-  afterAll(async () => {
-    await browsing.close();
-    await product.stop();
-    await product.remove();
   });
+  // The browser itself tells of each that had nobody to talk to.
+  afterEach(() => browsing.forgive('WebSocket connection'));
 
   const code = () => page.getByRole('textbox', { name: 'Code of main.py' });
   const banner = () => page.getByText(/^\s*No connection to the server/);

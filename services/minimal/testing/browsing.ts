@@ -91,6 +91,12 @@ export class Browsing {
     await this.page.getByRole('button', { name: 'Log in' }).waitFor();
   }
 
+  /** Takes back the complaints that begin so: what they tell of was part of the test. */
+  forgive(beginning: string): void {
+    const others = this.complaints.filter((one) => !one.startsWith(beginning));
+    this.complaints.splice(0, Infinity, ...others);
+  }
+
   /** Waits until all that the page asks for is there and shown. */
   async untilQuiet(): Promise<void> {
     for (let before = -1; this.#underWay.size > 0 || this.#asked > before;) {

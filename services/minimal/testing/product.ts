@@ -14,6 +14,14 @@ const ownFolder = fileURLToPath(new URL('../../..', import.meta.url));
 export const productPassword = 'correct horse battery';
 const startDeadlineMs = 120_000;
 
+/** Those that have not ended. */
+const running = new Set<ChildProcess>();
+// So vitest ends the process of a file, and waits for all that write where it wrote.
+process.once('SIGTERM', () => {
+  for (const each of running) each.kill('SIGINT');
+  process.exit(143);
+});
+
 export interface LogLine {
   readonly seq: number;
   readonly time: string;
@@ -93,6 +101,8 @@ export class Product {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     process.stdout?.resume();
+    running.add(process);
+    process.once('exit', () => running.delete(process));
     const product = new Product(process, { http, metrics, mcp }, dataDir);
     try {
       await product.untilHealthy();
