@@ -61,7 +61,7 @@ describeWith(chromiumService, 'the present in the dashboard', () => {
     expect(new URL(page.url()).searchParams.get('from')).toBe(asked.get('from'));
   });
 
-  test('on a phone a stretch is drawn by a finger', async () => {
+  test('a stretch is drawn by a finger', async () => {
     await page.goto(product.baseUrl);
     const chart = page.getByRole('img', { name: /^Runs: / });
     await chart.scrollIntoViewIfNeeded();

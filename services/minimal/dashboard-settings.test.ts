@@ -53,6 +53,59 @@ describeWith(chromiumService, 'the settings in the dashboard', () => {
       .toMatchObject({ environment: { TZ: 'UTC' }, python: '3.99' });
   });
 
+  test('a script is made of a template and of an archive, copied, deleted and brought back', async () => {
+    const title = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+    const dialog = page.getByRole('dialog');
+    await page.goto(`${product.baseUrl}/scripts`);
+    await page.getByRole('button', { name: 'New script' }).first().click();
+    await dialog.getByLabel('Name').fill('watch');
+    await dialog.getByLabel('Begin with').selectOption('Template: HTTP monitor');
+    expect(await browsing.barriers()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Create script' }).click();
+    await title('watch').waitFor();
+
+    await page.goto(`${product.baseUrl}/scripts/${scriptId}/settings`);
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download files' }).click();
+    const archive = await (await saving).path();
+    await page.getByRole('button', { name: 'Copy script' }).click();
+    await dialog.getByRole('button', { name: 'Copy it' }).click();
+    await title('weather (copy)').waitFor();
+
+    await page.goto(`${product.baseUrl}/scripts`);
+    await page.getByRole('button', { name: 'New script' }).first().click();
+    await dialog.getByLabel('Name').fill('unpacked');
+    await dialog.getByLabel('Begin with').selectOption('A zip archive');
+    await dialog.getByLabel('Archive').setInputFiles(archive);
+    await dialog.getByRole('button', { name: 'Create script' }).click();
+    await title('unpacked').waitFor();
+    const id = new URL(page.url()).pathname.split('/')[2] ?? '';
+    const { items } = await product.call<{ items: { path: string }[] }>(
+      'GET',
+      `/scripts/${id}/files`,
+    );
+    expect(items.map(({ path }) => path).toSorted()).toEqual(['main.py', 'start.py']);
+
+    await page.goto(`${product.baseUrl}/scripts/${id}/settings`);
+    await page.getByRole('button', { name: 'Delete script' }).click();
+    await dialog.getByLabel('Type the name').fill('unpacked');
+    await dialog.getByRole('button', { name: 'Delete script' }).click();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await title('unpacked').waitFor();
+    await product.call('DELETE', `/scripts/${id}`);
+    await page.goto(`${product.baseUrl}/scripts/${id}`);
+    await title('This script was deleted').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByRole('button', { name: 'Bring it back' }).click();
+    await title('unpacked').waitFor();
+    await product.call('DELETE', `/scripts/${id}`);
+    await page.goto(`${product.baseUrl}/scripts/${id}`);
+    await page.getByRole('button', { name: 'Remove for good' }).click();
+    await dialog.getByRole('button', { name: 'Remove for good' }).click();
+    await page.getByText('were removed for good').waitFor();
+    expect(await page.getByRole('button', { name: 'Bring it back' }).count()).toBe(0);
+  });
+
   test('how things look is chosen, and stays', async () => {
     await page.getByRole('button', { name: 'Account:' }).click();
     await page.getByRole('menuitem', { name: 'Preferences' }).click();

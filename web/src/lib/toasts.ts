@@ -11,3 +11,10 @@ export function toastError(action: string, error: unknown): void {
 export function toastDone(text: string): void {
   toast.success(text, { duration: 1800 });
 }
+
+/** Tells what was done, and offers for a while to undo it. */
+export function toastUndo(text: string, undo: () => Promise<unknown>): void {
+  const onClick = () =>
+    void undo().catch((error: unknown) => toastError('It was not undone', error));
+  toast.success(text, { duration: 8000, action: { label: 'Undo', onClick } });
+}

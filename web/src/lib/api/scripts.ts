@@ -1,4 +1,5 @@
-import { client, unwrap, unwrapWithEtag } from './client.ts';
+import { readApiError } from './api-error.ts';
+import { client, sendAuthorized, unwrap, unwrapWithEtag } from './client.ts';
 import { randomKey } from './random-key.ts';
 import type { components } from './schema.d.ts';
 import type {
@@ -10,6 +11,7 @@ import type {
   Page,
   Script,
   ScriptEnvironment,
+  Template,
 } from './types.ts';
 import type { ScriptFilter } from '../script-query.ts';
 
@@ -51,9 +53,45 @@ export async function getScript(id: string): Promise<VersionedScript> {
   return { script: answer.data, etag: answer.etag };
 }
 
-export function createScript(body: { name: string; group_id?: string }): Promise<Script> {
+/** @param body.template the id of one; without it, a main.py that runs */
+export function createScript(body: {
+  name: string;
+  group_id?: string;
+  template?: Template['id'];
+}): Promise<Script> {
   const header = { 'Idempotency-Key': randomKey() };
   return unwrap(client.POST('/api/v1/scripts', { params: { header }, body }));
+}
+
+export async function listTemplates(): Promise<Template[]> {
+  return (await unwrap(client.GET('/api/v1/templates', {}))).items;
+}
+
+/** Makes a script of a zip archive.
+ *  @throws ApiError when it holds what is refused; then nothing was made */
+export async function importScript(
+  archive: Blob,
+  wanted: { name: string; group_id?: string },
+): Promise<Script> {
+  const headers = { 'content-type': 'application/zip', 'idempotency-key': randomKey() };
+  const path = `/api/v1/scripts/import?${new URLSearchParams(wanted)}`;
+  const response = await sendAuthorized(
+    () => new Request(path, { method: 'POST', headers, body: archive }),
+  );
+  if (!response.ok) throw await readApiError(response);
+  return (await response.json()) as Script;
+}
+
+/** The files as a zip archive. */
+export async function exportScript(id: string): Promise<Blob> {
+  const response = await sendAuthorized(new Request(`/api/v1/scripts/${id}/export`));
+  if (!response.ok) throw await readApiError(response);
+  return response.blob();
+}
+
+export function copyScript(id: string, name: string): Promise<Script> {
+  const params = { path: { id }, header: { 'Idempotency-Key': randomKey() } };
+  return unwrap(client.POST('/api/v1/scripts/{id}/copy', { params, body: { name } }));
 }
 
 /** Changes settings.
@@ -75,6 +113,16 @@ export async function patchScript(
 
 export async function deleteScript(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/scripts/{id}', { params: { path: { id } } }));
+}
+
+/** Brings a deleted script back, as it was. */
+export async function undeleteScript(id: string): Promise<void> {
+  await unwrap(client.POST('/api/v1/scripts/{id}/undelete', { params: { path: { id } } }));
+}
+
+/** Removes what is left of a deleted script, for good. It goes on in the background. */
+export async function purgeScript(id: string): Promise<void> {
+  await unwrap(client.POST('/api/v1/scripts/{id}/purge', { params: { path: { id } } }));
 }
 
 /** Enables or disables; a role of its own, so not part of the patch. */

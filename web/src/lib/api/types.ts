@@ -20,6 +20,7 @@ export type Environment = Schemas['Environment'];
 export type LogLine = Schemas['LogLine'];
 export type LogStream = LogLine['stream'];
 /** An entry of a script's history. */
+export type Template = Schemas['Template'];
 export type Happening = Schemas['Happening'];
 /** What was installed for a version of a script. */
 export type ScriptEnvironment = Schemas['Environment'];
