@@ -1,21 +1,13 @@
 import type { Command } from '#domain/aggregates.ts';
 import type { GroupId } from '#domain/kernel/ids.ts';
 import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
-import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
+import { beginning, recordAll } from '#domain/testing/recorded.ts';
 import { createScript, file, finishRun, runScript } from '#domain/testing/samples.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyAll } from '../projection.ts';
 import { inlineProjections } from '../registry.ts';
 import { openTestReads, type TestReads } from '../testing/delivery.ts';
-import {
-  findFile,
-  findSavedFile,
-  findScript,
-  findScriptGroup,
-  listFiles,
-  listScripts,
-  type ScriptListFilter,
-} from './queries.ts';
+import { findScript, findScriptGroup, listScripts, type ScriptListFilter } from './queries.ts';
 
 const id = { scriptId: scriptId() };
 const another = (number: number, name: string, group = 1): Command =>
@@ -141,51 +133,5 @@ describe('one script', () => {
       status: 'failed',
       finished_at: finishedAt,
     });
-  });
-});
-
-describe('the files of a script', () => {
-  const paths = async (options?: Parameters<typeof listFiles>[2]) =>
-    (await listFiles(reads.db, scriptId(), options)).map((found) => found.path);
-
-  test('are those of its present version, in the order of their bytes', async () => {
-    expect(await listFiles(reads.db, scriptId())).toEqual([
-      { path: 'Zebra.py', sha256: 'd'.repeat(64), size_bytes: 1, saved_at: at(12) },
-      { path: 'lib/b.py', sha256: 'b'.repeat(64), size_bytes: 5, saved_at: at(10) },
-      { path: 'main.py', sha256: 'c'.repeat(64), size_bytes: 30, saved_at: at(11) },
-    ]);
-    expect(await listFiles(reads.db, scriptId(2))).toEqual([]);
-  });
-
-  test.each([
-    [0, []],
-    [1, ['main.py']],
-    [2, ['lib/b.py', 'main.py']],
-    [3, ['lib/b.py', 'main.py']],
-    [4, ['Zebra.py', 'lib/b.py', 'main.py']],
-    [99, ['Zebra.py', 'lib/b.py', 'main.py']],
-  ])('of version %i are %j', async (version, expected) => {
-    expect(await paths({ version })).toEqual(expected);
-  });
-
-  test('come page by page', async () => {
-    expect(await paths({ limit: 2 })).toEqual(['Zebra.py', 'lib/b.py']);
-    expect(await paths({ limit: 2, after: 'lib/b.py' })).toEqual(['main.py']);
-    expect(await paths({ limit: 2, after: 'main.py' })).toEqual([]);
-  });
-
-  test('have at each version the content that was saved last', async () => {
-    const letter = async (version?: number) =>
-      (await findFile(reads.db, scriptId(), 'main.py', version))?.sha256[0];
-    expect([await letter(1), await letter(2), await letter(3)]).toEqual(['a', 'a', 'c']);
-    expect(await letter()).toBe('c');
-    expect(await findFile(reads.db, scriptId(), 'lib/b.py', 1)).toBeUndefined();
-    expect(await findFile(reads.db, scriptId(2), 'main.py')).toBeUndefined();
-  });
-
-  test('are found by content with the version that brought it', async () => {
-    const found = await findSavedFile(reads.db, scriptId(), 'main.py', 'a'.repeat(64));
-    expect(found).toMatchObject({ version: 1, size_bytes: 10 });
-    expect(await findSavedFile(reads.db, scriptId(), 'main.py', 'f'.repeat(64))).toBeUndefined();
   });
 });

@@ -4,6 +4,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import { newestRuns } from '../runs/newest.ts';
 import { statement } from '../statement.ts';
+import { lastVersions } from './files.ts';
 import { nameContains } from './search.ts';
 import type { ScriptsTable } from './table.ts';
 
@@ -18,13 +19,6 @@ export interface ScriptView extends ScriptsTable {
   readonly group: string;
   readonly storage_used_bytes: number;
   readonly last_run: LastRun | null;
-}
-
-export interface ScriptFileView {
-  readonly path: string;
-  readonly sha256: string;
-  readonly size_bytes: number;
-  readonly saved_at: Date;
 }
 
 export interface ScriptListFilter {
@@ -44,6 +38,13 @@ export const scriptOrders = ['created', 'name'] as const;
 /** Newest first, or by name. */
 export type ScriptOrder = (typeof scriptOrders)[number];
 
+const presentFiles = lastVersions({
+  of: sql`scripts.script_id`,
+  versions: sql`scripts.version`,
+  until: sql`scripts.version`,
+  after: sql`''`,
+});
+
 function scriptViews(db: ReadModels) {
   return db
     .selectFrom('scripts')
@@ -51,9 +52,7 @@ function scriptViews(db: ReadModels) {
     .selectAll('scripts')
     .select('groups.name as group')
     .select(
-      sql<number>`(SELECT coalesce(sum(size_bytes), 0)::bigint FROM (
-        SELECT DISTINCT ON (path) size_bytes FROM script_files f
-        WHERE f.script_id = scripts.script_id ORDER BY path, version DESC) present)`.as(
+      sql<number>`(SELECT coalesce(sum(size_bytes), 0)::bigint FROM (${presentFiles}) present)`.as(
         'storage_used_bytes',
       ),
     )
@@ -200,66 +199,6 @@ function conditionsOf(filter: ScriptListFilter): RawBuilder<boolean>[] {
             SELECT script_id FROM scripts WHERE ${nameContains(text)}))`,
         ]),
   ];
-}
-
-/** The files of the script as of `version` (its present one by default), by path from behind
- *  `after`; at most `limit` rows. */
-export async function listFiles(
-  db: ReadModels,
-  scriptId: ScriptId,
-  options: { readonly version?: number; readonly after?: string; readonly limit?: number } = {},
-): Promise<readonly ScriptFileView[]> {
-  const { rows } = await sql<ScriptFileView>`
-    SELECT * FROM (
-      SELECT DISTINCT ON (path) path, sha256, size_bytes, saved_at FROM script_files
-      WHERE script_id = ${scriptId} AND version <= ${options.version ?? 2147483647}
-        AND path > ${options.after ?? ''}
-      ORDER BY path, version DESC
-    ) latest WHERE sha256 IS NOT NULL ORDER BY path LIMIT ${options.limit ?? null}`.execute(db);
-  return rows;
-}
-
-/** One file of the script as of `version`; `undefined` where there was none. */
-export async function findFile(
-  db: ReadModels,
-  scriptId: ScriptId,
-  path: string,
-  version = 2147483647,
-): Promise<ScriptFileView | undefined> {
-  const row = await db
-    .selectFrom('script_files')
-    .select(['path', 'sha256', 'size_bytes', 'saved_at'])
-    .where('script_id', '=', scriptId)
-    .where('path', '=', path)
-    .where('version', '<=', version)
-    .orderBy('version', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return withContent(row);
-}
-
-function withContent<Row extends { readonly sha256: string | null }>(row: Row | undefined) {
-  const sha256 = row?.sha256 ?? undefined;
-  return row === undefined || sha256 === undefined ? undefined : { ...row, sha256 };
-}
-
-/** The newest version of a file with this content, and the script's version that it came with. */
-export async function findSavedFile(
-  db: ReadModels,
-  scriptId: ScriptId,
-  path: string,
-  sha256: string,
-): Promise<(ScriptFileView & { readonly version: number }) | undefined> {
-  const row = await db
-    .selectFrom('script_files')
-    .select(['path', 'sha256', 'size_bytes', 'saved_at', 'version'])
-    .where('script_id', '=', scriptId)
-    .where('path', '=', path)
-    .where('sha256', '=', sha256)
-    .orderBy('version', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return withContent(row);
 }
 
 // JSON carries times as text.

@@ -13,6 +13,9 @@ export async function benchLongStreams(product: Product): Promise<void> {
   const scripts = [await scriptOf(product, short), await scriptOf(product, long)] as const;
   const subjects: Readonly<Record<string, (script: Past) => Promise<unknown>>> = {
     'change a script': ({ id }) => change(product, id),
+    'save a file': ({ id }) => save(product, id),
+    'the script': ({ id }) => product.call('GET', `/scripts/${id}`),
+    'its files': ({ id }) => product.call('GET', `/scripts/${id}/files`),
     'the script as it was (?at=)': ({ id, middle }) =>
       product.call('GET', `/scripts/${id}?at=${middle}`),
     'its files as they were (?at=)': ({ id, middle }) =>
@@ -44,7 +47,9 @@ async function scriptOf(product: Product, versions: number): Promise<Past> {
   const id = await product.script(`${versions} versions`, {});
   const positions: number[] = [];
   const lane = async () => {
-    while (positions.length < versions - 1) positions.push(await change(product, id));
+    while (positions.length < versions - 1) {
+      positions.push(await (positions.length % 2 === 0 ? save : change)(product, id));
+    }
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, versions) }, lane));
   const inOrder = positions.toSorted((one, other) => one - other);
@@ -55,7 +60,16 @@ let changes = 0;
 
 async function change(product: Product, id: string): Promise<number> {
   const description = `change ${(changes += 1)}`;
-  const answer = await product.fetch('PATCH', `/scripts/${id}`, { description });
+  return await positionOf(product.fetch('PATCH', `/scripts/${id}`, { description }));
+}
+
+async function save(product: Product, id: string): Promise<number> {
+  const body = { content: `print(${(changes += 1)})\n`, encoding: 'utf-8' };
+  return await positionOf(product.fetch('PUT', `/scripts/${id}/files/main.py`, body));
+}
+
+async function positionOf(asked: Promise<Response>): Promise<number> {
+  const answer = await asked;
   await answer.arrayBuffer();
   if (!answer.ok) throw new Error(`a change was answered ${answer.status}`);
   return Number(answer.headers.get('orch-position'));

@@ -8,7 +8,7 @@ import type { ScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { ReadModels } from '#projections/projection.ts';
-import { listFiles, type ScriptFileView } from '#projections/scripts/queries.ts';
+import { listFiles, type ScriptFileView } from '#projections/scripts/files.ts';
 import type { RunFile } from './sandbox/sandbox.ts';
 
 const fileMode = 0o644;

@@ -4,7 +4,7 @@ import type { ScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { pathProblem } from '#domain/script/path.ts';
 import { maxFileBytes } from '#domain/script/settings.ts';
-import { findFile, listFiles } from '#projections/scripts/queries.ts';
+import { findFile, listFiles } from '#projections/scripts/files.ts';
 import Type from 'typebox';
 import { attachment } from '../http/attachment.ts';
 import { etag, isUnchanged } from '../http/conditional.ts';

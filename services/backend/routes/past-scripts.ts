@@ -2,7 +2,8 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { PresentScript } from '#domain/script/state.ts';
-import type { ScriptFileView, ScriptView } from '#projections/scripts/queries.ts';
+import type { ScriptFileView } from '#projections/scripts/files.ts';
+import type { ScriptView } from '#projections/scripts/queries.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import {

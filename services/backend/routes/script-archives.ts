@@ -1,7 +1,7 @@
 /** Scripts as zip archives, out and in. */
 import { known, parseScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
-import { listFiles } from '#projections/scripts/queries.ts';
+import { listFiles } from '#projections/scripts/files.ts';
 import Type from 'typebox';
 import { zipOf } from '../archives/write-zip.ts';
 import { attachment } from '../http/attachment.ts';

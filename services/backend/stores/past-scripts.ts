@@ -16,7 +16,8 @@ import { readHistories } from '#infra/postgres/stream-histories.ts';
 import { readVersions, versionAt, type Moment } from '#infra/postgres/stream-past.ts';
 import { actorName } from '#projections/actors.ts';
 import { settingColumns } from '#projections/scripts/apply.ts';
-import type { ScriptFileView, ScriptView } from '#projections/scripts/queries.ts';
+import type { ScriptFileView } from '#projections/scripts/files.ts';
+import type { ScriptView } from '#projections/scripts/queries.ts';
 
 export interface PastScript {
   readonly scriptId: ScriptId;

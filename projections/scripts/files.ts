@@ -1,0 +1,116 @@
+/** The files of scripts, of which each version is kept. */
+import type { ScriptId } from '#domain/kernel/ids.ts';
+import { sql, type RawBuilder } from 'kysely';
+import type { ReadModels } from '../projection.ts';
+
+export interface ScriptFileView {
+  readonly path: string;
+  readonly sha256: string;
+  readonly size_bytes: number;
+  readonly saved_at: Date;
+}
+
+const lastVersion = 2147483647;
+/** From so many versions on each path is looked for by itself: that costs about twenty rows. */
+const manyVersions = 200;
+
+interface WantedFiles {
+  /** The script's id. */
+  readonly of: RawBuilder<unknown>;
+  /** How many versions it has. */
+  readonly versions: RawBuilder<unknown>;
+  /** The version that is asked for. */
+  readonly until: RawBuilder<unknown>;
+  /** The paths are behind this. */
+  readonly after: RawBuilder<unknown>;
+}
+
+/** A query for the last version of each file, also of those that went. It costs in proportion to the files: for a
+ *  script that was often changed the versions in between are skipped. */
+export function lastVersions({ of, versions, until, after }: WantedFiles): RawBuilder<unknown> {
+  const columns = sql`path, sha256, size_bytes, saved_at`;
+  // Of an index, so that nothing is sorted.
+  const lastFirst = sql`ORDER BY path DESC, version DESC`;
+  const nextPath = (place: RawBuilder<unknown>) => sql`(SELECT path FROM script_files
+    WHERE script_id = ${of} AND path > ${place} ORDER BY path LIMIT 1)`;
+  return sql`
+    SELECT * FROM (
+      SELECT DISTINCT ON (path) ${columns} FROM script_files
+      WHERE script_id = ${of} AND version <= ${until} AND path > ${after} ${lastFirst}
+    ) every WHERE ${versions} < ${sql.lit(manyVersions)}
+    UNION ALL
+    SELECT * FROM (
+      WITH RECURSIVE paths AS (
+        SELECT ${nextPath(after)} AS path
+        UNION ALL
+        SELECT ${nextPath(sql`paths.path`)} FROM paths WHERE path IS NOT NULL
+      )
+      SELECT last.* FROM paths CROSS JOIN LATERAL (
+        SELECT ${columns} FROM script_files
+        WHERE script_id = ${of} AND path = paths.path AND version <= ${until}
+        ORDER BY version DESC LIMIT 1
+      ) last
+    ) each WHERE ${versions} >= ${sql.lit(manyVersions)}`;
+}
+
+/** The files of the script as of `version` (its present one by default), by path from behind
+ *  `after`; at most `limit` rows. */
+export async function listFiles(
+  db: ReadModels,
+  scriptId: ScriptId,
+  options: { readonly version?: number; readonly after?: string; readonly limit?: number } = {},
+): Promise<readonly ScriptFileView[]> {
+  const files = lastVersions({
+    of: sql`${scriptId}::uuid`,
+    versions: sql`(SELECT version FROM scripts WHERE script_id = ${scriptId})`,
+    until: sql`${options.version ?? lastVersion}::integer`,
+    after: sql`${options.after ?? ''}::text`,
+  });
+  const { rows } = await sql<ScriptFileView>`
+    SELECT * FROM (${files}) latest
+    WHERE sha256 IS NOT NULL ORDER BY path LIMIT ${options.limit ?? null}`.execute(db);
+  return rows;
+}
+
+/** One file of the script as of `version`; `undefined` where there was none. */
+export async function findFile(
+  db: ReadModels,
+  scriptId: ScriptId,
+  path: string,
+  version = lastVersion,
+): Promise<ScriptFileView | undefined> {
+  const row = await db
+    .selectFrom('script_files')
+    .select(['path', 'sha256', 'size_bytes', 'saved_at'])
+    .where('script_id', '=', scriptId)
+    .where('path', '=', path)
+    .where('version', '<=', version)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return withContent(row);
+}
+
+function withContent<Row extends { readonly sha256: string | null }>(row: Row | undefined) {
+  const sha256 = row?.sha256 ?? undefined;
+  return row === undefined || sha256 === undefined ? undefined : { ...row, sha256 };
+}
+
+/** The newest version of a file with this content, and the script's version that it came with. */
+export async function findSavedFile(
+  db: ReadModels,
+  scriptId: ScriptId,
+  path: string,
+  sha256: string,
+): Promise<(ScriptFileView & { readonly version: number }) | undefined> {
+  const row = await db
+    .selectFrom('script_files')
+    .select(['path', 'sha256', 'size_bytes', 'saved_at', 'version'])
+    .where('script_id', '=', scriptId)
+    .where('path', '=', path)
+    .where('sha256', '=', sha256)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return withContent(row);
+}
