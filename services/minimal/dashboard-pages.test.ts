@@ -371,6 +371,28 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByRole('button', { name: 'Close' }).first().click();
     await page.getByRole('button', { name: 'Verify' }).click();
     await page.getByText(/^Yes: all \d+ entries/).waitFor();
+    const verified = page.getByRole('dialog');
+    const head = await verified.locator('code').textContent();
+    await verified.getByLabel('A head that you kept').fill('812:9f2c');
+    await verified.getByText('This is no head.').waitFor();
+    const other = head?.replace(/(?<="hash":")./, (first) => (first === '0' ? '1' : '0'));
+    await verified.getByLabel('A head that you kept').fill(other ?? '');
+    await verified.getByRole('button', { name: 'Verify with it' }).click();
+    await verified.getByText('a kept head names another hash').waitFor();
+    await verified.getByLabel('A head that you kept').fill(head ?? '');
+    await verified.getByRole('button', { name: 'Verify with it' }).click();
+    await verified.getByText(/^Yes: all \d+ entries/).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.keyboard.press('Escape');
+    for (const [button, name] of [
+      ['Public key', 'audit.pem'],
+      ['Signed heads', 'heads.json'],
+    ] as const) {
+      const saving = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Export', exact: true }).click();
+      await page.getByRole('button', { name: button }).click();
+      expect((await saving).suggestedFilename()).toBe(name);
+    }
   });
 
   test('the past is shown beside the present, stepped through, and shared by its address', async () => {

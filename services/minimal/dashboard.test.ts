@@ -81,8 +81,16 @@ describeWith(chromiumService, 'the dashboard in a browser', () => {
     await form.getByRole('button', { name: 'Run' }).click();
     await form.getByText('must be <= 7').waitFor();
     await form.getByLabel('days').fill('3');
+    await form.getByLabel('Time limit of this run').fill('0');
+    await form.getByRole('button', { name: 'Run' }).click();
+    await form.getByText('must be >= 1').waitFor();
+    await form.getByLabel('Time limit of this run').fill('77');
+    await form.getByLabel('Wait for its turn').check();
     await form.getByRole('button', { name: 'Run' }).click();
     await page.getByRole('status', { name: 'Run status' }).getByText('Success').waitFor();
+    const runId = new URL(page.url()).pathname.split('/').at(-1);
+    const { items } = await product.call<{ items: object[] }>('GET', `/runs/${runId}/events`);
+    expect(items[0]).toMatchObject({ data: { limits: { wall_clock_seconds: 77 } } });
     await page.getByRole('button', { name: 'Run with…' }).click();
     expect(await form.getByLabel('City').inputValue()).toBe('Bern');
     expect(await browsing.barriers()).toEqual([]);

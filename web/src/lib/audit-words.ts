@@ -1,4 +1,4 @@
-import type { AuditEntry } from './api/types.ts';
+import type { AuditEntry, AuditVerification } from './api/types.ts';
 
 const pages: Record<string, string> = {
   run: '/runs/',
@@ -31,3 +31,23 @@ export const outcomeTones: Record<AuditEntry['outcome'], 'success' | 'danger' | 
   refused: 'danger',
   failed: 'warning',
 };
+
+/** What a verification found. */
+export const breakWords: Record<NonNullable<AuditVerification['reason']>, string> = {
+  event_changed: 'its event is not what it was',
+  event_missing: 'its event is gone',
+  event_added: 'an event without an entry stands in its place',
+  entry_changed: 'it says something else than its event',
+  entry_missing: 'it is gone',
+  hash_changed: 'its hashes are not those of the chain',
+  head_differs: 'a kept head names another hash, so what is before it was made anew',
+  head_not_signed: 'the signature of a kept head is not right',
+  tail_missing: 'a kept head names a later entry than there is, so the end was cut off',
+};
+
+/** A kept head as the server takes it, `<audit_seq>:<hash>`, also out of the JSON that was shown; null where it is none. */
+export function headIn(text: string): string | null {
+  const hash = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/.exec(text)?.[0];
+  const seq = /"audit_seq":\s*(\d+)/.exec(text)?.[1] ?? /^\s*(\d+):/.exec(text)?.[1];
+  return hash && seq ? `${seq}:${hash}` : null;
+}

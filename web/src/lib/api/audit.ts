@@ -15,13 +15,16 @@ export interface VerificationProgress {
 }
 
 /** Computes the whole chain anew.
+ *  @param head `<audit_seq>:<hash>` that somebody kept, to which the chain has to lead
  *  @param onProgress told now and then how far it is
  *  @throws ApiError; TypeError when the connection breaks before the result */
 export async function verifyAudit(
+  head: string | null,
   onProgress: (progress: VerificationProgress) => void,
 ): Promise<AuditVerification> {
   const headers = { accept: 'application/x-ndjson' };
-  const response = await sendAuthorized(new Request('/api/v1/audit/verify', { headers }));
+  const query = head === null ? '' : `?${new URLSearchParams({ head })}`;
+  const response = await sendAuthorized(new Request(`/api/v1/audit/verify${query}`, { headers }));
   if (!response.ok || !response.body) throw await readApiError(response);
   for await (const line of linesOf(response.body)) {
     const told = JSON.parse(line) as VerificationProgress | AuditVerification;
@@ -44,6 +47,20 @@ async function* linesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGen
 /** The whole trail, with its signed head. */
 export async function exportAudit(format: 'ndjson' | 'csv'): Promise<Blob> {
   const response = await sendAuthorized(new Request(`/api/v1/audit/export?format=${format}`));
+  if (!response.ok) throw await readApiError(response);
+  return response.blob();
+}
+
+/** The latest signed heads, as the program that verifies an export reads them. */
+export async function auditHeads(): Promise<Blob> {
+  const params = { query: { limit: 200 } };
+  const heads = await unwrap(client.GET('/api/v1/audit/heads', { params }));
+  return new Blob([JSON.stringify(heads)], { type: 'application/json' });
+}
+
+/** The public key that heads are signed with, as PEM. */
+export async function auditKey(): Promise<Blob> {
+  const response = await sendAuthorized(new Request('/api/v1/audit/key'));
   if (!response.ok) throw await readApiError(response);
   return response.blob();
 }

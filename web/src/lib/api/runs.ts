@@ -1,6 +1,7 @@
 import { readApiError } from './api-error.ts';
 import { client, sendAuthorized, unwrap } from './client.ts';
 import { randomKey } from './random-key.ts';
+import type { components } from './schema.d.ts';
 import type { LogLine, LogStream, Page, Run, RunSample } from './types.ts';
 
 /** What the list of all runs can be narrowed to, each as `choice.ts` reads it; absent means all. */
@@ -36,12 +37,19 @@ export function getRun(runId: string): Promise<Run> {
   return unwrap(client.GET('/api/v1/runs/{run_id}', { params: { path: { run_id: runId } } }));
 }
 
-/** @throws ApiError 409 when the script is disabled or at its concurrency limit */
-export function startRun(scriptId: string, params?: Record<string, unknown>): Promise<Run> {
+/** What a single run may be told beside its parameters. */
+export type RunChoices = Omit<components['schemas']['RunRequest'], 'params'>;
+
+/** @throws ApiError 409 when the script is disabled, or at its concurrency limit and the run is not to wait */
+export function startRun(
+  scriptId: string,
+  params?: Record<string, unknown>,
+  choices: RunChoices = {},
+): Promise<Run> {
   return unwrap(
     client.POST('/api/v1/runs/scripts/{id}/run', {
       params: { path: { id: scriptId }, header: { 'Idempotency-Key': randomKey() } },
-      body: params === undefined ? {} : { params },
+      body: { ...choices, ...(params && { params }) },
     }),
   );
 }
