@@ -43,23 +43,25 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
     if (pictures !== undefined) await mkdir(pictures, { recursive: true });
   });
 
-  test.each(Object.keys(screens) as (keyof typeof screens)[])(
-    'on a %s screen, everybody can use every page, and nothing stands beyond its edge',
+  test(
+    'on a wide screen and on a phone, everybody can use every page, and nothing stands beyond its edge',
     { timeout: 300_000 },
-    async (screen) => {
+    async () => {
       const { page } = browsing;
-      await page.setViewportSize(screens[screen]);
       for (const path of paths) {
         await page.goto(product.baseUrl + path);
         await page.getByRole('heading').first().waitFor();
-        await browsing.untilQuiet();
-        const tooWide = await page
-          .locator('html')
-          .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
-        expect(tooWide, `${path} scrolls sideways`).toBe(0);
-        expect(await browsing.barriers(), path).toEqual([]);
-        expect(browsing.complaints, path).toEqual([]);
-        if (pictures !== undefined) await takePictures(screen, path, pictures);
+        for (const [screen, size] of Object.entries(screens)) {
+          await page.setViewportSize(size);
+          await browsing.untilQuiet();
+          const tooWide = await page
+            .locator('html')
+            .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+          expect(tooWide, `${path} scrolls sideways on a ${screen} screen`).toBe(0);
+          expect(await browsing.barriers(), `${path} on a ${screen} screen`).toEqual([]);
+          expect(browsing.complaints, path).toEqual([]);
+          if (pictures !== undefined) await takePictures(screen, path, pictures);
+        }
       }
       expect(paths.length).toBeGreaterThan(25);
     },

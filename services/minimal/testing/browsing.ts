@@ -44,6 +44,8 @@ export class Browsing {
     page.on('response', (answer) => {
       const asked = `${answer.request().method()} ${answer.url()}`;
       if (answer.status() === 403) this.complaints.push(`${asked} is not for who asked`);
+      // Not every answer to a change is read to its end.
+      if (answer.request().method() !== 'GET') this.#underWay.delete(answer.request());
     });
     page.on('request', (request) => {
       this.#asked += 1;
@@ -85,6 +87,18 @@ export class Browsing {
     await this.page.getByRole('navigation', { name: 'Main' }).waitFor();
   }
 
+  /** Goes to a page of the dashboard as a link on the present one does, without loading the dashboard anew. */
+  async follow(url: string): Promise<void> {
+    await this.page.locator('body').evaluate((body, href) => {
+      const link = Object.assign(body.ownerDocument.createElement('a'), { href });
+      body.append(link);
+      link.click();
+      link.remove();
+    }, url);
+    await this.page.waitForURL(url);
+    await this.untilQuiet();
+  }
+
   async signOut(): Promise<void> {
     await this.page.getByRole('button', { name: 'Account:' }).click();
     await this.page.getByRole('menuitem', { name: 'Log out' }).click();
@@ -97,9 +111,15 @@ export class Browsing {
     this.complaints.splice(0, Infinity, ...others);
   }
 
-  /** Waits until all that the page asks for is there and shown. */
+  /** Waits until all that the page asks for is there and shown.
+   *  @throws naming what did not come */
   async untilQuiet(): Promise<void> {
+    const startedMs = performance.now();
     for (let before = -1; this.#underWay.size > 0 || this.#asked > before;) {
+      if (performance.now() - startedMs > patienceMs) {
+        const left = [...this.#underWay].map((one) => `${one.method()} ${one.url()}`);
+        throw new Error(`waited in vain for ${left.join(', ')}`);
+      }
       before = this.#asked;
       await this.page.evaluate(
         'new Promise((drawn) => requestAnimationFrame(() => requestIdleCallback(drawn)))',

@@ -19,7 +19,7 @@ const running = new Set<ChildProcess>();
 // So vitest ends the process of a file, and waits for all that write where it wrote.
 process.once('SIGTERM', () => {
   for (const each of running) each.kill('SIGINT');
-  process.exit(143);
+  process.kill(process.pid, 'SIGTERM');
 });
 
 export interface LogLine {

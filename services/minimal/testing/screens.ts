@@ -82,7 +82,16 @@ const turn: ScreenAction['work'] = async (page, control) => {
     await main(page).getByRole('switch', { name: 'Enabled', checked: isOn }).waitFor();
   }
 };
-const runs = press((page) => page.getByRole('status', { name: 'Run status' }).getByText('Success'));
+const succeeded: Find = (page) =>
+  page.getByRole('status', { name: 'Run status' }).getByText('Success');
+const runs = press(succeeded);
+/** The same from the page of a run, whose own status is shown until the new one is. */
+const runsAgain: ScreenAction['work'] = async (page, control) => {
+  const before = page.url();
+  await control.click();
+  await page.waitForURL(({ href }) => href !== before);
+  await succeeded(page).waitFor();
+};
 const makeToken: ScreenAction['work'] = async (page, control) => {
   await control.click();
   await dialog(page).getByLabel('Name').fill('a token');
@@ -293,8 +302,8 @@ function ofRun(path: string, otherId: string): readonly Screen[] {
       of: everyone,
       sign: text('done', true),
       actions: [
-        { of: workers, control: role('button', 'Run again'), work: runs },
-        { of: workers, control: role('button', 'As it was'), work: runs },
+        { of: workers, control: role('button', 'Run again'), work: runsAgain },
+        { of: workers, control: role('button', 'As it was'), work: runsAgain },
         { of: workers, control: role('button', 'Run with…'), work: press(dialog) },
         {
           of: everyone,
