@@ -17,7 +17,7 @@ export default defineConfig({
           name: 'service',
           environment: 'node',
           include: ['**/*.test.ts'],
-          exclude: ['**/node_modules/**', '**/.*/**', 'web/**'],
+          exclude: ['**/node_modules/**', '**/.*/**', 'web/**', 'domain/**'],
           // One embedded PostgreSQL serves the whole run.
           globalSetup: [
             'infra/testing/postgres-server.ts',
@@ -27,6 +27,16 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 180_000,
           expect: { poll: { timeout: 12_000 } },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'domain',
+          environment: 'node',
+          include: ['domain/**/*.test.ts'],
+          // Pure: file after file in one process, which has loaded the domain once.
+          isolate: false,
         },
       },
       // The dashboard's own tests, as its own configuration has them.
