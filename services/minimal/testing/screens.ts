@@ -279,6 +279,14 @@ function ofScript(path: string): readonly Screen[] {
             await toast('Settings saved')(page).waitFor();
           },
         },
+        { of: authors, control: role('button', 'Copy script'), work: press(dialog) },
+        {
+          of: authors,
+          control: role('button', 'Download files'),
+          work: async (page, control) => {
+            await Promise.all([page.waitForEvent('download'), control.click()]);
+          },
+        },
         {
           of: workers,
           control: role('switch', 'Enabled'),
