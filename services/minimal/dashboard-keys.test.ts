@@ -60,7 +60,7 @@ describeWith(chromiumService, 'the dashboard by keys and figures', () => {
         ['Queued', 1],
         ['Duration, median', 2],
         ['Duration, 95 % within', 2],
-        ['Wait in the queue, 95 % within', 2],
+        ['Wait, 95 % within', 2],
       ] as const) {
         await page.goto(product.baseUrl);
         const card = page.getByRole('link', { name: label });
