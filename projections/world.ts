@@ -1,10 +1,10 @@
 /** What deciders may ask, answered from the read models inside the append's transaction. */
 import type { ScriptFacts, World } from '#domain/kernel/aggregate.ts';
-import { heldTriggers } from '#domain/run/run.ts';
 import { chainFacts, chainLinks } from './chains/queries.ts';
 import { sql } from 'kysely';
 import { gathered } from './gathered.ts';
 import type { ReadModels } from './projection.ts';
+import { mayHaveSlot } from './run-queue/waiting.ts';
 import { scheduleFacts } from './schedules/queries.ts';
 import { statement } from './statement.ts';
 
@@ -80,14 +80,11 @@ const factsOf = statement<FactsRow>(`
     python, start_mode AS "startMode", resolution, max_concurrent_runs AS "maxConcurrentRuns", limits,
     (SELECT count(*) FROM run_queue q WHERE q.script_id = s.script_id AND NOT q.waiting)
       AS "activeRuns",
-    (SELECT count(*) FROM run_queue q JOIN runs r USING (run_id)
-      WHERE q.script_id = s.script_id AND q.waiting AND q.available_at <= now()
-      AND NOT (r.trigger_type = ANY ('{${heldTriggers.join(',')}}')
-        AND EXISTS (SELECT FROM trigger_state WHERE paused))
-      AND NOT (r.trigger ->> 'afterPrevious' IS NOT NULL AND EXISTS (
-        SELECT FROM run_queue e JOIN runs p ON p.run_id = e.run_id
-        WHERE e.script_id = q.script_id AND e.run_id < q.run_id
-          AND p.trigger ->> 'scheduleId' = r.trigger ->> 'scheduleId'))) AS "waitingRuns"
+    (SELECT count(*) FROM (
+      SELECT FROM run_queue q
+      WHERE q.script_id = s.script_id AND ${mayHaveSlot}
+      ORDER BY q.available_at, q.run_id LIMIT s.max_concurrent_runs) waiting)
+      AS "waitingRuns"
   FROM scripts s WHERE script_id = ANY($1::uuid[])`);
 
 async function scriptFacts(

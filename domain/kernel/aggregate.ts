@@ -99,6 +99,6 @@ export interface ScriptFacts {
   readonly resolution: string | null;
   /** Runs of the script that are running or queued to start: those that the limit counts. */
   readonly activeRuns: number;
-  /** Runs of the script that wait for a slot and could have one. */
+  /** Runs of the script that wait for a slot and could have one; no more are counted than it has slots. */
   readonly waitingRuns: number;
 }

@@ -51,11 +51,6 @@ export interface LostRun {
   readonly logBytes: number;
 }
 
-export interface WaitingRun {
-  readonly runId: RunId;
-  readonly scriptId: ScriptId;
-}
-
 export interface RunQueue {
   /** Leases at most `limit` waiting runs to `owner`, in the order of priority and time. A run whose
    *  lease ended before it was started waits again.
@@ -80,10 +75,6 @@ export interface RunQueue {
 
   /** Started runs whose lease has ended, at most `limit`. */
   lost(limit: number): Promise<readonly LostRun[]>;
-
-  /** Waiting runs that a slot of their script is free for, in the order in which they are to have it;
-   *  at most `limit`. */
-  releasable(limit: number): Promise<readonly WaitingRun[]>;
 
   /** Runs that were not started within the time they may wait and that nobody prepares, at most
    *  `limit`. */

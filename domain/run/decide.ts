@@ -145,7 +145,7 @@ function limitReached(script: ScriptFacts): Decision<never> {
   return refuse(
     'concurrency_limit_reached',
     hasSlot(script)
-      ? `${script.waitingRuns} runs are waiting for a slot already.`
+      ? 'Runs are waiting for the free slots already.'
       : `${script.activeRuns} of ${script.maxConcurrentRuns} runs are queued or running already.`,
   );
 }

@@ -1,15 +1,9 @@
 /** The run queue on Postgres. Leases are timed by the database's clock, the same for all runtimes. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { known, parseRunId, parseScriptId, type GroupId, type RunId } from '#domain/kernel/ids.ts';
-import type {
-  ClaimedRun,
-  LostRun,
-  RenewedLease,
-  RunQueue,
-  WaitingRun,
-} from '#domain/ports/run-queue.ts';
+import type { ClaimedRun, LostRun, RenewedLease, RunQueue } from '#domain/ports/run-queue.ts';
 import type { RunQueued } from '#domain/run/events.ts';
-import { heldTriggers, payloadOf } from '#domain/run/run.ts';
+import { payloadOf } from '#domain/run/run.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import type { Queryable } from './database.ts';
 import { recorded, type EventRow } from './event-store.ts';
@@ -55,22 +49,6 @@ const statements = {
       WHERE c.run_id = q.run_id) log ON true
     WHERE q.fence IS NOT NULL AND (q.lease_until IS NULL OR q.lease_until < now())
     ORDER BY q.run_id LIMIT $1`,
-  releasable: `SELECT q.run_id, q.script_id FROM (
-      SELECT w.run_id, w.script_id, w.available_at,
-        row_number() OVER (PARTITION BY w.script_id ORDER BY w.available_at, w.run_id) AS place
-      FROM run_queue w JOIN runs r ON r.run_id = w.run_id
-      WHERE w.waiting AND w.available_at <= now()
-        AND NOT (r.trigger_type = ANY ('{${heldTriggers.join(',')}}')
-          AND EXISTS (SELECT FROM trigger_state WHERE paused))
-        -- Runs of a schedule have ids in the order of their due times.
-        AND NOT (r.trigger ->> 'afterPrevious' IS NOT NULL AND EXISTS (
-          SELECT FROM run_queue e JOIN runs p ON p.run_id = e.run_id
-          WHERE e.script_id = w.script_id AND e.run_id < w.run_id
-            AND p.trigger ->> 'scheduleId' = r.trigger ->> 'scheduleId'))
-    ) q JOIN scripts s ON s.script_id = q.script_id AND s.enabled AND NOT s.deleted
-    WHERE q.place <= s.max_concurrent_runs - (SELECT count(*) FROM run_queue a
-      WHERE a.script_id = q.script_id AND NOT a.waiting)
-    ORDER BY q.available_at, q.run_id LIMIT $1`,
   expired: `SELECT run_id FROM run_queue
     WHERE fence IS NULL AND expires_at <= now() AND (lease_until IS NULL OR lease_until < now())
     ORDER BY expires_at, run_id LIMIT $1`,
@@ -145,17 +123,6 @@ export class PostgresRunQueue implements RunQueue {
       fence: row.fence,
       logLines: row.log_lines,
       logBytes: row.log_bytes,
-    }));
-  }
-
-  async releasable(limit: number): Promise<readonly WaitingRun[]> {
-    const { rows } = await this.#db.query<{ run_id: string; script_id: string }>(
-      statements.releasable,
-      [limit],
-    );
-    return rows.map((row) => ({
-      runId: known(parseRunId, row.run_id),
-      scriptId: known(parseScriptId, row.script_id),
     }));
   }
 

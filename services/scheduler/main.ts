@@ -171,7 +171,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
   const reacting = duty('reactor', pollMs, async (signal) => {
     await reactor.runOnce(signal);
   });
-  const waiting = { queue, commands, ids };
+  const waiting = { reads, queue, commands, ids };
   const releasing = duty('waiting runs', pollMs, () => releaseWaitingRuns(waiting));
   const keeping = unhurried('bots', () => keepBotsAlive({ reads, commands, ids, clock }));
   const scheduling = duty('schedules', pollMs, async () => {

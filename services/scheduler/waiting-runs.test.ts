@@ -12,8 +12,8 @@ let parts: WaitingRunsParts;
 const settings = { ...defaultSettings, maxConcurrentRuns: 2 };
 beforeEach(async () => {
   platform = await openTestPlatform();
-  const { pool, commands } = platform;
-  parts = { queue: new PostgresRunQueue(pool), commands, ids: systemIds };
+  const { pool, reads, commands } = platform;
+  parts = { reads, queue: new PostgresRunQueue(pool), commands, ids: systemIds };
   await platform.accepted(createGroup());
   await platform.accepted(createScript({ settings }));
 });

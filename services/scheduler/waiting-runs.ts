@@ -6,11 +6,14 @@ import type { Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { RunQueue } from '#domain/ports/run-queue.ts';
 import { noTotals } from '#domain/run/run.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import { releasableRuns } from '#projections/run-queue/waiting.ts';
 import { oneByOne } from './one-by-one.ts';
 
 const batchSize = 200;
 
 export interface WaitingRunsParts {
+  readonly reads: ReadModels;
   readonly queue: RunQueue;
   readonly commands: Commands;
   readonly ids: Ids;
@@ -19,9 +22,9 @@ export interface WaitingRunsParts {
 /** One round, in the order in which the runs are to start. What is read here is only a hint: the
  *  decision counts again, under the lock of the script, so that two schedulers give away no slot
  *  twice. @returns whether there may be more */
-export async function releaseWaitingRuns(parts: WaitingRunsParts): Promise<boolean> {
-  const waiting = await parts.queue.releasable(batchSize);
-  await oneByOne(waiting, async ({ runId, scriptId }) => {
+export async function releaseWaitingRuns(parts: Omit<WaitingRunsParts, 'queue'>): Promise<boolean> {
+  const waiting = await releasableRuns(parts.reads, batchSize);
+  await oneByOne(waiting, async ({ run_id: runId, script_id: scriptId }) => {
     await execute(parts, runId, { type: 'ReleaseRun', runId, scriptId });
   });
   return waiting.length === batchSize;
@@ -38,7 +41,7 @@ export async function endExpiredRuns(parts: WaitingRunsParts): Promise<boolean> 
 }
 
 function execute(
-  { commands, ids }: WaitingRunsParts,
+  { commands, ids }: Pick<WaitingRunsParts, 'commands' | 'ids'>,
   runId: RunId,
   command: Command,
 ): Promise<Outcome> {

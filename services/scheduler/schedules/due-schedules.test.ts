@@ -19,7 +19,6 @@ import {
   somebody,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
-import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
 import { activeRunsOf } from '#projections/schedules/due.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { releaseWaitingRuns } from '../waiting-runs.ts';
@@ -239,8 +238,7 @@ describe('given a run that is active when the next is due', () => {
     await every({ overlap: 'queue' });
     for (const hour of ['01', '02', '03']) await serveAt(`${hour}:00:00`);
     const waiting = async () => (await runs()).map((one) => one.waiting);
-    const release = () =>
-      releaseWaitingRuns({ queue: new PostgresRunQueue(platform.pool), commands, ids: systemIds });
+    const release = () => releaseWaitingRuns({ reads: platform.reads, commands, ids: systemIds });
     expect(await waiting()).toEqual([false, true, true]);
     await release();
     expect(await waiting()).toEqual([false, true, true]);
@@ -274,8 +272,7 @@ describe('given a run that is active when the next is due', () => {
       { status: 'queued', waiting: true },
     ]);
     await ask(finishRun({ runId: first!, outcome: 'stopped', fence: 2 }));
-    const queue = new PostgresRunQueue(platform.pool);
-    await releaseWaitingRuns({ queue, commands, ids: systemIds });
+    await releaseWaitingRuns({ reads: platform.reads, commands, ids: systemIds });
     expect(await runs()).toMatchObject([{ status: 'stopped' }, { waiting: false }]);
   });
 

@@ -1,0 +1,80 @@
+/** What waits for a slot costs little, however much of it there is. */
+import { defaultSettings } from '#domain/script/settings.ts';
+import { runId, scriptId } from '#domain/testing/ids.ts';
+import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
+import { withClient } from '#infra/testing/client.ts';
+import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ReadModels } from '../projection.ts';
+import { worldOf } from '../world.ts';
+import { releasableRuns } from './waiting.ts';
+
+const many = 3_000;
+const slots = 5;
+/** Full, with a free slot, and with nothing but what waits. */
+const scripts = [1, 2, 3] as const;
+const active = { 1: slots, 2: slots - 1, 3: 0 };
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await openTestPlatform();
+  await platform.accepted(createGroup());
+  for (const number of scripts) {
+    const settings = { ...defaultSettings, maxConcurrentRuns: slots };
+    await platform.accepted(createScript({ scriptId: scriptId(number), settings }));
+    for (let run = 0; run < active[number]; run += 1) {
+      const id = runId(number * 100 + run);
+      await platform.accepted(runScript({ runId: id, scriptId: scriptId(number) }));
+    }
+  }
+  await platform.pool.query(
+    `WITH made AS (
+        SELECT gen_random_uuid() AS id, script, n FROM unnest($1::uuid[]) AS script,
+          generate_series(1, ${many}) n),
+      queued AS (
+        INSERT INTO run_queue SELECT (jsonb_populate_record(q, jsonb_build_object('run_id', id,
+          'script_id', script, 'waiting', true,
+          'available_at', now() - make_interval(secs => ${many} - n)))).*
+        FROM run_queue q, made WHERE q.run_id = $2)
+      INSERT INTO runs SELECT (jsonb_populate_record(r, jsonb_build_object('run_id', id,
+        'script_id', script))).* FROM runs r, made WHERE r.run_id = $2`,
+    [scripts.map((number) => scriptId(number)), runId(100)],
+  );
+});
+afterAll(() => platform.close());
+
+/** How many rows of queue and runs are looked at. */
+async function lookedAt(look: (db: ReadModels) => Promise<unknown>): Promise<number> {
+  return await platform.reads.transaction().execute(async (transaction) => {
+    const before = await seen(transaction);
+    await look(transaction);
+    return (await seen(transaction)) - before;
+  });
+}
+
+async function seen(db: ReadModels): Promise<number> {
+  const { rows } = await sql<{ seen: number }>`
+    SELECT sum(seq_tup_read + idx_tup_fetch)::int AS seen FROM pg_stat_xact_user_tables
+    WHERE relname IN ('run_queue', 'runs')`.execute(db);
+  return rows[0]?.seen ?? 0;
+}
+
+test('those that may start are the first of each script that has a free slot', async () => {
+  const found = await releasableRuns(platform.reads, 100);
+  const counted = Map.groupBy(found, (run) => run.script_id);
+  expect(counted.get(scriptId(1))).toBeUndefined();
+  expect(counted.get(scriptId(2))).toHaveLength(1);
+  expect(counted.get(scriptId(3))).toHaveLength(slots);
+});
+
+test.each(['before the planner has heard of them', 'afterwards'])(
+  'a round and an admission look at few of them, %s',
+  async (when) => {
+    if (when === 'afterwards') {
+      await withClient(platform.adminUrl, (client) => client.query('VACUUM ANALYZE'));
+    }
+    expect(await lookedAt((db) => releasableRuns(db, 100))).toBeLessThan(100);
+    expect(await lookedAt((db) => worldOf(db).script(scriptId(3)))).toBeLessThan(100);
+  },
+);
