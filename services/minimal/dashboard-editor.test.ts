@@ -93,7 +93,7 @@ describeWith(chromiumService, 'the editor of the dashboard', () => {
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete file' }).click();
     await page.getByText('cities.csv was deleted').waitFor();
-    expect(await tabs.getByText('cities.csv').count()).toBe(0);
+    await tabs.getByText('cities.csv').waitFor({ state: 'detached' });
   });
 
   test('two versions are compared, and requirements are explained', async () => {

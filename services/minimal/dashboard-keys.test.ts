@@ -169,10 +169,11 @@ describeWith(chromiumService, 'the dashboard by keys and figures', () => {
     await rows().nth(2).waitFor();
     const focused = () => page.evaluate('document.activeElement.textContent');
     await page.keyboard.press('j');
-    expect(await focused()).toBe('bulk 0');
+    await expect.poll(focused).toBe('bulk 0');
     await page.keyboard.press('j');
-    expect(await focused()).toBe('bulk 1');
+    await expect.poll(focused).toBe('bulk 1');
     await page.keyboard.press('k');
+    await expect.poll(focused).toBe('bulk 0');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'bulk 0' }).waitFor();
     await page.goBack();

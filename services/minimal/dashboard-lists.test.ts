@@ -33,36 +33,40 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await browsing.signIn(`${product.baseUrl}/runs`);
   });
 
-  const rows = () => page.getByRole('table').getByRole('row');
+  /** Of things: before those have come, others stand for them. */
+  const rows = () =>
+    page
+      .getByRole('table')
+      .locator('tbody tr')
+      .filter({ has: page.locator('a') });
   const select = (name: string) => page.getByRole('checkbox', { name });
 
   test('runs are narrowed to what they are not, and going back widens the list again', async () => {
-    await expect.poll(() => rows().count()).toBe(7);
-    await page.getByLabel('Status', { exact: true }).selectOption('success');
-    await expect.poll(() => rows().count()).toBe(2);
-    await page.getByRole('button', { name: 'Status is not' }).click();
     await expect.poll(() => rows().count()).toBe(6);
+    await page.getByLabel('Status', { exact: true }).selectOption('success');
+    await expect.poll(() => rows().count()).toBe(1);
+    await page.getByRole('button', { name: 'Status is not' }).click();
+    await expect.poll(() => rows().count()).toBe(5);
     expect(new URL(page.url()).searchParams.get('status')).toBe('!success');
     await page.getByRole('combobox', { name: 'Script' }).pressSequentially('fail');
     await page.getByRole('option', { name: 'failing' }).click();
-    await expect.poll(() => rows().count()).toBe(3);
+    await expect.poll(() => rows().count()).toBe(2);
     await page.getByRole('button', { name: 'Script is not' }).click();
-    await expect.poll(() => rows().count()).toBe(4);
+    await expect.poll(() => rows().count()).toBe(3);
     expect(page.url()).toContain(`script_id=%21${failing}`);
     expect(await browsing.barriers()).toEqual([]);
     await page.reload();
-    await expect.poll(() => rows().count()).toBe(4);
-    await page.goBack();
     await expect.poll(() => rows().count()).toBe(3);
+    await page.goBack();
+    await expect.poll(() => rows().count()).toBe(2);
     await page.getByRole('link', { name: 'Clear all' }).click();
-    await expect.poll(() => rows().count()).toBe(7);
+    await expect.poll(() => rows().count()).toBe(6);
   });
 
   test('rows are selected by keys, by a range and all at once', async () => {
     const bar = page.getByRole('toolbar');
     await page.goto(`${product.baseUrl}/runs`);
-    // Before the runs have come, as many rows stand for them.
-    await rows().nth(6).getByRole('link').waitFor();
+    await rows().nth(5).waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('x');
     await bar.getByText('1 selected').waitFor();
@@ -89,7 +93,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await dialog.getByText('1 run queued').waitFor();
     const refused = dialog.getByRole('list', { name: 'Refused' });
     await refused.getByText('failing, failed').first().waitFor();
-    expect(await refused.getByRole('listitem').count()).toBe(2);
+    await expect.poll(() => refused.getByRole('listitem').count()).toBe(2);
     await refused.getByText('disabled').first().waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await dialog.getByRole('button', { name: 'Close' }).last().click();
@@ -136,18 +140,18 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
 
   test('scripts are narrowed and ordered by their address, and going back widens the list', async () => {
     await page.goto(`${product.baseUrl}/scripts`);
-    await expect.poll(() => rows().count()).toBe(4);
+    await expect.poll(() => rows().count()).toBe(3);
     await page.getByLabel('Order').selectOption('name');
-    await expect.poll(() => rows().nth(1).textContent()).toContain('bot');
+    await expect.poll(() => rows().nth(0).textContent()).toContain('bot');
     await page.getByLabel('Last run', { exact: true }).selectOption('failed');
-    await expect.poll(() => rows().count()).toBe(2);
+    await expect.poll(() => rows().count()).toBe(1);
     expect(page.url()).toContain('sort=name&last_status=failed');
     await page.getByRole('searchbox', { name: 'Search scripts' }).fill('nothing');
     await page.getByRole('heading', { name: 'No script matches' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.goBack();
-    await expect.poll(() => rows().count()).toBe(4);
-    await expect.poll(() => rows().nth(1).textContent()).toContain('bot');
+    await expect.poll(() => rows().count()).toBe(3);
+    await expect.poll(() => rows().nth(0).textContent()).toContain('bot');
   });
 
   /** Does it to the selected scripts, from the bar to the end of it. */
@@ -189,7 +193,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
       expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
       await dialog.getByLabel('Type “delete” to confirm').fill('delete');
     });
-    await expect.poll(() => rows().count()).toBe(2);
+    await expect.poll(() => rows().count()).toBe(1);
   });
 
   test('an operator stops and reruns, a viewer selects nothing', async () => {
@@ -200,9 +204,9 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await page.goto(`${product.baseUrl}/scripts`);
     await select('Select bot').click();
     const buttons = page.getByRole('toolbar').getByRole('button');
-    expect(await buttons.allTextContents()).toEqual(
-      ['Disable', 'Stop runs', ''].map((text) => expect.stringContaining(text)),
-    );
+    await expect
+      .poll(() => buttons.allTextContents())
+      .toEqual(['Disable', 'Stop runs', ''].map((text) => expect.stringContaining(text)));
     await browsing.signOut();
     await browsing.signIn(`${product.baseUrl}/runs`, 'viewer@example.com');
     await rows().first().waitFor();
