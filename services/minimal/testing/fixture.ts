@@ -2,10 +2,10 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePorts } from '#infra/testing/free-ports.ts';
 
 const file = (path: string): string =>
   JSON.stringify(fileURLToPath(new URL(`../../${path}`, import.meta.url)));
@@ -51,11 +51,8 @@ export class Fixture {
   readonly #supervisors: Supervisor[] = [];
 
   async prepare(): Promise<void> {
-    const servers = ports.map(() => createServer().listen(0, '127.0.0.1'));
-    await Promise.all(servers.map((server) => once(server, 'listening')));
-    const free = servers.map((server) => (server.address() as AddressInfo).port);
+    const free = await freePorts(ports.length);
     [this.ports, this.onDemandPort] = [free.slice(0, 2), free[2] ?? 0];
-    await Promise.all(servers.map((server) => once(server.close(), 'close')));
     // The database may run as another user.
     chmodSync(this.folder, 0o711);
     writeFileSync(join(this.folder, 'package.json'), '{"type":"module"}');
