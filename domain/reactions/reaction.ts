@@ -28,6 +28,8 @@ export interface Reaction {
     reads: ReactionReads,
     newId: NewId,
   ) => Promise<readonly Command[]>;
+  /** Whether these commands may be carried out side by side. Default: one after the other. */
+  readonly inAnyOrder?: boolean;
   /** What a refusal of one of these commands calls for. Default: nothing; the world has moved on. */
   readonly onRefusal?: (command: Command, code: RefusalCode) => Command | undefined;
 }

@@ -6,6 +6,7 @@ import type { Reaction } from './reaction.ts';
 export const whenScriptWithdrawnStopRuns: Reaction = {
   name: 'when-script-withdrawn-stop-runs',
   handles: ['ScriptDisabled', 'ScriptDeleted'],
+  inAnyOrder: true,
   react: async (event, reads) => {
     if (event.type !== 'ScriptDisabled' && event.type !== 'ScriptDeleted') return [];
     const active = await reads.activeRuns(event.data.scriptId);

@@ -11,6 +11,8 @@ import { readChunk } from './event-chunks.ts';
 import { readOn, type AtPlace, type Step } from './store-readers.ts';
 
 const chunkSize = 1_000;
+/** Commands that meet are committed together. */
+const mostAtOnce = 128;
 
 export interface ReactorParts {
   readonly pool: pg.Pool;
@@ -77,11 +79,17 @@ export class Reactor {
         correlationId: event.metadata.correlationId,
         causationId: event.eventId,
       });
-    for (const [place, command] of (await reaction.react(event, reads, newId)).entries()) {
+    const carryOut = async (command: Command, place: number) => {
       const outcome = await execute(command, String(place));
-      if (outcome.kind !== 'refused') continue;
+      if (outcome.kind !== 'refused') return;
       const next = reaction.onRefusal?.(command, outcome.refusal.code);
       if (next !== undefined) await execute(next, `${place} refused`);
+    };
+    const called = await reaction.react(event, reads, newId);
+    const atOnce = reaction.inAnyOrder === true ? mostAtOnce : 1;
+    for (let place = 0; place < called.length; place += atOnce) {
+      const those = called.slice(place, place + atOnce);
+      await Promise.all(those.map((command, index) => carryOut(command, place + index)));
     }
   }
 }

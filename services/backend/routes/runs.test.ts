@@ -260,6 +260,22 @@ describe('given runs to stop', () => {
     expect([none.status, none.json.code]).toEqual([409, 'run_not_active']);
   });
 
+  test('when a script with very many runs is stopped, then what waits is stopped first', async () => {
+    const many = 140;
+    const { id } = await script(developer, { max_concurrent_runs: many });
+    const ids: string[] = [];
+    for (let index = 0; index < many; index += 1) ids.push(await run(developer, id));
+    await startRun(platform, ids[0]!);
+    const stopped = await developer.post(`/api/v1/runs/scripts/${id}/stop`);
+    expect(stopped.json.items.map((one: { run_id: string }) => one.run_id)).toEqual(ids);
+    expect(stopped.json.items[0]).toMatchObject({ status: 'running', stop_requested: true });
+    const { rows } = await platform.pool.query<{ stream_id: string; global_position: number }>(
+      'SELECT stream_id, global_position FROM events ORDER BY global_position DESC LIMIT 1',
+    );
+    expect(rows[0]?.stream_id).toBe(`run-${ids[0]}`);
+    expect(stopped.headers.get('Orch-Position')).toBe(String(rows[0]?.global_position));
+  });
+
   test('when one run of a script is named, then only that is stopped', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 3 });
     const [one, other] = [await run(developer, id), await run(developer, id)];

@@ -9,6 +9,7 @@ import {
 } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { activeRuns } from '#projections/runs/queries.ts';
+import type { RunsTable } from '#projections/runs/table.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import { accepted, type Accepted } from './outcome.ts';
@@ -21,9 +22,12 @@ export interface StopCall {
 
 export interface Stopped {
   readonly runIds: readonly RunId[];
+  /** What was recorded last. */
   readonly last: Accepted;
 }
 
+/** Commands that meet are committed together. */
+const atOnce = 128;
 const noneActive = problem('run_not_active', 'The script has no run that is queued or running.');
 
 /** Stops one run that the caller sees. */
@@ -52,19 +56,35 @@ export async function stopScript(
   if (!(await seesScript(call.principal, id, services.readModels))) return notFound;
   if (call.body.run_id !== undefined) return await stopNamed(call.body.run_id, call, services);
   const runs = await activeRuns(services.readModels, id);
+  // What waits first, so that none of it takes the place of what ends.
+  const inTurn = [...runs.filter(isQueued), ...runs.filter((run) => !isQueued(run))];
   const runIds: RunId[] = [];
   let last: Accepted | undefined;
-  for (const { run_id } of runs) {
-    const runId = known(parseRunId, run_id);
-    const commandId = known(parseCommandId, services.ids.derived(call.context.commandId, run_id));
-    const context = { ...call.context, commandId };
-    const outcome = accepted(await services.commands.execute({ type: 'StopRun', runId }, context));
-    // One that ended meanwhile needs no stopping.
-    if (isProblem(outcome)) continue;
-    runIds.push(runId);
-    last = outcome;
+  for (let place = 0; place < inTurn.length; place += atOnce) {
+    const those = inTurn.slice(place, place + atOnce).map((run) => known(parseRunId, run.run_id));
+    const outcomes = await Promise.all(those.map((runId) => stopOneOfMany(runId, call, services)));
+    for (const [index, outcome] of outcomes.entries()) {
+      // One that ended meanwhile needs no stopping.
+      if (isProblem(outcome)) continue;
+      runIds.push(...those.slice(index, index + 1));
+      last = laterOf(outcome, last);
+    }
   }
   return last === undefined ? noneActive : { runIds, last };
+}
+
+function isQueued({ status }: RunsTable): boolean {
+  return status === 'queued';
+}
+
+async function stopOneOfMany(runId: RunId, { context }: StopCall, { commands, ids }: Services) {
+  const commandId = known(parseCommandId, ids.derived(context.commandId, runId));
+  return accepted(await commands.execute({ type: 'StopRun', runId }, { ...context, commandId }));
+}
+
+function laterOf(one: Accepted, other: Accepted | undefined): Accepted {
+  const isLater = one.position.globalPosition > (other?.position.globalPosition ?? 0);
+  return isLater || other === undefined ? one : other;
 }
 
 async function stopNamed(
