@@ -69,6 +69,7 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
 
   test('at an address that no page has, the menu leads on', async () => {
     const { page } = browsing;
+    await page.setViewportSize(screens.phone);
     await page.goto(`${product.baseUrl}/nowhere/at/all`);
     await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
     await page.getByRole('button', { name: 'Open menu' }).click();
@@ -78,6 +79,7 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
 
   test('on a phone, filters are folded away, and tell how many there are', async () => {
     const { page } = browsing;
+    await page.setViewportSize(screens.phone);
     await page.goto(`${product.baseUrl}/runs?status=failed&since=7d`);
     const status = page.getByLabel('Status', { exact: true });
     const filters = page.getByRole('button', { name: 'Filters 2' });

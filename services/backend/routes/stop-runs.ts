@@ -61,12 +61,12 @@ export async function stopScript(
   const runIds: RunId[] = [];
   let last: Accepted | undefined;
   for (let place = 0; place < inTurn.length; place += atOnce) {
-    const those = inTurn.slice(place, place + atOnce).map((run) => known(parseRunId, run.run_id));
-    const outcomes = await Promise.all(those.map((runId) => stopOneOfMany(runId, call, services)));
-    for (const [index, outcome] of outcomes.entries()) {
+    const those = inTurn.slice(place, place + atOnce);
+    const stops = await Promise.all(those.map((run) => stopOneOfMany(run, call, services)));
+    for (const { runId, outcome } of stops) {
       // One that ended meanwhile needs no stopping.
       if (isProblem(outcome)) continue;
-      runIds.push(...those.slice(index, index + 1));
+      runIds.push(runId);
       last = laterOf(outcome, last);
     }
   }
@@ -77,9 +77,15 @@ function isQueued({ status }: RunsTable): boolean {
   return status === 'queued';
 }
 
-async function stopOneOfMany(runId: RunId, { context }: StopCall, { commands, ids }: Services) {
-  const commandId = known(parseCommandId, ids.derived(context.commandId, runId));
-  return accepted(await commands.execute({ type: 'StopRun', runId }, { ...context, commandId }));
+async function stopOneOfMany(
+  { run_id }: RunsTable,
+  { context }: StopCall,
+  { commands, ids }: Services,
+) {
+  const runId = known(parseRunId, run_id);
+  const commandId = known(parseCommandId, ids.derived(context.commandId, run_id));
+  const outcome = await commands.execute({ type: 'StopRun', runId }, { ...context, commandId });
+  return { runId, outcome: accepted(outcome) };
 }
 
 function laterOf(one: Accepted, other: Accepted | undefined): Accepted {

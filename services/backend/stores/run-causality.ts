@@ -77,8 +77,8 @@ async function scriptsOf(
 ): Promise<ReadonlyMap<string, EffectScript>> {
   const { rows } = await sql<EffectScript>`
     WITH asked (kind, id) AS (
-      SELECT split_part(resource, '-', 1), substring(resource FROM '-(.*)')::uuid
-      FROM unnest(${resources}::text[]) AS given (resource)
+      SELECT kind, CASE WHEN kind IN ('run', 'notice', 'chain') THEN substring(resource FROM '-(.*)')::uuid END
+      FROM unnest(${resources}::text[]) AS given (resource), split_part(resource, '-', 1) AS kind
     ), found AS (
       SELECT kind, id, script_id FROM asked JOIN runs ON kind = 'run' AND run_id = id
       UNION ALL

@@ -21,6 +21,11 @@ export const chromiumService = {
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** So that what does not come is named before the test is over. */
 const patienceMs = 12_000;
+/** In the page. A browser without a screen may draw nothing after its window was resized. */
+const drawn = `new Promise((done) => {
+  requestAnimationFrame(() => requestIdleCallback(done));
+  setTimeout(done, 500);
+})`;
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 export class Browsing {
@@ -121,9 +126,7 @@ export class Browsing {
         throw new Error(`waited in vain for ${left.join(', ')}`);
       }
       before = this.#asked;
-      await this.page.evaluate(
-        'new Promise((drawn) => requestAnimationFrame(() => requestIdleCallback(drawn)))',
-      );
+      await this.page.evaluate(drawn);
     }
   }
 
