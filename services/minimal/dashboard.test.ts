@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
-import { productPassword, type Product } from './testing/product.ts';
+import { productPassword, until, type Product } from './testing/product.ts';
 
 const source = `import sys, time
 for number in range(5):
@@ -21,6 +21,12 @@ describeWith(chromiumService, 'the dashboard in a browser', () => {
   openDashboard(async (opened) => {
     ({ product, browsing, page } = opened);
   });
+  /** As somebody sees them who signs in now. */
+  const scriptNames = async () => {
+    await product.signIn();
+    const { items } = await product.call<{ items: { name: string }[] }>('GET', '/scripts');
+    return items.map(({ name }) => name);
+  };
 
   test('somebody signs in, makes a script, runs it, watches the log and stops a run', async () => {
     await page.goto(product.baseUrl);
@@ -224,8 +230,11 @@ describeWith(chromiumService, 'the dashboard in a browser', () => {
       await dialog.getByText('Say first that you know what is lost.').waitFor();
       await dialog.getByLabel(/^I know that/).check();
       await dialog.getByRole('button', { name: 'Restore' }).click();
-      await row.getByText('Restoring').waitFor();
-      await row.getByText('Restoring').waitFor({ state: 'detached', timeout: 60_000 });
+      // It may be over before the page has heard that it has begun.
+      await until('what was made after the backup is gone', async () => {
+        const names = await scriptNames().catch(() => undefined);
+        return names?.includes('After the backup') === false ? true : undefined;
+      });
       await browsing.signIn(`${product.baseUrl}/scripts`);
       await page.getByRole('link', { name: 'from the browser' }).waitFor();
       expect(await page.getByText('After the backup').count()).toBe(0);
