@@ -4,9 +4,9 @@ import { runId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
 import { withClient } from '#infra/testing/client.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
-import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ReadModels } from '../projection.ts';
+import { rowsSeen } from '../testing/rows-seen.ts';
 import { worldOf } from '../world.ts';
 import { releasableRuns } from './waiting.ts';
 
@@ -45,20 +45,8 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 /** How many rows of queue and runs are looked at. */
-async function lookedAt(look: (db: ReadModels) => Promise<unknown>): Promise<number> {
-  return await platform.reads.transaction().execute(async (transaction) => {
-    const before = await seen(transaction);
-    await look(transaction);
-    return (await seen(transaction)) - before;
-  });
-}
-
-async function seen(db: ReadModels): Promise<number> {
-  const { rows } = await sql<{ seen: number }>`
-    SELECT sum(seq_tup_read + idx_tup_fetch)::int AS seen FROM pg_stat_xact_user_tables
-    WHERE relname IN ('run_queue', 'runs')`.execute(db);
-  return rows[0]?.seen ?? 0;
-}
+const lookedAt = (look: (db: ReadModels) => Promise<unknown>) =>
+  rowsSeen(platform.reads, ['run_queue', 'runs'], look);
 
 test('those that may start are the first of each script that has a free slot', async () => {
   const found = await releasableRuns(platform.reads, 100);

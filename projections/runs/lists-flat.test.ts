@@ -7,11 +7,11 @@ import { createScript, runScript } from '#domain/testing/samples.ts';
 import { openDatabase, queryBuilder, type Database } from '#infra/postgres/database.ts';
 import { withClient } from '#infra/testing/client.ts';
 import { createTestDatabase } from '#infra/testing/database.ts';
-import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyAll, type ReadModels } from '../projection.ts';
 import { inlineProjections } from '../registry.ts';
 import type { Tables } from '../tables.ts';
+import { rowsSeen } from '../testing/rows-seen.ts';
 import { readActivity } from '../scripts/activity.ts';
 import { failingScripts } from '../scripts/failing.ts';
 import { idleScripts } from '../scripts/kept-alive.ts';
@@ -75,21 +75,7 @@ async function lookedAt(filter: RunListFilter, after?: RunId): Promise<number> {
 }
 
 /** How many rows of the runs are looked at. */
-async function seenBy(look: (db: ReadModels) => Promise<unknown>): Promise<number> {
-  return await db.transaction().execute(async (transaction) => {
-    const before = await seen(transaction);
-    await look(transaction);
-    return (await seen(transaction)) - before;
-  });
-}
-
-/** Rows of the runs that this session has looked at, as far as it has not reported them yet. */
-async function seen(transaction: ReadModels): Promise<number> {
-  const { rows } = await sql<{ seen: number }>`
-    SELECT seq_tup_read + idx_tup_fetch AS seen FROM pg_stat_xact_user_tables
-    WHERE relname = 'runs'`.execute(transaction);
-  return rows[0]?.seen ?? 0;
-}
+const seenBy = (look: (db: ReadModels) => Promise<unknown>) => rowsSeen(db, ['runs'], look);
 
 const all = { groupIds: null };
 const own = { groupIds: [groupId(1), groupId(2)] };

@@ -2,11 +2,11 @@ import type { Command, Recorded } from '#domain/aggregates.ts';
 import { scriptId } from '#domain/testing/ids.ts';
 import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
 import { createScript, file } from '#domain/testing/samples.ts';
-import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyAll, type ReadModels } from '../projection.ts';
 import { inlineProjections } from '../registry.ts';
 import { openTestReads, type TestReads } from '../testing/delivery.ts';
+import { rowsSeen } from '../testing/rows-seen.ts';
 import { findFile, findSavedFile, listFiles } from './files.ts';
 import { findScript } from './queries.ts';
 
@@ -131,27 +131,11 @@ describe.each([
   test('are found by looking at some rows of each', async () => {
     const looks = [(db: ReadModels) => findScript(db, id), (db: ReadModels) => listFiles(db, id)];
     for (const look of looks) {
-      expect(await seenBy(look)).toBeLessThanOrEqual(40);
+      expect(await rowsSeen(reads.db, ['script_files'], look)).toBeLessThanOrEqual(40);
     }
   });
 });
 
 function byPath(one: { readonly path: string }, other: { readonly path: string }): number {
   return one.path < other.path ? -1 : 1;
-}
-
-/** How many rows of files are looked at. */
-async function seenBy(look: (db: ReadModels) => Promise<unknown>): Promise<number> {
-  return await reads.db.transaction().execute(async (transaction) => {
-    const before = await seen(transaction);
-    await look(transaction);
-    return (await seen(transaction)) - before;
-  });
-}
-
-async function seen(transaction: ReadModels): Promise<number> {
-  const { rows } = await sql<{ seen: number }>`
-    SELECT seq_tup_read + idx_tup_fetch AS seen FROM pg_stat_xact_user_tables
-    WHERE relname = 'script_files'`.execute(transaction);
-  return rows[0]?.seen ?? 0;
 }
