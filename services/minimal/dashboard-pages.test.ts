@@ -2,6 +2,7 @@
 /** What starts scripts, and who may do what, in a real browser on the real product. */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { apiTokenForm } from '#services/shared/api-tokens.ts';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -458,7 +459,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
       await page.getByRole('button', { name: 'Create token' }).click();
       await page
         .getByRole('region', { name: 'token', exact: true })
-        .getByText(/^orch_\w/)
+        .getByText(apiTokenForm)
         .waitFor();
       await page.getByText('Cursor').click();
       await page

@@ -4,6 +4,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 const prefix = 'orch_';
+/** Of the whole text. What is random may begin with a `-`, too. */
+export const apiTokenForm = /^orch_[\w-]{43}$/;
 
 export interface NewApiToken {
   readonly text: string;
@@ -18,7 +20,7 @@ export function newApiToken(): NewApiToken {
 
 /** The hash of a text that has the form of an API token. */
 export function apiTokenHash(text: string): string | undefined {
-  return /^orch_[\w-]{43}$/.test(text) ? sha256(text) : undefined;
+  return apiTokenForm.test(text) ? sha256(text) : undefined;
 }
 
 function sha256(text: string): string {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Role } from '#domain/kernel/actor.ts';
 import { scopes, type Scope } from '#domain/kernel/rights.ts';
+import { apiTokenForm } from '#services/shared/api-tokens.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { apiToken, deeds, groups, nowhere, run, script, someone } from '../testing/people.ts';
@@ -27,7 +28,7 @@ describe('given a token', () => {
     const body = { name: 'ci', scopes: ['runs:read'], expires_in_days: 1 };
     const made = await developer.post(path, body);
     const { token, expires_at: end, created_at: start } = made.json;
-    expect(token).toMatch(/^orch_[\w-]{43}$/);
+    expect(token).toMatch(apiTokenForm);
     expect(new Date(end).getTime() - new Date(start).getTime()).toBeCloseTo(dayMs, -4);
     const listed = await developer.get(path);
     expect(listed.json.items[0]).toMatchObject({ name: 'ci', scopes: ['runs:read'] });

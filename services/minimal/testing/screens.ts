@@ -1,5 +1,6 @@
 // Long because it is one table of all screens.
 /** The screens of the dashboard: where each is, who may see it, what is done there mainly, and by whom. */
+import { apiTokenForm } from '#services/shared/api-tokens.ts';
 import type { Locator, Page } from 'playwright-core';
 import type { Product } from './product.ts';
 import type { Seeded } from './seeded.ts';
@@ -97,7 +98,7 @@ const makeToken: ScreenAction['work'] = async (page, control) => {
   await dialog(page).getByLabel('Name').fill('a token');
   await dialog(page).getByLabel('Read runs and their logs').check();
   await dialog(page).getByRole('button', { name: 'Create token' }).click();
-  await toast(/^orch_\w/)(page).waitFor();
+  await toast(apiTokenForm)(page).waitFor();
 };
 
 async function choose(page: Page, field: string, name: string): Promise<void> {

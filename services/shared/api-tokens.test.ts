@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest';
+import { apiTokenForm, apiTokenHash, newApiToken } from './api-tokens.ts';
+
+describe('given the text of a token', () => {
+  test.each(['A', 'z', '0', '_', '-'])(
+    'when what is random begins with %s, then it is one',
+    (first) => {
+      const text = `orch_${first}${'0'.repeat(42)}`;
+      expect(text).toMatch(apiTokenForm);
+      expect(apiTokenHash(text)).toMatch(/^[0-9a-f]{64}$/);
+    },
+  );
+
+  test('when it was made just now, then its hash is the one that is looked up', () => {
+    const { text, hash } = newApiToken();
+    expect(text).toMatch(apiTokenForm);
+    expect(apiTokenHash(text)).toBe(hash);
+  });
+
+  test.each(['orch_…', 'orch_', `orch_${'A'.repeat(42)}`, `Bearer orch_${'A'.repeat(43)}`])(
+    'when it is %s, then it is none',
+    (text) => {
+      expect(text).not.toMatch(apiTokenForm);
+      expect(apiTokenHash(text)).toBeUndefined();
+    },
+  );
+});
