@@ -23,6 +23,35 @@ interface Case {
   readonly stopAt?: string;
 }
 
+/** What a script can find of its files: each with its kind, mode, names, attributes and beginning. */
+const finds = `import os
+for folder in ['.', '/tmp']:
+    for each in [folder, *sorted(os.path.join(folder, name) for name in os.listdir(folder))]:
+        status = os.stat(each, follow_symlinks=False)
+        names = status.st_nlink if os.path.isfile(each) else None
+        text = open(each).read(9) if os.path.isfile(each) else os.listdir(each)
+        print(each, oct(status.st_mode), names, os.listxattr(each), text)
+`;
+
+/** What a script may do to the folder that the next run gets. */
+const changes: Readonly<Record<string, string>> = {
+  'more in a file': "open('file', 'a').write('more')",
+  'a file with other content of the same length': "open('file', 'r+').write('kale')",
+  'a file of another mode': "import os; os.chmod('file', 0o755)",
+  'a file with another name too': "import os; os.link('file', 'other')",
+  'a link in the place of a file':
+    "import os; os.unlink('file'); os.symlink('/etc/passwd', 'file')",
+  'a pipe in the place of a file': "import os; os.unlink('file'); os.mkfifo('file')",
+  'a folder in the place of a file': "import os; os.unlink('file'); os.mkdir('file')",
+  'no file': "import os; os.unlink('file')",
+  'a file that is closed to it': "import os; os.chmod('file', 0)",
+  'folders of other modes': "import os; os.chmod('.', 0o500); os.chmod('/tmp', 0o711)",
+  'an attribute of its folder': "import os; os.setxattr('.', 'user.of', b'it')",
+  'an attribute of a file': "import os; os.setxattr('file', 'user.of', b'it')",
+  'very many files': "for each in range(2000): open(f'/tmp/{each:0200}', 'w').close()",
+  'folders in folders': "import os; os.makedirs('/'.join(['in'] * 300)); os.makedirs('/tmp/in/in')",
+};
+
 const cases: Readonly<Record<string, Case>> = {
   'files and memory everywhere': {
     source: `import ctypes
@@ -77,6 +106,8 @@ while True:
   },
 };
 
+const keepsData = () => ({ dataFolder: join(bench.bench.folder, 'data', 'script-1') });
+
 let bench: WarmBench;
 beforeAll(async () => {
   bench = await WarmBench.open();
@@ -106,6 +137,18 @@ describe('a run finds nothing of the one before, and is well, after', () => {
     expect(next.stdout).toBe(fresh);
     expect(next.exit).toMatchObject({ exitCode: 0, reason: null, detail: null });
   });
+});
+
+test('runs that change nothing have the same files, which are not made again', async () => {
+  const source =
+    "import os; print(*(os.stat(each).st_ctime_ns for each in ['main.py', 'data/..']))";
+  const spec = await bench.warm({ 'main.py': source }, keepsData());
+  const seen = new Set<string>();
+  for (const runId of ['same-1', 'same-2', 'same-3', 'same-4']) {
+    seen.add((await bench.outcome({ ...spec, runId })).stdout);
+  }
+  // Another supervisor may have had one of them.
+  expect(seen.size).toBeLessThan(4);
 });
 
 test('a run that ends by itself leaves its supervisor to the next', async () => {
@@ -157,6 +200,27 @@ test('what earlier runs took is not counted to the next', async () => {
   const last = took.pop();
   expect(took.every((seconds) => seconds >= 0.3 && seconds < 0.6)).toBe(true);
   expect(last).toBeLessThan(0.3);
+});
+
+describe('a run finds its files as if they were new, after one that leaves', () => {
+  const file = 'text';
+  let asNew: string;
+  beforeAll(async () => {
+    asNew = (await bench.outcome(await bench.cold({ 'main.py': finds, file }, keepsData()))).stdout;
+  });
+
+  test.each(Object.entries(changes))('%s', async (_, change) => {
+    const found = await bench.warm({ 'main.py': finds, file }, keepsData());
+    expect((await bench.outcome({ ...found, runId: 'before' })).stdout).toBe(asNew);
+    const { files } = await bench.warm({ 'main.py': change });
+    const changing = { ...found, runId: 'between', files: [...files, ...found.files.slice(1)] };
+    expect((await bench.outcome(changing)).exit).toMatchObject({ exitCode: 0 });
+    // At once, so that one of them has the supervisor, and the folder, of the run before.
+    const after = await Promise.all(
+      ['after-1', 'after-2', 'after-3'].map((runId) => bench.outcome({ ...found, runId })),
+    );
+    expect(after.map(({ stdout }) => stdout)).toEqual([asNew, asNew, asNew]);
+  });
 });
 
 const ignoring = { output: () => undefined, sample: () => undefined };

@@ -9,8 +9,9 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
-from typing import Callable, List, Optional, Sequence
+from typing import AbstractSet, Callable, FrozenSet, List, Optional, Sequence
 
+from . import kernel
 from .errors import SandboxError
 from .spec import RunFile
 
@@ -19,6 +20,10 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _COPY_BYTES = 1024 * 1024
 _OWN_FOLDER = 0o700
+# What is in the folder of a run.
+FILES, TMP = "files", "tmp"
+# Where a workspace has what is kept between runs.
+DATA = "data"
 # What the launcher's umask takes from a new file.
 _MASKED = 0o022
 
@@ -27,30 +32,38 @@ class RunFolder:
     """A run's own folder `{runs}/{run_id}` with `files` and `tmp`, which are its user's.
 
     It is locked while its supervisor lives: what is not locked is left over and may be removed,
-    and a second supervisor of the same run on this host is refused.
+    and a second supervisor of the same run on this host is refused. `user` is whose `files` and `tmp`
+    are, `copied` which files lie at the top of `files` just as they were copied, and `has_data` whether
+    there is a place in it for what is kept between runs.
     """
 
     def __init__(self, runs: str, run_id: str) -> None:
-        self.path = os.path.join(runs, run_id)
-        self.files = os.path.join(self.path, "files")
-        self.tmp = os.path.join(self.path, "tmp")
         # Where this host notes which system user has which number.
         self.users = os.path.join(runs, ".users")
+        self.copied: FrozenSet[RunFile] = frozenset()
+        self.has_data = False
+        self.user: Optional[int] = None
         self._runs = runs
-        self._lock = self._create()
+        self._be_called(run_id)
+        self.descriptor = self._create()
+
+    def _be_called(self, name: str) -> None:
+        self.path = os.path.join(self._runs, name)
+        self.files = os.path.join(self.path, FILES)
+        self.tmp = os.path.join(self.path, TMP)
 
     def _create(self) -> int:
         lock = self._create_locked()
         while lock is None:
             lock = self._create_locked()
-        for name in ("files", "tmp"):
-            os.mkdir(name, 0o700, dir_fd=lock)
+        for name in (FILES, TMP):
+            os.mkdir(name, _OWN_FOLDER, dir_fd=lock)
         return lock
 
     def _create_locked(self) -> Optional[int]:
         remove_leftover(self._runs, os.path.basename(self.path))
         try:
-            os.mkdir(self.path, 0o700)
+            os.mkdir(self.path, _OWN_FOLDER)
         except FileExistsError:
             raise SandboxError("workspace", "a process of this run is alive") from None
         lock = None
@@ -66,24 +79,43 @@ class RunFolder:
             os.close(lock)
         return None
 
+    def rename(self, name: str) -> None:
+        """@raises OSError also where there is such a folder"""
+        kernel.rename_to_new(self.path, os.path.join(self._runs, name))
+        self._be_called(name)
+
     def give_to(self, user: Optional[int], passable: bool) -> None:
         """Makes what is inside that user's, and nobody else's; None where it is this process's.
 
         @param passable whether the user comes here by the host's path
         """
         if user is None:
-            os.chmod("files", 0o755, dir_fd=self._lock)
-            os.chmod("tmp", 0o1777, dir_fd=self._lock)
+            for name in (FILES, TMP):
+                os.chmod(name, self.mode_of(name), dir_fd=self.descriptor)
             return
-        for name in ("files", "tmp"):
-            os.chown(name, user, user, dir_fd=self._lock)
+        if user != self.user:
+            for name in (FILES, TMP):
+                os.chown(name, user, user, dir_fd=self.descriptor)
+            self.user, self.copied = user, frozenset()
         if passable:
-            os.fchmod(self._lock, 0o711)
+            os.fchmod(self.descriptor, 0o711)
+
+    def make(self, name: str) -> None:
+        """`files` or `tmp`, which was removed."""
+        os.mkdir(name, _OWN_FOLDER, dir_fd=self.descriptor)
+        if self.user is not None:
+            os.chown(name, self.user, self.user, dir_fd=self.descriptor)
+
+    def mode_of(self, name: str) -> int:
+        """What `files` or `tmp` is to have once it is given to somebody."""
+        if self.user is not None:
+            return _OWN_FOLDER
+        return 0o755 if name == FILES else 0o1777
 
     def remove(self) -> None:
         """Removes the folder with everything in it. All processes of the run are dead."""
         remove_tree(self._runs, os.path.basename(self.path))
-        os.close(self._lock)
+        os.close(self.descriptor)
 
 
 def remove_leftover(
@@ -145,24 +177,27 @@ def give_tree(path: str, user: int) -> None:
     os.chown(path, user, user, follow_symlinks=False)
 
 
-def copy_files(
-    files: Sequence[RunFile], workspace: str, data: str, user: Optional[int]
-) -> None:
+def copy_files(files: Sequence[RunFile], folder: RunFolder, data: str) -> None:
     """Copies the version's files; those below `data/` only where there is none yet.
 
-    @param user whose the copies are to be
+    @param data the folder of what is kept
     @raises SandboxError when one cannot be copied.
     """
+    for file in folder.copied.difference(files):
+        os.unlink(os.path.join(folder.files, *file.path))
     for file in files:
-        kept = file.path[0] == "data" and len(file.path) > 1
+        if file in folder.copied:
+            continue
+        kept = file.path[0] == DATA and len(file.path) > 1
         parts = file.path[1:] if kept else file.path
         try:
-            _copy(file, data if kept else workspace, parts, user)
+            _copy(file, data if kept else folder.files, parts, folder.user)
         except FileExistsError as error:
             if not kept:
                 raise _copy_error(file, error) from error
         except OSError as error:
             raise _copy_error(file, error) from error
+    folder.copied = frozenset(file for file in files if len(file.path) == 1)
 
 
 def _copy_error(file: RunFile, error: OSError) -> SandboxError:
@@ -221,7 +256,7 @@ def remove_tree(parent: str, name: str) -> None:
     try:
         top = os.open(name, FOLDER, dir_fd=outer)
         try:
-            _empty(top)
+            empty(top)
         finally:
             os.close(top)
         os.rmdir(name, dir_fd=outer)
@@ -231,9 +266,10 @@ def remove_tree(parent: str, name: str) -> None:
         os.close(outer)
 
 
-def _empty(top: int) -> None:
+def empty(top: int, kept: AbstractSet[str] = frozenset()) -> None:
+    """The same for all that is in a folder. @param kept names in it that stay"""
     waiting: List[str] = []
-    _unlink_files(top, top, waiting)
+    _unlink_files(top, top, waiting, kept)
     while waiting:
         name = waiting.pop()
         if _remove_empty(name, top):
@@ -247,10 +283,14 @@ def _empty(top: int) -> None:
         os.rmdir(name, dir_fd=top)
 
 
-def _unlink_files(folder: int, top: int, waiting: List[str]) -> None:
+def _unlink_files(
+    folder: int, top: int, waiting: List[str], kept: AbstractSet[str] = frozenset()
+) -> None:
     with os.scandir(folder) as entries:
         found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
     for name, is_folder in found:
+        if name in kept:
+            continue
         if not is_folder:
             os.unlink(name, dir_fd=folder)
         elif folder == top:

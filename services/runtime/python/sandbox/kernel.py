@@ -52,6 +52,8 @@ _AT_RECURSIVE = 0x8000
 _ATTR_READ_ONLY = 0x1
 _ATTR_NOSUID_NODEV = 0x2 | 0x4
 _SYS_MOUNT_SETATTR = 442
+_RENAME_NO_REPLACE = 1
+_SYS_RENAMEAT2 = 316 if os.uname().machine == "x86_64" else 276
 _SYS_PIVOT_ROOT = 155 if os.uname().machine == "x86_64" else 41
 _CAPABILITY_VERSION_3 = 0x20080522
 
@@ -198,6 +200,12 @@ def enter_root(path: str) -> None:
     _check(_libc.syscall(ctypes.c_long(_SYS_PIVOT_ROOT), b".", b"."), "pivot_root")
     _check(_libc.umount2(b".", MNT_DETACH), "umount2")
     os.chdir("/")
+
+
+def rename_to_new(path: str, new: str) -> None:
+    """Renames what `new` is to be the name of, and nothing that has it already."""
+    paths = (_AT_FDCWD, os.fsencode(path), _AT_FDCWD, os.fsencode(new))
+    syscall("renameat2", _SYS_RENAMEAT2, *paths, _RENAME_NO_REPLACE)
 
 
 def keep_for_ever(value: object) -> None:

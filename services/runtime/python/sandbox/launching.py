@@ -19,6 +19,7 @@ from . import kernel, tree
 from .demand import Demand
 from .folders import remove_leftover
 from .init import Execute
+from .kept_folder import KEPT_PREFIX
 from .leaving import ends_process
 from .machine import Machine, read_choices
 from .probe import explore
@@ -223,7 +224,7 @@ def remove_leftovers(runs: str, machine: Machine) -> None:
     # Without a namespace that ends with them, processes may have outlived all that watched them.
     prepare = tree.kill_users if machine.must_follow else lambda _path: None
     for name in os.listdir(runs):
-        if not name.startswith("."):
+        if not name.startswith(".") or name.startswith(KEPT_PREFIX):
             remove_leftover(runs, name, prepare)
 
 

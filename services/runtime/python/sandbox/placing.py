@@ -6,7 +6,7 @@ import os
 from typing import Iterable, NamedTuple, Optional
 
 from .disk import DiskQuota
-from .folders import RunFolder, copy_files, give_tree, make_data_folder
+from .folders import DATA, RunFolder, copy_files, give_tree, make_data_folder
 from .identity import user_of
 from .machine import Machine
 from .spec import RunSpec
@@ -44,7 +44,7 @@ def make_places(
 
 def place_files(spec: RunSpec, folder: RunFolder, places: Places) -> None:
     """Fills the run's folder. @raises SandboxError, OSError"""
-    copy_files(spec.files, folder.files, places.data, places.user)
+    copy_files(spec.files, folder, places.data)
 
 
 def _place_data(
@@ -52,15 +52,17 @@ def _place_data(
 ) -> str:
     """Where files below `data/` are copied to; `data` itself is a mount point, or a link where
     nothing can be mounted."""
-    inside = os.path.join(folder.files, "data")
+    inside = os.path.join(folder.files, DATA)
     if spec.data_folder is not None:
         make_data_folder(spec.data_folder, user)
         if not machine.has("mount_namespace"):
             os.symlink(spec.data_folder, inside)
             return spec.data_folder
-    os.mkdir(inside, 0o755)
-    if user is not None:
-        os.chown(inside, user, user)
+    if not folder.has_data:
+        os.mkdir(inside, 0o755)
+        if user is not None:
+            os.chown(inside, user, user)
+        folder.has_data = spec.data_folder is not None
     return spec.data_folder or inside
 
 

@@ -20,6 +20,7 @@ from .enclosure import Enclosure, Ends
 from .errors import SandboxError
 from .frames import FAILED, LAYERS, PROBE, ProtocolError
 from .init import Execute
+from .kept_folder import KeptFolder
 from .layers import describe_layers
 from .machine import Machine
 from .spec import parse_spec
@@ -58,8 +59,9 @@ def serve_runs(post: Post) -> None:
     _contain_self(post.machine)
     enclosure = Enclosure(post.machine, post.root, post.execute, post.runs_each, [post.listener])
     number = os.getpid()
+    kept = KeptFolder(post.runs)
     try:
-        while _serve_next(post, enclosure):
+        while _serve_next(post, enclosure, kept):
             # What the last run left: nobody else collects here.
             gc.collect()
             kernel.die_with_parent(signal.SIGKILL)
@@ -72,10 +74,11 @@ def serve_runs(post: Post) -> None:
         enclosure.kill()
         enclosure.reap()
         enclosure.remove_group()
+        kept.remove()
         post.listener.close()
 
 
-def _serve_next(post: Post, enclosure: Enclosure) -> bool:
+def _serve_next(post: Post, enclosure: Enclosure, kept: KeptFolder) -> bool:
     """Whether another run may follow."""
     ends = None if enclosure.failure is not None else enclosure.open_run()
     try:
@@ -84,7 +87,7 @@ def _serve_next(post: Post, enclosure: Enclosure) -> bool:
             return False
         if post.outlives:
             kernel.die_with_parent(0)
-        return _serve(post, Channel(connection), enclosure, ends)
+        return _serve(post, Channel(connection), enclosure, ends, kept)
     finally:
         if ends is not None:
             ends.close()
@@ -138,7 +141,9 @@ def _peer(connection: socket.socket) -> int:
     return int(struct.unpack("iII", credentials)[0])
 
 
-def _serve(post: Post, channel: Channel, enclosure: Enclosure, ends: Optional[Ends]) -> bool:
+def _serve(
+    post: Post, channel: Channel, enclosure: Enclosure, ends: Optional[Ends], kept: KeptFolder
+) -> bool:
     """Whether another run may follow."""
     try:
         kind, payload = channel.receive_first()
@@ -159,7 +164,7 @@ def _serve(post: Post, channel: Channel, enclosure: Enclosure, ends: Optional[En
             lambda: os.write(post.taken, number),
             # Those who wait to be served are to hear that nobody will.
             post.listener.close if post.outlives else None,
-        ).run(post.runs)
+        ).run(kept)
         return may_follow and post.listener.fileno() >= 0
     except SandboxError as error:
         channel.send_json(FAILED, {"stage": error.stage, "message": error.message})

@@ -19,8 +19,8 @@ from .disk import DiskQuota
 from .enclosure import Enclosure, Ends
 from .ending import Ending
 from .errors import SandboxError
-from .folders import RunFolder
 from .frames import EXIT, FAILED, GO, HEARTBEAT, KILL, READY, SAMPLE, STOP
+from .kept_folder import KeptFolder
 from .layers import active_layers
 from .machine import Machine
 from .mounts import workspace_path
@@ -74,15 +74,15 @@ class Supervisor:
         self._disk: Optional[DiskQuota] = None
         self._watch: Optional[Watch] = None
 
-    def run(self, runs: str) -> bool:
-        """Returns when every process of the run is dead and its folder is removed: whether the
+    def run(self, kept: KeptFolder) -> bool:
+        """Returns when every process of the run is dead and its folder is gone: whether the
         enclosure may have another run.
 
-        @param runs the folder of the run folders
+        @param kept has the folder of the run before, and gets that of this one
         @raises SandboxError when the run could not be prepared; nothing is left over.
         """
         try:
-            self._folder = RunFolder(runs, self._spec.run_id)
+            self._folder = kept.open(self._spec.run_id)
         except OSError as error:
             raise SandboxError("workspace", str(error)) from error
         try:
@@ -99,10 +99,12 @@ class Supervisor:
                 self._check_deadlines(time.monotonic())
             return self._end()
         finally:
-            if not self._is_swept:
+            if self._is_swept:
+                kept.keep(self._folder)
+            else:
                 self._enclosure.kill()
                 self._enclosure.reap()
-            self._folder.remove()
+                self._folder.remove()
 
     def _prepare(self) -> None:
         spec, ends, group = self._spec, self._ends, self._enclosure.group
