@@ -1,6 +1,9 @@
 /** `make bench`: what the product costs, as ratios of two things measured in turn in one run. Prints,
  *  never fails. `make bench ARGS='queue logs'` measures these subjects alone. Bars and results: see
  *  docs/performance.md. */
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Product } from '#services/minimal/testing/product.ts';
 import { benchFailover } from './failover.ts';
 import { benchFirstLine } from './first-line.ts';
@@ -46,8 +49,12 @@ if (unknown.length > 0) {
   }
 }
 
+/** As it is installed: with the settings that it has of itself, and its data in no folder that scripts have too, as
+ *  they have one of their own in the place of `/tmp`. */
 async function onProduct(measure: (product: Product) => Promise<void>): Promise<void> {
-  const product = await Product.start({ variables: { ORCH_RUNTIME_SLOTS: '2' } });
+  const parent = fileURLToPath(new URL('../../.test', import.meta.url));
+  await mkdir(parent, { recursive: true });
+  const product = await Product.start({ dataDir: await mkdtemp(join(parent, 'bench-')) });
   try {
     await measure(product);
   } finally {

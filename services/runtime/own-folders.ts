@@ -1,12 +1,33 @@
 /** Folders that are one process's and go with it. Where that was killed, the next one on this host removes
  *  them: whose a folder is stands in its name, so that none is without an owner for a moment. */
 import { createHash } from 'node:crypto';
+import { accessSync, constants, statfsSync } from 'node:fs';
 import { lstat, mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '#services/shared/logger.ts';
 import { removeFolder } from './environments/folders.ts';
 import { startedTicks, thisProcess } from './environments/owner.ts';
+
+const inMemory = ['/run', '/dev/shm'];
+const TMPFS = 0x01021994;
+
+/** Where folders of sockets are made: the temporary folder that this process was given, else one in memory. There a
+ *  socket for each run costs a tenth of what it does on a disk. What an ordinary user has in memory may be removed
+ *  when that user logs out. */
+export const socketsParent =
+  process.env['TMPDIR'] === undefined && process.getuid?.() === 0
+    ? (inMemory.find(isWritableMemory) ?? tmpdir())
+    : tmpdir();
+
+function isWritableMemory(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return statfsSync(path).type === TMPFS;
+  } catch {
+    return false;
+  }
+}
 
 /** Makes a folder of this process alone, whose name begins with `kind`. */
 export async function makeOwnFolder(parent: string, kind: string): Promise<string> {
@@ -37,7 +58,7 @@ export async function removeLeftovers(
   logger: Pick<Logger, 'info'>,
 ): Promise<void> {
   const scripts = (await readdir(projects)).map((name) => join(projects, name));
-  for (const parent of [tmpdir(), ...scripts]) {
+  for (const parent of [socketsParent, ...scripts]) {
     const removed = await removeLeftFolders(parent);
     if (removed.length > 0) logger.info({ removed }, 'what a killed runtime left is removed');
   }

@@ -3,12 +3,11 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { makeOwnFolder } from '../own-folders.ts';
+import { makeOwnFolder, socketsParent } from '../own-folders.ts';
 import { connectTo, untilListening } from './listening.ts';
 
 /** Holds the module that stands in for `encodings`, which starts the keeper. */
@@ -48,7 +47,7 @@ export class KeeperProcess {
 
   /** Resolves when it takes runs. @throws SandboxError when it does not start */
   static async start(order: KeeperOrder, options: KeeperOptions): Promise<KeeperProcess> {
-    const socketFolder = await makeOwnFolder(tmpdir(), 'orch-keeper');
+    const socketFolder = await makeOwnFolder(socketsParent, 'orch-keeper');
     const config = {
       socket: socketPath(socketFolder),
       runs: options.runsFolder,

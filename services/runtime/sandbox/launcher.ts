@@ -4,12 +4,11 @@ import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { makeOwnFolder } from '../own-folders.ts';
+import { makeOwnFolder, socketsParent } from '../own-folders.ts';
 import { connectTo, untilListening } from './listening.ts';
 import { SandboxError } from './sandbox.ts';
 
@@ -59,7 +58,7 @@ export class Launcher {
   async start(): Promise<void> {
     this.#stopping = false;
     // Short on purpose: the path of a Unix socket has at most 107 bytes.
-    this.#socketFolder ??= await makeOwnFolder(tmpdir(), 'orch-launcher');
+    this.#socketFolder ??= await makeOwnFolder(socketsParent, 'orch-launcher');
     this.#listening ??= this.#launch();
     await this.#listening;
   }

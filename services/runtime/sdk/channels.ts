@@ -1,10 +1,9 @@
 /** The private sockets of the runs of this runtime. */
 import { chmod, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '#services/shared/logger.ts';
-import { makeOwnFolder } from '../own-folders.ts';
+import { makeOwnFolder, socketsParent } from '../own-folders.ts';
 import type { SdkCalls, SdkContext } from './call.ts';
 import { RunChannel } from './run-channel.ts';
 
@@ -21,7 +20,7 @@ export class SdkChannels {
 
   static async open(calls: SdkCalls, logger: Pick<Logger, 'error'>): Promise<SdkChannels> {
     // Short on purpose: the path of a Unix socket has at most 107 bytes.
-    const folder = await makeOwnFolder(tmpdir(), 'orch-sdk');
+    const folder = await makeOwnFolder(socketsParent, 'orch-sdk');
     // Scripts may be other users: they can get to a socket whose name they know, and list none.
     await chmod(folder, 0o711);
     return new SdkChannels(folder, calls, logger);
