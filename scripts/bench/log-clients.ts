@@ -4,6 +4,8 @@ import { performance } from 'node:perf_hooks';
 import WebSocket from 'ws';
 
 const [count, url = '', ...protocols] = process.argv.slice(2);
+/** The last line is at the end of its frame: to search all of them would take a third of the time. */
+const tailBytes = 1024;
 let beganAtMs = 0;
 
 await Promise.all(
@@ -16,7 +18,7 @@ await Promise.all(
         // Not parsed: what the clients do with their lines is not what is measured.
         socket.on('message', (data: Buffer) => {
           if (beganAtMs === 0 && data.includes('"begin"')) beganAtMs = performance.now();
-          if (data.includes('"the end"')) resolve();
+          if (data.subarray(-tailBytes).includes('"the end"')) resolve();
         });
       }),
   ),
