@@ -3,6 +3,7 @@
  *  Whatever happens ends in a report: an error before the start gives the run up or hands it back, an
  *  error after it is found by whoever looks for started runs without a lease. */
 import { performance } from 'node:perf_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Actor } from '#domain/kernel/actor.ts';
 import { known, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Command } from '#domain/aggregates.ts';
@@ -45,6 +46,12 @@ const actor: Actor = { kind: 'system', name: 'runtime' };
 
 /** Why an execution was told to end. */
 export type EndRequest = 'stop' | 'shutdown' | 'lost';
+
+/** The sandbox takes longer than the recording, so that it is told first: a socket has connected after two turns. */
+async function afterConnecting(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
+}
 
 export class Execution {
   readonly run: ClaimedRun;
@@ -147,7 +154,7 @@ export class Execution {
     // Neither waits for the other; the process is let go when both are done.
     const [process, start] = await Promise.allSettled([
       this.#parts.sandbox.prepare(spec, observer),
-      this.#recordStart(),
+      afterConnecting().then(() => this.#recordStart()),
     ]);
     if (process.status === 'rejected') {
       sampling.end();
