@@ -126,7 +126,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
     logger,
   });
   const duties = startDuties(config, platform, worker, logger);
-  const tidying = startTidying(config, platform, preparing, logger);
+  const tidying = startTidying(config, platform, { ...preparing, sandbox }, logger);
   const layers = await sandbox.probe();
   warnOfMissingLayers(layers, logger);
   const reporting = startReporting(config, python, platform, layers, worker, logger);
@@ -262,14 +262,14 @@ function warnOfMissingLayers({ layers }: SandboxLayers, logger: Logger): void {
 function startTidying(
   config: Config,
   { database }: Platform,
-  { environments }: PreparationParts,
+  { environments, sandbox }: Pick<PreparationParts, 'environments'> & { sandbox: LocalSandbox },
   logger: Logger,
 ) {
   const folders = ['data', 'files', 'projects'].map((name) => join(config.workDir, name));
   return startLoop({
     name: 'purged scripts',
     everyMs: lookForPurgesMs,
-    runOnce: () => removePurgedScripts({ database: database.pool, folders, environments }),
+    runOnce: () => removePurgedScripts({ database: database.pool, folders, environments, sandbox }),
     logger,
   });
 }

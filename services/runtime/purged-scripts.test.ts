@@ -12,17 +12,25 @@ import { givenEnvironments } from './environments/testing/fixture.ts';
 import { removePurgedScripts, type PurgedScriptsParts } from './purged-scripts.ts';
 
 const [purged, other] = [scriptId(1), scriptId(2)];
+const both = [purged, other];
 const placeNames = ['data', 'files', 'projects', 'environments/cache'];
 
 let platform: TestPlatform;
 let folder: string;
 let parts: PurgedScriptsParts;
+/** Whose interpreters were ended. */
+let forgotten: string[];
 beforeEach(async () => {
   platform = await openTestPlatform();
   folder = await mkdtemp(join(tmpdir(), 'orch-purged-'));
   const { environments } = await givenEnvironments({ folder: join(folder, 'environments') });
   const folders = ['data', 'files', 'projects'].map((name) => join(folder, name));
-  parts = { database: platform.pool, folders, environments };
+  const sandbox = {
+    scripts: both,
+    forget: (id: string) => Promise.resolve(void forgotten.push(id)),
+  };
+  forgotten = [];
+  parts = { database: platform.pool, folders, environments, sandbox };
   await platform.accepted(createGroup());
   for (const id of [purged, other]) await givenScript(id);
 });
@@ -47,13 +55,12 @@ async function places(): Promise<readonly (readonly string[])[]> {
   return await Promise.all(placeNames.map((name) => readdir(join(folder, name))));
 }
 
-const both = [purged, other];
-
 describe('given a script of which this machine keeps something', () => {
   test('when it is there or only deleted, then all of it stays', async () => {
     await platform.accepted({ type: 'DeleteScript', scriptId: purged });
     await removePurgedScripts(parts);
     expect(await places()).toEqual(placeNames.map(() => both));
+    expect(forgotten).toEqual([]);
   });
 
   test('when it is purged, then all of it goes, nothing behind a link, and nothing of others', async () => {
@@ -63,6 +70,7 @@ describe('given a script of which this machine keeps something', () => {
     await removePurgedScripts(parts);
     expect(await places()).toEqual(placeNames.map(() => [other]));
     expect(await readdir(join(folder, 'outside'))).toEqual(['file']);
+    expect(new Set(forgotten)).toEqual(new Set([purged]));
   });
 
   test('when a run of it has not ended, then all of it stays until then', async () => {

@@ -102,6 +102,19 @@ export class Keepers {
     return [...this.#kept.values()].flatMap(({ process }) => process.pid ?? []);
   }
 
+  /** Scripts that have one now. */
+  get scripts(): readonly string[] {
+    return [...this.#kept.values()].map(({ order }) => order.scriptId);
+  }
+
+  /** Ends those of a script; resolves when they are gone, and with them the files that they had for its next run. */
+  async forget(scriptId: string): Promise<void> {
+    for (const [key, kept] of this.#kept) {
+      if (kept.order.scriptId === scriptId) this.#remove(key, kept);
+    }
+    await Promise.all(this.#closing);
+  }
+
   /** Ends what nobody has used for long and what is too much. Never throws. */
   async tidy(): Promise<void> {
     const now = performance.now();

@@ -93,6 +93,16 @@ export class LocalSandbox implements Sandbox {
     return this.#keepers.made;
   }
 
+  /** Scripts whose next run has an interpreter waiting. */
+  get scripts(): readonly string[] {
+    return this.#keepers.scripts;
+  }
+
+  /** Ends what waits for the next run of a script, and removes the files that it had; resolves then. */
+  forget(scriptId: string): Promise<void> {
+    return this.#keepers.forget(scriptId);
+  }
+
   /** Process ids of the keepers that take runs now. */
   get keeperPids(): readonly number[] {
     return this.#keepers.pids;

@@ -133,6 +133,22 @@ if os.fork() == 0:
     await gone(keeper);
   });
 
+  test('that of a script that is forgotten goes, with the files that it had, and others stay', async () => {
+    const { sandbox, keeper } = await opened({ maxKeepers: 2 });
+    const other = await bench.kept(await bench.warm(ends, { scriptId: 'script-2' }));
+    for (const scriptId of ['script-1', 'script-2']) {
+      await bench.outcome(await bench.warm(ends, { scriptId }));
+    }
+    const folders = async () =>
+      (await readdir(join(bench.bench.folder, 'runs'))).filter((name) => name.startsWith('.kept-'));
+    expect(await folders()).toHaveLength(2);
+    await sandbox.forget('script-1');
+    await gone(keeper);
+    expect(sandbox.keeperPids).toEqual([other]);
+    expect(sandbox.scripts).toEqual(['script-2']);
+    expect(await folders()).toHaveLength(1);
+  });
+
   test('keepers beyond their memory are ended', async () => {
     bench = await WarmBench.open({ maxKeeperBytes: 1 });
     const { sandbox } = bench.bench;
