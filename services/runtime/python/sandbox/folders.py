@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
-from typing import AbstractSet, Callable, FrozenSet, List, Optional, Sequence
+from typing import AbstractSet, Callable, List, Optional, Sequence
 
 from . import kernel
 from .errors import SandboxError
@@ -33,14 +33,12 @@ class RunFolder:
 
     It is locked while its supervisor lives: what is not locked is left over and may be removed,
     and a second supervisor of the same run on this host is refused. `user` is whose `files` and `tmp`
-    are, `copied` which files lie at the top of `files` just as they were copied, and `has_data` whether
-    there is a place in it for what is kept between runs.
+    are, `has_data` whether there is a place in `files` for what is kept between runs.
     """
 
     def __init__(self, runs: str, run_id: str) -> None:
         # Where this host notes which system user has which number.
         self.users = os.path.join(runs, ".users")
-        self.copied: FrozenSet[RunFile] = frozenset()
         self.has_data = False
         self.user: Optional[int] = None
         self._runs = runs
@@ -96,7 +94,7 @@ class RunFolder:
         if user != self.user:
             for name in (FILES, TMP):
                 os.chown(name, user, user, dir_fd=self.descriptor)
-            self.user, self.copied = user, frozenset()
+            self.user = user
         if passable:
             os.fchmod(self.descriptor, 0o711)
 
@@ -183,11 +181,7 @@ def copy_files(files: Sequence[RunFile], folder: RunFolder, data: str) -> None:
     @param data the folder of what is kept
     @raises SandboxError when one cannot be copied.
     """
-    for file in folder.copied.difference(files):
-        os.unlink(os.path.join(folder.files, *file.path))
     for file in files:
-        if file in folder.copied:
-            continue
         kept = file.path[0] == DATA and len(file.path) > 1
         parts = file.path[1:] if kept else file.path
         try:
@@ -197,7 +191,6 @@ def copy_files(files: Sequence[RunFile], folder: RunFolder, data: str) -> None:
                 raise _copy_error(file, error) from error
         except OSError as error:
             raise _copy_error(file, error) from error
-    folder.copied = frozenset(file for file in files if len(file.path) == 1)
 
 
 def _copy_error(file: RunFile, error: OSError) -> SandboxError:

@@ -1,8 +1,8 @@
 """The folder of runs that follow each other under one supervisor.
 
-To make and to remove folders and files costs a file system more than to look whether they are as they
-were: so the next run of a script gets the folder of the one before, emptied. What stays in it, a
-version's files and the folders around them, is looked at: whatever is not as in a new one is made anew.
+To make and to remove folders costs a file system more than to look whether they are as they were: so the
+next run of a script gets the folder of the one before, emptied. What is not as in a new one is made anew.
+Files are never kept: another run of the script may have been handed one that is open.
 """
 
 from __future__ import annotations
@@ -11,25 +11,26 @@ import array
 import fcntl
 import os
 import stat
-from typing import AbstractSet, FrozenSet, Optional, Set
+from typing import AbstractSet, FrozenSet, Optional
 
 from .folders import DATA, FILES, FOLDER, TMP, RunFolder, empty, remove_tree
-from .spec import RunFile
+from .machine import Machine
 
 KEPT_PREFIX = ".kept-"
-# A larger one is copied about as fast as it is read twice.
-_MOST_COMPARED_BYTES = 64 * 1024
 # On some file systems a folder stays as large as it once was.
 _LARGEST_FOLDER_BYTES = 64 * 1024
 _GET_FLAGS = 0x80086601
+_NOTHING: FrozenSet[str] = frozenset()
 
 
 class KeptFolder:
     """One at most, between two runs of the same script."""
 
-    def __init__(self, runs: str) -> None:
+    def __init__(self, runs: str, machine: Machine) -> None:
         """@param runs the folder of the run folders"""
         self._runs = runs
+        # A folder may have been handed on as well: without these rules it could be written to.
+        self._may_keep = machine.has("landlock")
         self._kept: Optional[RunFolder] = None
 
     def open(self, run_id: str) -> RunFolder:
@@ -45,6 +46,9 @@ class KeptFolder:
 
     def keep(self, folder: RunFolder) -> None:
         """All processes of its run are dead."""
+        if not self._may_keep:
+            folder.remove()
+            return
         try:
             # The same run may come again.
             folder.rename(f"{KEPT_PREFIX}{os.getpid()}")
@@ -61,15 +65,10 @@ class KeptFolder:
 
 
 def _make_like_new(folder: RunFolder) -> None:
-    copied = [file for file in folder.copied if _is_as_copied(folder, file)]
-    kept: Set[str] = {file.path[0] for file in copied}
-    folder.has_data = folder.has_data and _is_empty_data(folder)
-    if folder.has_data:
-        kept.add(DATA)
-    is_kept = _clear(folder, FILES, kept)
-    folder.copied = frozenset(copied) if is_kept else frozenset()
-    folder.has_data = folder.has_data and is_kept
-    _clear(folder, TMP, frozenset())
+    has_data = folder.has_data and _is_empty_data(folder)
+    is_kept = _clear(folder, FILES, frozenset((DATA,)) if has_data else _NOTHING)
+    folder.has_data = has_data and is_kept
+    _clear(folder, TMP, _NOTHING)
 
 
 def _clear(folder: RunFolder, name: str, kept: AbstractSet[str]) -> bool:
@@ -101,68 +100,31 @@ def _is_empty_data(folder: RunFolder) -> bool:
 
 def _is_like_new(inner: int, folder: RunFolder, mode: int) -> bool:
     status = os.fstat(inner)
+    owner = os.geteuid() if folder.user is None else folder.user
     return (
-        _has(status, folder, stat.S_IFDIR | mode)
+        status.st_mode == stat.S_IFDIR | mode
+        and status.st_uid == owner
         and status.st_size <= _LARGEST_FOLDER_BYTES
         and not _attributes(inner)
         and _flags(inner) == _flags(folder.descriptor)
     )
 
 
-def _is_as_copied(folder: RunFolder, file: RunFile) -> bool:
-    try:
-        copy = os.open(
-            os.path.join(FILES, file.path[0]),
-            os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK,
-            dir_fd=folder.descriptor,
-        )
-    except OSError:
-        return False
-    try:
-        status = os.fstat(copy)
-        return (
-            _has(status, folder, stat.S_IFREG | file.mode)
-            and status.st_nlink == 1
-            and status.st_size <= _MOST_COMPARED_BYTES
-            and not _attributes(copy)
-            and os.read(copy, _MOST_COMPARED_BYTES) == _content(file.source)
-        )
-    finally:
-        os.close(copy)
-
-
-def _content(path: str) -> Optional[bytes]:
-    try:
-        source = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError:
-        return None
-    try:
-        # With one byte more it is not the same.
-        return os.read(source, _MOST_COMPARED_BYTES + 1)
-    finally:
-        os.close(source)
-
-
-def _has(status: os.stat_result, folder: RunFolder, mode: int) -> bool:
-    owner = os.geteuid() if folder.user is None else folder.user
-    return status.st_mode == mode and status.st_uid == owner
-
-
-def _attributes(file: int) -> FrozenSet[str]:
+def _attributes(inner: int) -> FrozenSet[str]:
     """Without those that only the system sets."""
     try:
-        names = os.listxattr(file)
+        names = os.listxattr(inner)
     except OSError:
         # There are none on such a file system.
-        return frozenset()
+        return _NOTHING
     return frozenset(name for name in names if not name.startswith("security."))
 
 
-def _flags(file: int) -> int:
+def _flags(inner: int) -> int:
     """Such as those that change how names are compared; 0 where a file system has none."""
     flags = array.array("l", [0])
     try:
-        fcntl.ioctl(file, _GET_FLAGS, flags)
+        fcntl.ioctl(inner, _GET_FLAGS, flags)
     except OSError:
         return 0
     return flags[0]

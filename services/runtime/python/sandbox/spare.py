@@ -59,7 +59,7 @@ def serve_runs(post: Post) -> None:
     _contain_self(post.machine)
     enclosure = Enclosure(post.machine, post.root, post.execute, post.runs_each, [post.listener])
     number = os.getpid()
-    kept = KeptFolder(post.runs)
+    kept = KeptFolder(post.runs, post.machine)
     try:
         while _serve_next(post, enclosure, kept):
             # What the last run left: nobody else collects here.
