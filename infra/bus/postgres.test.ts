@@ -30,6 +30,35 @@ busConformance('on Postgres', async () => {
   return [await open(), await open()];
 });
 
+test('more than fits into one notification arrives in several, in order', async () => {
+  const { serviceUrl, drop } = await createTestDatabase();
+  const { pool, close } = openDatabase(serviceUrl, {
+    connections: 1,
+    applicationName: 'test',
+    onIdleError: () => undefined,
+  });
+  const bus = await PostgresBus.open({ url: serviceUrl, pool, onError: () => undefined });
+  const seen: BusMessage[] = [];
+  bus.subscribe('log', (message) => seen.push(message));
+  const last = new Promise((resolve) => bus.subscribe('stop', resolve));
+  const logs = [100, 3_900, 3_800, 10, 7_700, 7_700, 1].map((length, seq): BusMessage => ({
+    topic: 'log',
+    runId: 'r',
+    firstSeq: seq,
+    lastSeq: seq,
+    items: 'x'.repeat(length),
+  }));
+  bus.publish(...logs, { topic: 'stop', runId: 'r' });
+  await last;
+  expect(seen).toEqual(logs);
+  const alone = new Promise((resolve) => bus.subscribe('reload', resolve));
+  await pool.query(`SELECT pg_notify('orch_bus', '{"topic":"reload"}')`);
+  expect(await alone).toEqual({ topic: 'reload' });
+  await bus.close();
+  await close();
+  await drop();
+});
+
 test('what only wakes others can be said by a statement of somebody else', async () => {
   const { serviceUrl, drop } = await createTestDatabase();
   const { pool, close } = openDatabase(serviceUrl, {

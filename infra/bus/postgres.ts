@@ -9,6 +9,7 @@ import { Subscriptions } from './subscriptions.ts';
 
 const channel = 'orch_bus';
 // Postgres refuses payloads of 8000 bytes.
+const maxListBytes = 7_990;
 const maxPayloadBytes = 7_900;
 const reconnectMs = 250;
 
@@ -42,7 +43,8 @@ export class PostgresBus implements Bus {
     const { pool, onError } = options;
     this.#outbox = new Outbox({
       maxPayloadBytes,
-      send: async (payloads) => void (await pool.query(statements.notify, [[...payloads.keys()]])),
+      send: async (payloads) =>
+        void (await pool.query(statements.notify, [joined(payloads.keys())])),
       onError,
     });
   }
@@ -70,7 +72,7 @@ export class PostgresBus implements Bus {
     if (this.#closed) return undefined;
     if (proof === undefined && !messages.every(({ topic }) => wakeUps.has(topic))) return undefined;
     const payloads = new Set(messages.map((message) => payloadOf(message, maxPayloadBytes)));
-    const values = [JSON.stringify([...payloads])];
+    const values = [JSON.stringify(joined(payloads))];
     if (proof === undefined) return { text: statements.notifyAll, values };
     const text = `${statements.notifyAll} WHERE EXISTS (${proof.text})`;
     return { text, values: [...values, ...proof.values] };
@@ -128,6 +130,24 @@ export class PostgresBus implements Bus {
 
   #receive(payload: string | undefined): void {
     if (payload === undefined) return;
-    this.#subscriptions.deliver(JSON.parse(payload) as BusMessage);
+    const received = JSON.parse(payload) as BusMessage | readonly BusMessage[];
+    // A process of an earlier version, which is about to be replaced, says one at a time.
+    for (const message of [received].flat()) this.#subscriptions.deliver(message);
   }
+}
+
+/** Lists of messages, each as large as may travel: whatever arrives wakes all who listen. */
+function joined(payloads: Iterable<string>): readonly string[] {
+  const lists: string[][] = [];
+  let room = 0;
+  for (const payload of payloads) {
+    const bytes = Buffer.byteLength(payload) + 1;
+    if (bytes > room) {
+      lists.push([]);
+      room = maxListBytes;
+    }
+    room -= bytes;
+    lists.at(-1)?.push(payload);
+  }
+  return lists.map((list) => `[${list.join(',')}]`);
 }

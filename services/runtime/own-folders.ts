@@ -12,9 +12,9 @@ import { startedTicks, thisProcess } from './environments/owner.ts';
 const inMemory = ['/run', '/dev/shm'];
 const TMPFS = 0x01021994;
 
-/** Where folders of sockets are made: the temporary folder that this process was given, else one in memory. There a
- *  socket for each run costs a tenth of what it does on a disk. What an ordinary user has in memory may be removed
- *  when that user logs out. */
+/** Where folders of sockets are made: the temporary folder that this process was given, else one in memory, where a
+ *  file system does less for the socket of each run. What an ordinary user has in memory may be removed when that user
+ *  logs out. */
 export const socketsParent =
   process.env['TMPDIR'] === undefined && process.getuid?.() === 0
     ? (inMemory.find(isWritableMemory) ?? tmpdir())
