@@ -29,7 +29,7 @@ import { joinAppends } from './logs/joined-appends.ts';
 import { LogWriter } from './logs/log-writer.ts';
 import { createRunLog } from './logs/run-log.ts';
 import { runtimeMetrics, type RunMetrics } from './metrics.ts';
-import { removeLeftovers } from './own-folders.ts';
+import { hiddenSocketsParent, removeLeftovers } from './own-folders.ts';
 import { prepareRun, type PreparationParts } from './preparation.ts';
 import type { SampleRecorder } from './samples/sample-recorder.ts';
 import { startSampling } from './samples/start-sampling.ts';
@@ -167,6 +167,7 @@ async function openPreparation(
     secrets,
     sdk: await openSdk({
       databaseUrl: config.databaseUrl,
+      socketsParent: hiddenSocketsParent(sandbox.layers),
       mqttUrl: config.mqttUrl,
       database: pool,
       reads,

@@ -6,7 +6,12 @@ import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { makeOwnFolder, removeLeftFolders } from './own-folders.ts';
+import {
+  hiddenSocketsParent,
+  makeOwnFolder,
+  removeLeftFolders,
+  socketsParent,
+} from './own-folders.ts';
 
 const module = fileURLToPath(new URL('own-folders.ts', import.meta.url));
 
@@ -68,4 +73,9 @@ test('what cannot be known to be left stays', async () => {
   for (const name of Object.values(left)) await mkdir(join(parent, name));
   const removed = await removeLeftFolders(parent);
   expect(removed.map((path) => basename(path)).toSorted()).toEqual(Object.values(left).toSorted());
+});
+
+test('sockets that are not to be found are in no folder that every script may list', () => {
+  expect(hiddenSocketsParent(['pid_namespace', 'landlock'])).toBe(tmpdir());
+  expect(hiddenSocketsParent(['mount_namespace'])).toBe(socketsParent);
 });

@@ -12,13 +12,19 @@ import { startedTicks, thisProcess } from './environments/owner.ts';
 const inMemory = ['/run', '/dev/shm'];
 const TMPFS = 0x01021994;
 
-/** Where folders of sockets are made: the temporary folder that this process was given, else one in memory, where a
- *  file system does less for the socket of each run. What an ordinary user has in memory may be removed when that user
- *  logs out. */
+/** Where folders of sockets are made on which nobody but this process is heard: the temporary folder that it was given,
+ *  else one in memory, where a file system does less for each of them. What an ordinary user has in memory may be
+ *  removed when that user logs out. */
 export const socketsParent =
   process.env['TMPDIR'] === undefined && process.getuid?.() === 0
     ? (inMemory.find(isWritableMemory) ?? tmpdir())
     : tmpdir();
+
+/** The same for sockets on which whoever connects is heard, so that no other script may find them.
+ *  @param layers that runs have: those without a root of their own may list what is in memory */
+export function hiddenSocketsParent(layers: readonly string[]): string {
+  return layers.includes('mount_namespace') ? socketsParent : tmpdir();
+}
 
 function isWritableMemory(path: string): boolean {
   try {
@@ -58,7 +64,7 @@ export async function removeLeftovers(
   logger: Pick<Logger, 'info'>,
 ): Promise<void> {
   const scripts = (await readdir(projects)).map((name) => join(projects, name));
-  for (const parent of [socketsParent, ...scripts]) {
+  for (const parent of new Set([socketsParent, tmpdir(), ...scripts])) {
     const removed = await removeLeftFolders(parent);
     if (removed.length > 0) logger.info({ removed }, 'what a killed runtime left is removed');
   }

@@ -3,7 +3,7 @@ import { chmod, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from '#services/shared/logger.ts';
-import { makeOwnFolder, socketsParent } from '../own-folders.ts';
+import { makeOwnFolder } from '../own-folders.ts';
 import type { SdkCalls, SdkContext } from './call.ts';
 import { RunChannel } from './run-channel.ts';
 
@@ -18,9 +18,13 @@ export class SdkChannels {
     this.#logger = logger;
   }
 
-  static async open(calls: SdkCalls, logger: Pick<Logger, 'error'>): Promise<SdkChannels> {
+  static async open(
+    parent: string,
+    calls: SdkCalls,
+    logger: Pick<Logger, 'error'>,
+  ): Promise<SdkChannels> {
     // Short on purpose: the path of a Unix socket has at most 107 bytes.
-    const folder = await makeOwnFolder(socketsParent, 'orch-sdk');
+    const folder = await makeOwnFolder(parent, 'orch-sdk');
     // Scripts may be other users: they can get to a socket whose name they know, and list none.
     await chmod(folder, 0o711);
     return new SdkChannels(folder, calls, logger);

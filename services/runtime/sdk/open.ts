@@ -8,6 +8,8 @@ import { PackagePaths } from './package.ts';
 
 export interface SdkParts extends Omit<SdkCallsParts, 'queries' | 'parameterSchemas'> {
   readonly databaseUrl: string;
+  /** Where the sockets of runs are made; a short path, that other scripts cannot list. */
+  readonly socketsParent: string;
   readonly logger: Pick<Logger, 'error' | 'warn'>;
 }
 
@@ -18,13 +20,18 @@ export interface Sdk {
   close(): Promise<void>;
 }
 
-export async function openSdk({ databaseUrl, logger, ...parts }: SdkParts): Promise<Sdk> {
+export async function openSdk({
+  databaseUrl,
+  socketsParent,
+  logger,
+  ...parts
+}: SdkParts): Promise<Sdk> {
   const queries = new ScriptQueries(databaseUrl, parts.database, (error) =>
     logger.warn({ error }, 'a connection of queries broke'),
   );
   const parameterSchemas = new ParameterSchemas();
   const calls = sdkCalls({ ...parts, queries, parameterSchemas });
-  const channels = await SdkChannels.open(calls, logger);
+  const channels = await SdkChannels.open(socketsParent, calls, logger);
   return {
     channels,
     packagePaths: new PackagePaths(),
