@@ -30,7 +30,8 @@ busConformance('on Postgres', async () => {
   return [await open(), await open()];
 });
 
-test('more than fits into one notification arrives in several, in order', async () => {
+/** One end of a bus, on a database of its own. */
+async function givenBus() {
   const { serviceUrl, drop } = await createTestDatabase();
   const { pool, close } = openDatabase(serviceUrl, {
     connections: 1,
@@ -38,6 +39,16 @@ test('more than fits into one notification arrives in several, in order', async 
     onIdleError: () => undefined,
   });
   const bus = await PostgresBus.open({ url: serviceUrl, pool, onError: () => undefined });
+  const end = async () => {
+    await bus.close();
+    await close();
+    await drop();
+  };
+  return { bus, pool, end };
+}
+
+test('more than fits into one notification arrives in several, in order', async () => {
+  const { bus, pool, end } = await givenBus();
   const seen: BusMessage[] = [];
   bus.subscribe('log', (message) => seen.push(message));
   const last = new Promise((resolve) => bus.subscribe('stop', resolve));
@@ -54,19 +65,11 @@ test('more than fits into one notification arrives in several, in order', async 
   const alone = new Promise((resolve) => bus.subscribe('reload', resolve));
   await pool.query(`SELECT pg_notify('orch_bus', '{"topic":"reload"}')`);
   expect(await alone).toEqual({ topic: 'reload' });
-  await bus.close();
-  await close();
-  await drop();
+  await end();
 });
 
 test('what only wakes others can be said by a statement of somebody else', async () => {
-  const { serviceUrl, drop } = await createTestDatabase();
-  const { pool, close } = openDatabase(serviceUrl, {
-    connections: 1,
-    applicationName: 'test',
-    onIdleError: () => undefined,
-  });
-  const bus = await PostgresBus.open({ url: serviceUrl, pool, onError: () => undefined });
+  const { bus, pool, end } = await givenBus();
   const seen: BusMessage[] = [];
   const last = new Promise((resolve) => bus.subscribe('status', resolve));
   for (const topic of ['events', 'queue', 'status'] as const) {
@@ -85,6 +88,5 @@ test('what only wakes others can be said by a statement of somebody else', async
   expect(bus.statementFor([{ topic: 'queue' }, { topic: 'stop', runId: 'a' }])).toBeUndefined();
   await bus.close();
   expect(bus.statementFor(messages)).toBeUndefined();
-  await close();
-  await drop();
+  await end();
 });

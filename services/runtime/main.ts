@@ -37,7 +37,7 @@ import { sandboxedBuilds } from './sandboxed-builds.ts';
 import { openSdk } from './sdk/open.ts';
 import { RunSecrets } from './secrets/run-secrets.ts';
 import { startLocalSandbox, type LocalSandbox } from './sandbox/local-sandbox.ts';
-import { removePurgedScripts } from './purged-scripts.ts';
+import { removePurgedScripts, type PurgedScriptsParts } from './purged-scripts.ts';
 import { ForwardedLogs } from './logs/forwarded-logs.ts';
 import { findPython, type Python } from './sandbox/python.ts';
 import type { SandboxLayers } from './sandbox/sandbox.ts';
@@ -126,7 +126,12 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
     logger,
   });
   const duties = startDuties(config, platform, worker, logger);
-  const tidying = startTidying(config, platform, { ...preparing, sandbox }, logger);
+  const tidying = startTidying(
+    config,
+    platform,
+    { environments: preparing.environments, sandbox },
+    logger,
+  );
   const layers = await sandbox.probe();
   warnOfMissingLayers(layers, logger);
   const reporting = startReporting(config, python, platform, layers, worker, logger);
@@ -263,14 +268,14 @@ function warnOfMissingLayers({ layers }: SandboxLayers, logger: Logger): void {
 function startTidying(
   config: Config,
   { database }: Platform,
-  { environments, sandbox }: Pick<PreparationParts, 'environments'> & { sandbox: LocalSandbox },
+  kept: Pick<PurgedScriptsParts, 'environments' | 'sandbox'>,
   logger: Logger,
 ) {
   const folders = ['data', 'files', 'projects'].map((name) => join(config.workDir, name));
   return startLoop({
     name: 'purged scripts',
     everyMs: lookForPurgesMs,
-    runOnce: () => removePurgedScripts({ database: database.pool, folders, environments, sandbox }),
+    runOnce: () => removePurgedScripts({ database: database.pool, folders, ...kept }),
     logger,
   });
 }

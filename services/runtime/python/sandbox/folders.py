@@ -44,6 +44,8 @@ class RunFolder:
         self._runs = runs
         self._be_called(run_id)
         self.descriptor = self._create()
+        for name in (FILES, TMP):
+            self.make(name)
 
     def _be_called(self, name: str) -> None:
         self.path = os.path.join(self._runs, name)
@@ -54,8 +56,6 @@ class RunFolder:
         lock = self._create_locked()
         while lock is None:
             lock = self._create_locked()
-        for name in (FILES, TMP):
-            os.mkdir(name, _OWN_FOLDER, dir_fd=lock)
         return lock
 
     def _create_locked(self) -> Optional[int]:
@@ -99,7 +99,7 @@ class RunFolder:
             os.fchmod(self.descriptor, 0o711)
 
     def make(self, name: str) -> None:
-        """`files` or `tmp`, which was removed."""
+        """Makes `files` or `tmp`, which is not there."""
         os.mkdir(name, _OWN_FOLDER, dir_fd=self.descriptor)
         if self.user is not None:
             os.chown(name, self.user, self.user, dir_fd=self.descriptor)
