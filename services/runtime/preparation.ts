@@ -122,7 +122,7 @@ export async function prepareRun(
       run,
       files,
       environmentFolder: made.folder,
-      interpreter: python.executable,
+      interpreter: python,
       variables,
     });
     return {

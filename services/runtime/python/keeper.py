@@ -1,11 +1,13 @@
 """The keeper: an interpreter of one script's environment that is forked for each of its runs.
 
-Started by the runtime as `{environment}/bin/python {workspace}/{entrypoint}` with `warm` on
+Started by the runtime as `{bare environment}/bin/python {workspace}/{entrypoint}` with `warm` on
 PYTHONPATH and ORCH_KEEPER, a JSON object: `socket` and `runs` as for the launcher, its `flags`,
-and `modules` of the standard library that the script imports. It does what a launcher does, and
-a script's process does not execute a program in the end: it becomes what an interpreter is that
-has just been started, and goes on as that (see warm/encodings and first_steps). Nothing of the environment
-or of the script is read before, so that the keeper never executes code that is not the platform's.
+`python`, the path of the interpreter in the script's environment, and `modules` of the standard
+library that the script imports. It does what a launcher does, and a script's process does not
+execute a program in the end: it becomes what an interpreter is that has just been started, and goes
+on as that (see warm/encodings and first_steps). Only the platform writes the bare environment, and
+nothing of the script's environment or of the script is read outside the sandbox, so the keeper never
+executes code that is not the platform's.
 
 Descriptor 0 is /dev/null, 1 and 2 are pipes, as a run has them; 3 is the life line.
 """
@@ -48,6 +50,7 @@ def keep(early: FrozenSet[str]) -> None:
     """
     config = json.loads(os.environ["ORCH_KEEPER"])
     spared = Spared()
+    _move_to_environment(config["python"])
     for name in config["modules"]:
         _preload(name)
     os.environ.clear()
@@ -75,6 +78,19 @@ def keep(early: FrozenSet[str]) -> None:
     _start_afresh(argv, environment)
     spared.begin()
     steps.take(lambda: _let_go(held))
+
+
+def _move_to_environment(python: str) -> None:
+    """Replaces the bare environment's paths by those of the script's, which only `site` reads, inside
+    the sandbox. Before 3.14 `sys.prefix` is the base installation's until then.
+
+    @param python path of the script's interpreter
+    """
+    bare, prefix = (os.path.dirname(os.path.dirname(path)) for path in (sys.executable, python))
+    for name in ("executable", "_base_executable", "prefix", "exec_prefix"):
+        path = getattr(sys, name)
+        if path == bare or path.startswith(bare + "/"):
+            setattr(sys, name, prefix + path[len(bare) :])
 
 
 def _preload(name: str) -> None:

@@ -7,21 +7,22 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { makeBareEnvironment, pythonOf } from '../environments/virtual-environment.ts';
 import { makeOwnFolder, socketsParent } from '../own-folders.ts';
 import { connectTo, untilListening } from './listening.ts';
+import type { WarmStart } from './sandbox.ts';
 
 /** Holds the module that stands in for `encodings`, which starts the keeper. */
 const HOOK = fileURLToPath(new URL('../python/warm', import.meta.url));
 const LIFE_LINE = 3;
 
 /** What a keeper is made for; two of equal content are the same. */
-export interface KeeperOrder {
+export interface KeeperOrder extends WarmStart {
   readonly scriptId: string;
-  /** The environment's interpreter. */
+  /** The environment's interpreter, as the script sees it. */
   readonly python: string;
   /** The script's file, relative to its workspace. */
   readonly entrypoint: string;
-  readonly modules: readonly string[];
 }
 
 export interface KeeperOptions {
@@ -52,10 +53,17 @@ export class KeeperProcess {
       socket: socketPath(socketFolder),
       runs: options.runsFolder,
       flags: options.flags,
+      python: order.python,
       modules: order.modules,
     };
-    // The path becomes what the interpreter believes to execute; it opens it within a run only.
-    const started = spawn(order.python, [`/workspaces/${order.scriptId}/${order.entrypoint}`], {
+    // An interpreter reads its surroundings before any code of ours can stop it: `._pth` files, zip
+    // archives, `encodings`. Packages can put such files into the script's environment, so the keeper
+    // starts in one that only the platform writes, and moves to the script's inside the sandbox.
+    const environment = join(socketFolder, 'environment');
+    await makeBareEnvironment(environment, order.interpreter);
+    // The interpreter opens the script's path inside the sandbox, after `site`.
+    const script = `/workspaces/${order.scriptId}/${order.entrypoint}`;
+    const started = spawn(pythonOf(environment), [script], {
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       env: { ...startVariables, PYTHONPATH: HOOK, ORCH_KEEPER: JSON.stringify(config) },
       cwd: '/',

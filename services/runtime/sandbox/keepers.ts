@@ -70,8 +70,9 @@ export class Keepers {
 
   /** Makes a keeper for such runs in the background, unless there is one. */
   want(spec: RunSpec): void {
-    const key = keyOf(spec);
-    if (key !== undefined && !this.#kept.has(key)) this.#make(key, orderOf(spec));
+    const [key, order] = [keyOf(spec), orderOf(spec)];
+    if (key === undefined || order === undefined || this.#kept.has(key)) return;
+    this.#make(key, order);
   }
 
   /** A keeper did not prepare a run, which goes another way: it is ended. */
@@ -184,13 +185,14 @@ export class Keepers {
   }
 }
 
-function orderOf({ scriptId, argv, warm }: RunSpec): KeeperOrder {
+function orderOf({ scriptId, argv, warm }: RunSpec): KeeperOrder | undefined {
   const [python, entrypoint = ''] = argv;
-  return { scriptId, python, entrypoint, modules: warm?.modules ?? [] };
+  return warm === undefined ? undefined : { scriptId, python, entrypoint, ...warm };
 }
 
 function keyOf(spec: RunSpec): string | undefined {
-  return spec.warm === undefined ? undefined : JSON.stringify(orderOf(spec));
+  const order = orderOf(spec);
+  return order && JSON.stringify(order);
 }
 
 // Its spare has three processes, each of which takes some two thirds of what the keeper does.

@@ -2,6 +2,8 @@
  *  The port knows nothing of events or queues: it promises that no process outlives its run,
  *  that a run's process exists once, and that the end is told exactly once. */
 
+import type { BaseInterpreter } from '../environments/virtual-environment.ts';
+
 /** The port. One `Sandbox` serves all runs of a runtime. */
 export interface Sandbox {
   /** Makes everything ready and holds the script's process just before it executes.
@@ -97,6 +99,9 @@ export interface RunSpec {
 }
 
 export interface WarmStart {
+  /** The interpreter that the environment was made from. A keeper starts it from a folder of the
+   *  platform, since packages can change what an interpreter finds in the environment. */
+  readonly interpreter: BaseInterpreter;
   /** What of the standard library the kept interpreter has imported already. */
   readonly modules: readonly string[];
 }

@@ -79,7 +79,7 @@ describe('given a kept interpreter that has imported all that one may have', () 
   test('nothing that is random is the same twice, but the seed of hashes', async () => {
     const files = {
       'main.py': `import random, secrets, uuid, tempfile, os
-print(random.random(), secrets.token_hex(), uuid.uuid4(), uuid.uuid1(), tempfile.mktemp(), os.urandom(4))
+print(random.random(), secrets.token_hex(), uuid.uuid4(), uuid.uuid1(), tempfile.mktemp(), os.urandom(4).hex())
 print(hash('text'))`,
     };
     const [first = '', second = ''] = await Promise.all(

@@ -73,7 +73,6 @@ const texts: Readonly<Record<string, Files>> = {
   SyntaxError: one('print(1)\nif True print(2)\n'),
   IndentationError: one('def f():\nreturn 1\n'),
   'an empty file': one(''),
-  'no such file': { 'other.py': 'print(1)' },
   'NUL in its text': one('print(1)\0'),
   'a byte order mark': one('\uFEFFprint("ä")'),
   'an encoding of its own': {

@@ -1,11 +1,12 @@
 /** Runs scripts both ways: by an interpreter of their own, and by a kept one. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { askInterpreter } from '../environments/interpreter.ts';
+import { askInterpreter, type Interpreter } from '../environments/interpreter.ts';
 import {
   makeVirtualEnvironment,
   packagesOf,
   pythonOf,
+  type BaseInterpreter,
 } from '../environments/virtual-environment.ts';
 import type { LocalSandboxOptions } from '../sandbox/local-sandbox.ts';
 import type { RunSpec } from '../sandbox/sandbox.ts';
@@ -18,13 +19,16 @@ export class WarmBench {
   readonly bench: Bench;
   /** The environment's own packages. */
   readonly packages: string;
-  readonly #environment: string;
+  readonly environment: string;
+  readonly #interpreter: BaseInterpreter;
   #scripts = 0;
 
-  private constructor(bench: Bench, environment: string, packages: string) {
+  private constructor(bench: Bench, environment: string, interpreter: Interpreter) {
     this.bench = bench;
-    this.packages = packages;
-    this.#environment = environment;
+    this.packages = packagesOf(environment, interpreter);
+    this.environment = environment;
+    const { executable, version } = interpreter;
+    this.#interpreter = { executable, version };
   }
 
   static async open(options: Partial<LocalSandboxOptions> = {}): Promise<WarmBench> {
@@ -32,7 +36,7 @@ export class WarmBench {
     const interpreter = await askInterpreter(bench.python.executable);
     const environment = join(bench.folder, 'environment');
     await makeVirtualEnvironment(environment, interpreter);
-    return new WarmBench(bench, environment, packagesOf(environment, interpreter));
+    return new WarmBench(bench, environment, interpreter);
   }
 
   close(): Promise<void> {
@@ -51,17 +55,18 @@ export class WarmBench {
     });
     return {
       ...this.bench.spec('hello.py'),
-      argv: [pythonOf(this.#environment), 'main.py'],
+      argv: [pythonOf(this.environment), 'main.py'],
       env: { LANG: 'C.UTF-8', PYTHONUNBUFFERED: '1', PYTHONDONTWRITEBYTECODE: '1', NAME: 'ä' },
       files: await Promise.all(copies),
-      readOnly: [...this.bench.python.prefixes, this.#environment],
+      readOnly: [...this.bench.python.prefixes, this.environment],
       ...change,
     };
   }
 
   /** The same by a kept interpreter, which has imported as much as one may have. */
   async warm(files: Files, change: Partial<RunSpec> = {}): Promise<RunSpec> {
-    return { ...(await this.cold(files, change)), warm: { modules: [...safeModules] } };
+    const warm = { interpreter: this.#interpreter, modules: [...safeModules] };
+    return { ...(await this.cold(files, change)), warm };
   }
 
   /** Resolves when there is a keeper for such runs. @returns its process id */

@@ -8,7 +8,12 @@ import { startVariables } from '../sandbox/keeper-process.ts';
 import { findPython } from '../sandbox/python.ts';
 import { WarmStarts, type WarmQuestion } from './warm-start.ts';
 
-const script = { scriptId: 'script', scriptVersion: 1, startMode: 'warm' } as const;
+const script = {
+  scriptId: 'script',
+  scriptVersion: 1,
+  startMode: 'warm',
+  entrypoint: 'main.py',
+} as const;
 
 describe('whether a run may start warm', () => {
   let folder: string;
@@ -25,7 +30,7 @@ describe('whether a run may start warm', () => {
       run: script as WarmQuestion['run'],
       files: [await file('main.py', 'import json, pandas')],
       environmentFolder,
-      interpreter: python.executable,
+      interpreter: python,
       variables: { ...startVariables, OWN: '1' },
     };
   });
@@ -42,7 +47,11 @@ describe('whether a run may start warm', () => {
     new WarmStarts().of({ ...question, ...change });
 
   test('it may, with what it imports', async () => {
-    expect(await answer()).toEqual({ modules: ['json'] });
+    const { executable, version } = await askInterpreter(question.interpreter.executable);
+    expect(await answer()).toMatchObject({
+      interpreter: { executable, version },
+      modules: ['json'],
+    });
   });
 
   test('not when its script asks for cold starts', async () => {
@@ -61,6 +70,24 @@ describe('whether a run may start warm', () => {
   test('not when a file of it stands for a module of the library', async () => {
     const files = [...question.files, await file('json.py', '')];
     expect(await answer({ files })).toBeUndefined();
+  });
+
+  test('not when its entry point is no file of it', async () => {
+    const run = { ...question.run, entrypoint: 'other.py' };
+    expect(await answer({ run })).toBeUndefined();
+  });
+
+  test.for([['from concurrent import interpreters'], ['import _xxsubinterpreters']])(
+    'not when it may start a subinterpreter: %s',
+    async ([text = '']) => {
+      const files = [...question.files, await file('more.py', text)];
+      expect(await answer({ files })).toBeUndefined();
+    },
+  );
+
+  test('not in an environment with a path file that replaces the paths of a cold start', async () => {
+    await writeFile(join(question.environmentFolder, 'bin', 'python._pth'), '/elsewhere\n');
+    expect(await answer()).toBeUndefined();
   });
 
   test('not in an environment that leads elsewhere than where it was made to', async () => {

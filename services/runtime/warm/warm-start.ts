@@ -1,8 +1,10 @@
 /** Whether a run may start in a kept interpreter, and with which modules imported already. */
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
-import { isAsMade } from '../environments/virtual-environment.ts';
+import { isAsMade, type BaseInterpreter } from '../environments/virtual-environment.ts';
 import { startVariables } from '../sandbox/keeper-process.ts';
+import type { Python } from '../sandbox/python.ts';
 import type { RunFile, WarmStart } from '../sandbox/sandbox.ts';
 import { safeImportsOf, shadowsLibrary } from './imports.ts';
 
@@ -12,12 +14,15 @@ const maxFiles = 200;
 /** Variables that change an interpreter or its libraries while they start, which a kept one has done. */
 const readAtStart = /^(PYTHON|LD_|LC_|GLIBC_|MALLOC_|OPENSSL_|LANG|LOCPATH|NLSPATH|GCONV_PATH)/;
 
+/** Subinterpreters start from the options that the keeper was started with, not from what `site` made of them. */
+const usesSubinterpreters = /interpreters\b|InterpreterPoolExecutor/;
+
 export interface WarmQuestion {
   readonly run: ClaimedRun;
   readonly files: readonly RunFile[];
   readonly environmentFolder: string;
-  /** Absolute path of the interpreter that the environment was made from. */
-  readonly interpreter: string;
+  /** The interpreter that the environment was made from; its path may be a link. */
+  readonly interpreter: Pick<Python, 'executable' | 'version'>;
   /** The run's complete environment. */
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -50,11 +55,20 @@ function startsAlike(variables: Readonly<Record<string, string>>): boolean {
 }
 
 async function answerTo(question: WarmQuestion): Promise<WarmStart | undefined> {
-  const { files, environmentFolder, interpreter } = question;
-  if (shadowsLibrary(files.map(({ path }) => path))) return undefined;
-  // A build runs foreign code: what it changed here would be executed outside of the sandbox.
-  if (!(await isAsMade(environmentFolder, interpreter))) return undefined;
+  const { run, files, environmentFolder, interpreter } = question;
+  const paths = files.map(({ path }) => path);
+  // An interpreter names itself where it cannot open the file, and a keeper has another name.
+  if (!paths.includes(run.entrypoint) || shadowsLibrary(paths)) return undefined;
+  const base = { ...interpreter, executable: await realpath(interpreter.executable) };
+  if (!(await startsAsMade(environmentFolder, base))) return undefined;
   const sources = files.filter(({ path }) => path.endsWith('.py')).slice(0, maxFiles);
   const texts = await Promise.all(sources.map(({ source }) => readFile(source, 'utf8')));
-  return { modules: safeImportsOf(texts) };
+  if (texts.some((text) => usesSubinterpreters.test(text))) return undefined;
+  return { interpreter: base, modules: safeImportsOf(texts) };
+}
+
+/** Whether a cold start would be that of a fresh environment: a warm one is. */
+async function startsAsMade(folder: string, interpreter: BaseInterpreter): Promise<boolean> {
+  const programs = await readdir(join(folder, 'bin'));
+  return !programs.some((name) => name.endsWith('._pth')) && isAsMade(folder, interpreter);
 }

@@ -1,0 +1,90 @@
+/** A wheel that a script brings along cannot execute code outside the sandbox, whoever installs it. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  startPackageIndex,
+  wheel,
+  type PackageIndex,
+} from '../../../scripts/testing/package-index.ts';
+import { givenEnvironments, readyOf } from '../environments/testing/fixture.ts';
+import { pythonOf } from '../environments/virtual-environment.ts';
+import { sandboxedBuilds } from '../sandboxed-builds.ts';
+import { WarmBench } from './testing.ts';
+
+/** Makes the mark where it can, and then is the real module. */
+const hostileEncodings = (mark: string) => `import posix, sys
+try:
+    posix.close(posix.open(${JSON.stringify(mark)}, posix.O_CREAT | posix.O_WRONLY))
+except OSError:
+    pass
+sys.path.pop(0)
+del sys.modules[__name__]
+import encodings
+`;
+
+describe.for(['pip', 'uv'])(
+  'a wheel with a path file of the interpreter, installed by %s',
+  (installer) => {
+    let bench: WarmBench;
+    let index: PackageIndex;
+    let mark: string;
+    beforeAll(async () => {
+      bench = await WarmBench.open();
+      mark = join(bench.bench.folder, 'data', 'mark');
+      const [library] = await readdir(join(bench.environment, 'lib'));
+      const standard = join(bench.bench.python.prefixes[0] ?? '', 'lib', library ?? '');
+      const own = `../lib/${library}/site-packages/hostile`;
+      const paths = [own, standard, join(standard, 'lib-dynload'), ''];
+      const hostile = wheel({
+        name: 'hostile',
+        version: '1.0',
+        files: {
+          'hostile/encodings/__init__.py': hostileEncodings(mark),
+          'hostile-1.0.data/scripts/python._pth': paths.join('\n'),
+        },
+      });
+      index = await startPackageIndex([hostile]);
+    });
+    afterAll(async () => {
+      await bench.close();
+      await index.close();
+    });
+
+    test('leaves no trace outside the run, cold or warm', async () => {
+      const { bench: sandbox } = bench;
+      const path = (process.env['PATH'] ?? '').split(':');
+      const given = await givenEnvironments({
+        folder: join(sandbox.folder, 'environments'),
+        variables: {
+          PATH: installer === 'uv' ? path.join(':') : '/usr/bin:/bin',
+          PIP_INDEX_URL: index.url,
+        },
+        runBuild: sandboxedBuilds({
+          sandbox: sandbox.sandbox,
+          python: sandbox.python,
+          hidden: [],
+          leaseMs: 60_000,
+        }),
+      });
+      const { environmentDir } = readyOf(
+        await given.ensure({ requirements: 'hostile', pythonPath: sandbox.python.executable }),
+      );
+      expect(given.lines[0]).toContain(installer);
+      expect(await readFile(join(environmentDir, 'bin', 'python._pth'), 'utf8')).toContain(
+        'hostile',
+      );
+      const spec = await bench.warm(
+        { 'main.py': "print('script')" },
+        {
+          argv: [pythonOf(environmentDir), 'main.py'],
+          readOnly: [...sandbox.python.prefixes, environmentDir],
+        },
+      );
+      await bench.kept(spec);
+      expect(await bench.outcome(spec)).toMatchObject({ stdout: 'script\n' });
+      await expect(readFile(mark)).rejects.toThrow(/ENOENT/);
+      await given.close();
+    });
+  },
+);
