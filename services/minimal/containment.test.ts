@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Product } from './testing/product.ts';
@@ -56,3 +57,14 @@ test('a script finds neither the database, nor secrets, nor the platform’s pro
   const nothing = { reached: [], variables: [], processes: [] };
   expect(JSON.parse(output?.text ?? '{}')).toEqual(nothing);
 });
+
+test.runIf(process.getuid?.() === 0)(
+  'as user 0 the runtime cannot load a kernel module',
+  async () => {
+    const runtime = await product.pidOf('runtime');
+    const status = await readFile(`/proc/${runtime}/status`, 'utf8');
+    const bounding = BigInt(`0x${/^CapBnd:\s+(\w+)$/m.exec(status)?.[1]}`);
+    const [chown, sysModule] = [1n << 0n, 1n << 16n];
+    expect([bounding & chown, bounding & sysModule]).toEqual([chown, 0n]);
+  },
+);

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { HandedConnection } from '#services/shared/listen.ts';
 import { isHealthy } from './health.ts';
+import { withCapabilities } from './privileges.ts';
 import type { Relay } from './relay.ts';
 
 const HEALTH_POLL_MS = 25;
@@ -16,6 +17,8 @@ export interface ServiceOptions {
   readonly name: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** As user 0 it keeps these alone; without them it keeps all. */
+  readonly capabilities?: readonly string[] | undefined;
   readonly healthUrl: string;
   /** It says itself when it has started, and can be handed connections. */
   readonly onDemand: boolean;
@@ -115,7 +118,11 @@ export function restartDelayMs(failures: number): number {
 }
 
 function launchProcess(options: ServiceOptions): ChildProcess {
-  const child = spawn(process.execPath, options.args, {
+  const [program, ...args] =
+    options.capabilities === undefined
+      ? [process.execPath, ...options.args]
+      : withCapabilities(options.capabilities, [process.execPath, ...options.args]);
+  const child = spawn(program, args, {
     env: options.environment,
     // Its standard input ends with this process, however that ends.
     stdio: ['pipe', 'pipe', 'pipe', options.onDemand ? 'ipc' : 'ignore'],

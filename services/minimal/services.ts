@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Settings } from '#services/shared/config.ts';
 import { localAddress } from '#services/shared/local-address.ts';
+import { runtimeCapabilities } from './privileges.ts';
 
 export type PortSetting = {
   [K in keyof Settings]: K extends `${string}Port` ? K : never;
@@ -15,6 +16,8 @@ export interface ServiceDefinition {
   readonly ports: readonly [PortSetting, ...PortSetting[]];
   /** The variables with secrets that it gets; it gets all the others. */
   readonly secrets: readonly string[];
+  /** As user 0 it keeps these capabilities alone; without them it keeps all. */
+  readonly capabilities?: readonly string[];
   /** It is started when somebody connects to one of its ports. */
   readonly onDemand?: true;
   /** A port of these that is taken is no obstacle: any free one does. */
@@ -58,6 +61,7 @@ export const services: readonly ServiceDefinition[] = [
     name: 'runtime',
     entry: entry('runtime'),
     ports: ['runtimeHealthPort', 'runtimeMetricsPort'],
+    capabilities: runtimeCapabilities,
     secrets: [
       'ORCH_DATABASE_URL',
       'OTEL_EXPORTER_OTLP_HEADERS',

@@ -171,6 +171,7 @@ function makeService(
     name,
     args: [`--max-old-space-size=${maxHeapMb}`, `--max-semi-space-size=${youngHeapMb}`, entry],
     environment,
+    capabilities: definition.capabilities,
     healthUrl: `${localAddress(config.bind, config[ports[0]])}/health`,
     onDemand,
     relay: createRelay(name, log, say),

@@ -2,7 +2,6 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { LocalSandboxOptions } from '../sandbox/local-sandbox.ts';
-import type { RunSpec } from '../sandbox/sandbox.ts';
 import { gone, NAMESPACES, parentOf, processesWith, until } from '../sandbox/testing/bench.ts';
 import { WarmBench } from './testing.ts';
 
@@ -65,19 +64,31 @@ describe('given a script with a keeper', () => {
 exec ${python.executable} "$@"
 `;
     await writeFile(poisoned, program, { mode: 0o755 });
-    const change: Partial<RunSpec> = {
-      scriptId: 'script-poisoned',
-      argv: [poisoned, 'main.py'],
-      readOnly: [...python.prefixes, poisoned],
-    };
+    const spec = await bench.warm(ends, { scriptId: 'script-poisoned' });
+    const interpreter = { executable: poisoned, version: python.version };
     for (let run = 0; run < 5; run += 1) {
-      const outcome = await bench.outcome(await bench.warm(ends, change));
+      const outcome = await bench.outcome({ ...spec, warm: { interpreter, modules: [] } });
       expect(outcome).toMatchObject({ exit: { exitCode: 0 }, stdout: 'done\n' });
       await sandbox.keepersMade;
     }
     expect(await readFile(tries, 'utf8')).toBe('tried\n'.repeat(3));
     expect(sandbox.keeperPids).toEqual([keeper]);
   });
+
+  test.runIf(process.getuid?.() === 0)(
+    'user 0 keeps the capabilities that containing runs takes, and no others',
+    async () => {
+      const { sandbox, keeper } = await opened();
+      for (const pid of [sandbox.launcherPid, keeper]) {
+        const status = await readFile(`/proc/${pid}/status`, 'utf8');
+        const sets = [...status.matchAll(/^Cap(?:Prm|Eff|Bnd):\s+(\w+)$/gm)];
+        // Chown, DAC override, fowner, kill, setgid, setuid, setpcap, chroot, ptrace, admin, resource,
+        // checkpoint restore: less where a container grants less.
+        for (const [, bits = ''] of sets) expect(BigInt(`0x${bits}`) & ~0x100012c01ebn).toBe(0n);
+        expect(sets).toHaveLength(3);
+      }
+    },
+  );
 
   test('a script cannot reach its keeper', async () => {
     const { keeper } = await opened();

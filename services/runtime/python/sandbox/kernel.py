@@ -34,6 +34,24 @@ MS_PRIVATE = 0x40000
 MNT_DETACH = 0x2
 
 CAP_CHANGE_USER = 1 << 6 | 1 << 7
+# What user 0 needs to contain runs and to clean up after them.
+CAPS_OF_LAUNCHER = sum(
+    1 << number
+    for number in (
+        0,  # CAP_CHOWN: give files to a script's user
+        1,  # CAP_DAC_OVERRIDE: read and remove what scripts left
+        3,  # CAP_FOWNER: change modes of what scripts left
+        5,  # CAP_KILL: signal scripts' processes
+        6,  # CAP_SETGID
+        7,  # CAP_SETUID: become a script's user
+        8,  # CAP_SETPCAP: bound the capabilities of runs
+        18,  # CAP_SYS_CHROOT: join a mount namespace
+        19,  # CAP_SYS_PTRACE: measure scripts' processes
+        21,  # CAP_SYS_ADMIN: namespaces, mounts, control groups
+        24,  # CAP_SYS_RESOURCE: set limits above its own
+        40,  # CAP_CHECKPOINT_RESTORE: choose process numbers
+    )
+)
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
@@ -136,6 +154,24 @@ def drop_capabilities(kept: int = 0) -> None:
     """
     sets = _CAPABILITY_SETS.pack(kept, kept, 0, 0, 0, 0)
     _check(_libc.capset(_CAPABILITY_HEADER, sets), "capset")
+
+
+def keep_capabilities(kept: int) -> None:
+    """Gives up every other capability for good, also for the programs that this process executes.
+
+    @param kept bits; those that this process does not have are ignored
+    """
+    for capability in range(64):
+        if not kept >> capability & 1:
+            # Refused where a container has bounded them already, and beyond the last one.
+            _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0)
+    sets = ctypes.create_string_buffer(_CAPABILITY_SETS.size)
+    _check(_libc.capget(_CAPABILITY_HEADER, sets), "capget")
+    _, low, _, _, high, _ = _CAPABILITY_SETS.unpack(sets.raw)
+    low, high = low & kept, high & kept >> 32
+    _check(
+        _libc.capset(_CAPABILITY_HEADER, _CAPABILITY_SETS.pack(low, low, 0, high, high, 0)), "capset"
+    )
 
 
 def unshare(flags: int) -> None:

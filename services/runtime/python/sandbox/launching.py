@@ -59,11 +59,14 @@ def launch(kind: Kind, flags: Sequence[str]) -> None:
     if kernel.AVAILABLE:
         kernel.set_dumpable(False)
         kernel.become_subreaper()
+    choices = read_choices(flags)
+    if kernel.AVAILABLE and os.geteuid() == 0 and "capabilities" not in choices.without:
+        kernel.keep_capabilities(kernel.CAPS_OF_LAUNCHER)
     root = os.path.join(kind.runs, ROOT)
     os.makedirs(root, 0o755, exist_ok=True)
     # Users of scripts pass through to their own runs, where there are such.
     os.chmod(kind.runs, 0o711)
-    machine = explore(root, read_choices(flags))
+    machine = explore(root, choices)
     remove_leftovers(kind.runs, machine)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(kind.path)
