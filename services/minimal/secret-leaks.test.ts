@@ -28,6 +28,14 @@ value = os.environ["CANARY"]
 for told in (value, base64.b64encode(value.encode()).decode(), urllib.parse.quote(value, safe="")):
     print(told, flush=True)
     platform.notify("it is " + told)
+    platform.progress(0.5, "it is " + told)
+    for sends in (lambda: platform.storage.upload(f"of/{told}/report.txt", b"x"),
+                  lambda: platform.run(platform.script_id, {"key": told})):
+        try:
+            sends()
+        except InvalidRequest as error:
+            print("refused:", error)
+platform.storage.upload("of/report.txt", b"x")
 platform.output({"told": value})
 raise RuntimeError(value)
 `;
@@ -98,6 +106,27 @@ describe('given a run that tells its secret wherever it can', { timeout: 120_000
     expect(withForms(received.join('\n'))).toEqual([]);
     const kept = await product.fetch('GET', '/notifications/deliveries');
     expect(withForms(await kept.text())).toEqual([]);
+  });
+
+  test('then its paths and parameters that hold one are refused, and no list shows any', async () => {
+    const refused = (await product.log(runId)).map(({ text: line }) => line.split(',')[0]);
+    expect(refused.filter((line) => line === 'refused: The path holds a secret')).toHaveLength(3);
+    expect(refused.filter((line) => line === 'refused: The parameters hold a secret')).toHaveLength(
+      3,
+    );
+    const paths = [
+      `/runs/${runId}`,
+      `/runs/${runId}/artifacts`,
+      `/runs?script_id=${id}`,
+      '/notifications',
+    ];
+    const answers = await Promise.all(paths.map((path) => product.fetch('GET', path)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const [run, artifacts, runs, inbox] = await Promise.all(answers.map((answer) => answer.text()));
+    expect(run).toContain('"text":"it is ***"');
+    expect(run).toContain('"output":{"told":"***"}');
+    expect(artifacts).toContain('of/report.txt');
+    expect(withForms([run, artifacts, runs, inbox].join('\n'))).toEqual([]);
   });
 
   test('then the command line writes none, whatever it is asked', async () => {

@@ -34,11 +34,13 @@ afterAll(async () => {
   expect(left.filter(isAlive)).toEqual([]);
 });
 
-const tells = `import base64, os, sys, time, urllib.parse
+const tells = `import base64, os, sys, textwrap, time, urllib.parse
 value = os.environ["CANARY"]
 print("plain", value, "end")
 print("base64", base64.b64encode(value.encode()).decode())
 print("basic", base64.b64encode(b"user:" + value.encode()).decode())
+print("wrapped", *textwrap.wrap(base64.b64encode(value.encode()).decode(), 8), sep="\\n")
+print("dump", value.encode().hex(" "))
 print("url", urllib.parse.quote(value, safe=""), urllib.parse.quote_plus(value))
 for stream in (sys.stdout, sys.stderr):
     for letter in value:
@@ -70,7 +72,8 @@ describe('given a script with secrets', { timeout: 120_000 }, () => {
     expect(lines).toContain('plain *** end');
     expect(lines).toContain('base64 ***');
     expect(lines).toContain('url *** ***');
-    expect(lines.filter((line) => line === '***').length).toBe(3);
+    expect(lines.filter((line) => line === '***').length).toBe(7);
+    expect(lines).toContain(`dump${' ***'.repeat(canary.length)}`);
     expect(lines).toContain(`${canary.length} None`);
     expect(lines).toContain('RuntimeError: ***');
     const basic = lines.find((line) => line.startsWith('basic'))?.slice(6) ?? '';

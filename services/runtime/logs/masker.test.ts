@@ -34,6 +34,8 @@ describe('given a secret', () => {
       'URL-encoded in lower case',
       encodeURIComponent(secret).replace(/%../g, (one) => one.toLowerCase()),
     ],
+    ['JSON in ASCII', 'p4ss/w\\u00f6rd+%1'],
+    ['bytes in Python', String.raw`p4ss/w\xc3\xb6rd+%1`],
     ['URL-encoded but for slashes', encodeURIComponent(secret).replaceAll('%2F', '/')],
   ])('then it is masked as %s', (_name, form) => {
     expect(masking(secret).text(`before ${form} after`)).toBe('before *** after');
@@ -56,7 +58,20 @@ describe('given a secret', () => {
     const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0\nshort\n-----END KEY-----';
     const masker = masking(key);
     expect(masker.text(JSON.stringify({ key }))).toBe('{"key":"***"}');
-    expect(masker.text(key.replaceAll('\n', '\n> '))).toBe('***\n> ***\n> short\n> ***');
+    expect(masker.text(key.replaceAll('\n', '\n> '))).toBe('***\n> ***\n> ***\n> ***');
+    const note = 'a line that is long enough\ntoo short\nand another that is long';
+    expect(masking(note).text(note.replaceAll('\n', '\n> '))).toBe('***\n> too short\n> ***');
+  });
+
+  test('then it is masked with the escapes of HTML', () => {
+    const quoted = `"a" & 'b' < c`;
+    for (const form of [
+      '&quot;a&quot; &amp; &#x27;b&#x27; &lt; c',
+      '&quot;a&quot; &amp; &#39;b&#39; &lt; c',
+      `"a" &amp; 'b' &lt; c`,
+    ]) {
+      expect(masking(quoted).text(`<p>${form}</p>`)).toBe('<p>***</p>');
+    }
   });
 
   test('then repetitions are one mask', () => {

@@ -1,5 +1,6 @@
 /** Shows `***` in place of secrets, before anything is stored or sent. */
-import { formsOf } from './secret-forms.ts';
+import { EncodedScan, EncodedSecrets } from './encoded-secrets.ts';
+import { formsOf, latin1Of, MIN_MASKED_BYTES } from './secret-forms.ts';
 
 const MASK = '***';
 
@@ -13,70 +14,100 @@ export interface MaskedStream {
 
 export class Masker {
   readonly #forms = new Set<string>();
+  readonly #encoded = new EncodedSecrets();
   /** In order, so that one that begins in a certain way is found quickly. */
   #sorted: readonly string[] = [];
+  /** The first two bytes of each form. */
+  #beginnings: ReadonlySet<string> = new Set();
   #pattern: RegExp | undefined;
   #longest = 0;
 
   /** Masks these values from now on. */
   add(values: readonly string[]): void {
     const before = this.#forms.size;
-    for (const form of values.flatMap(formsOf)) this.#forms.add(form);
+    for (const value of values.map((one) => one.trim())) {
+      if (Buffer.byteLength(value) < MIN_MASKED_BYTES || this.#forms.has(latin1Of(value))) continue;
+      for (const form of formsOf(value)) this.#forms.add(form);
+      this.#encoded.add(value);
+    }
     if (this.#forms.size === before) return;
     this.#sorted = [...this.#forms].toSorted();
+    this.#beginnings = new Set(this.#sorted.map((form) => form.slice(0, 2)));
     const longestFirst = this.#sorted.toSorted((one, other) => other.length - one.length);
     this.#longest = longestFirst[0]?.length ?? 0;
-    this.#pattern = new RegExp(`(?:${longestFirst.map(escaped).join('|')})+`, 'g');
+    this.#pattern = new RegExp(longestFirst.map(escaped).join('|'), 'g');
   }
 
   /** The whole of a text, masked. */
   text(text: string): string {
-    const latin1 = Buffer.from(text).toString('latin1');
-    return Buffer.from(this.#masked(latin1), 'latin1').toString();
+    const stream = this.stream();
+    return Buffer.concat([stream.push(Buffer.from(text)), stream.end()]).toString();
   }
 
   /** A stream of its own. */
   stream(): MaskedStream {
+    const scan = new EncodedScan(this.#encoded);
     let waiting = '';
+    /** Of each byte that waits, whether it is of a secret. */
+    let hidden = new Uint8Array();
+    let isInMask = false;
+    const show = (text: string, end: number): Buffer => {
+      let shown = '';
+      for (let at = 0; at < end;) {
+        const isHidden = hidden[at] === 1;
+        const next = hidden.indexOf(isHidden ? 0 : 1, at);
+        const to = next === -1 ? end : Math.min(next, end);
+        if (!isHidden) shown += text.slice(at, to);
+        else if (!isInMask) shown += MASK;
+        isInMask = isHidden;
+        at = to;
+      }
+      waiting = text.slice(end);
+      hidden = hidden.slice(end);
+      return Buffer.from(shown, 'latin1');
+    };
     return {
       push: (bytes) => {
         if (this.#pattern === undefined) return bytes;
         const text = waiting + Buffer.from(bytes).toString('latin1');
-        const { shown, rest } = this.#split(text);
-        waiting = rest;
-        return Buffer.from(shown, 'latin1');
+        const start = scan.position - waiting.length;
+        const known = hidden;
+        hidden = new Uint8Array(text.length);
+        hidden.set(known);
+        scan.push(bytes, (place) => {
+          if (place >= start) hidden[place - start] = 1;
+        });
+        const decided = this.#hideForms(this.#pattern, text, hidden);
+        return show(text, Math.min(decided, scan.undecidedFrom - start));
       },
       end: () => {
-        const shown = this.#masked(waiting);
-        waiting = '';
-        return Buffer.from(shown, 'latin1');
+        for (const { index, 0: found } of waiting.matchAll(this.#pattern ?? /$^/g)) {
+          hidden.fill(1, index, index + found.length);
+        }
+        return show(waiting, waiting.length);
       },
     };
   }
 
-  #masked(latin1: string): string {
-    return this.#pattern === undefined ? latin1 : latin1.replace(this.#pattern, MASK);
-  }
-
-  /** Masks as much of `text` as does not depend on what comes next. */
-  #split(text: string): { readonly shown: string; readonly rest: string } {
-    let shown = '';
+  /** Marks what does not depend on what comes next. @returns where it begins that does */
+  #hideForms(pattern: RegExp, text: string, hidden: Uint8Array): number {
     let from = 0;
     const undecidedAt = text.length - this.#beginningAt(text, from);
-    for (const { index, 0: found } of text.matchAll(this.#pattern ?? /$^/g)) {
+    for (const { index, 0: found } of text.matchAll(pattern)) {
       if (index >= undecidedAt) break;
-      shown += text.slice(from, index) + MASK;
       from = index + found.length;
+      hidden.fill(1, index, from);
     }
-    const cut = text.length - this.#beginningAt(text, from);
-    return { shown: shown + text.slice(from, cut), rest: text.slice(cut) };
+    return text.length - this.#beginningAt(text, from);
   }
 
   /** Length of the longest end of `text` behind `from` that a form begins with and goes on. */
   #beginningAt(text: string, from: number): number {
     const most = Math.min(this.#longest - 1, text.length - from);
     for (let length = most; length > 0; length -= 1) {
-      if (this.#begins(text.slice(text.length - length))) return length;
+      const at = text.length - length;
+      if (length > 1 && !this.#beginnings.has(text.slice(at, at + 2))) continue;
+      if (this.#begins(text.slice(at))) return length;
     }
     return 0;
   }

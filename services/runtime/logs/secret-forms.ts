@@ -5,39 +5,41 @@
 export const MIN_MASKED_BYTES = 4;
 /** A line of a longer secret is looked for by itself too, as where something is put before each. */
 const MIN_LINE_BYTES = 16;
-const MIN_CORE_LENGTH = 6;
 /** Long forms are looked for in pieces, so that no text takes long to search. */
 const MAX_PIECE_LENGTH = 128;
 
-/** What a value may look like: plain, in base64 wherever it begins, URL-encoded, and in JSON; long ones
- *  in pieces. White space around it does not count. */
+/** What a value may look like: plain, URL-encoded, and with the escapes of JSON, Python and HTML; long ones in
+ *  pieces. Base64 and hexadecimal are found by `EncodedSecrets`.
+ *  @param value without white space around it, of `MIN_MASKED_BYTES` at least */
 export function formsOf(value: string): readonly string[] {
-  const plain = value.trim();
-  const bytes = Buffer.from(plain);
-  if (bytes.length < MIN_MASKED_BYTES) return [];
-  const lines = plain.split(/\r?\n/).map((line) => line.trim());
+  const lines = value.split(/\r?\n/).map((line) => line.trim());
   const long = lines.filter((line) => lines.length > 1 && line.length >= MIN_LINE_BYTES);
-  const texts = [plain, JSON.stringify(plain).slice(1, -1), ...long].map((text) =>
-    Buffer.from(text).toString('latin1'),
-  );
-  const forms = new Set([...texts, ...base64Forms(bytes), ...urlForms(texts[0] ?? '')]);
-  return [...new Set([...forms].flatMap(inPieces))];
+  const texts = [value, ...escapedForms(value), ...long].map(latin1Of);
+  return [...new Set([...texts, ...urlForms(latin1Of(value))].flatMap(inPieces))];
 }
 
-/** Inside a longer text the characters that share bits with what is before or behind it differ: what
- *  is between them is looked for, for each of the three ways in which it can lie. */
-function base64Forms(bytes: Buffer): readonly string[] {
-  const cores = [0, 1, 2].map((before) => {
-    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64url');
-    const bits = (before + bytes.length) * 8;
-    return text.slice(Math.ceil((before * 8) / 6), Math.floor(bits / 6));
-  });
-  const inUrls = [
-    bytes.toString('base64url'),
-    ...cores.filter((one) => one.length >= MIN_CORE_LENGTH),
+/** A text with one character for each of its bytes. */
+export function latin1Of(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+/** JSON with letters beyond ASCII as they are, or not; bytes as Python shows them; HTML with two ways to quote. */
+function escapedForms(value: string): readonly string[] {
+  const json = JSON.stringify(value).slice(1, -1);
+  const html = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const quoted = html.replaceAll('"', '&quot;');
+  return [
+    json,
+    json.replace(/[\u0080-\uffff]/g, (one) => `\\u${hex(one.charCodeAt(0), 4)}`),
+    latin1Of(json).replace(/[\u0080-\u00ff]/g, (one) => `\\x${hex(one.charCodeAt(0), 2)}`),
+    html,
+    quoted.replaceAll("'", '&#x27;'),
+    quoted.replaceAll("'", '&#39;'),
   ];
-  const plain = inUrls.map((text) => text.replaceAll('-', '+').replaceAll('_', '/'));
-  return [...inUrls, ...plain, bytes.toString('base64')];
+}
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, '0');
 }
 
 /** Encoders differ in what they leave as it is, in how they write a space, and in the case of digits. */
@@ -45,7 +47,7 @@ function urlForms(latin1: string): readonly string[] {
   const unreserved = [/[A-Za-z0-9_.~-]/, /[A-Za-z0-9_.~/-]/, /[A-Za-z0-9_.~!'()*-]/];
   return unreserved.flatMap((kept) => {
     const encoded = latin1.replace(/[^]/g, (one) =>
-      kept.test(one) ? one : `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+      kept.test(one) ? one : `%${hex(one.charCodeAt(0), 2).toUpperCase()}`,
     );
     const lower = encoded.replace(/%../g, (one) => one.toLowerCase());
     return [encoded, lower].flatMap((form) => [form, form.replaceAll('%20', '+')]);

@@ -51,6 +51,11 @@ export interface SdkCall<Arguments extends TSchema = TSchema> {
 /** By name. */
 export type SdkCalls = Readonly<Record<string, SdkCall>>;
 
+/** Whether a text holds a secret that the run has, in a form that its log would mask. */
+export function holdsSecret({ log }: Pick<SdkContext, 'log'>, text: string): boolean {
+  return log.masked(text) !== text;
+}
+
 /** A call whose types have done their work. */
 export function sdkCall<const Arguments extends TSchema>(call: SdkCall<Arguments>): SdkCall {
   return call as unknown as SdkCall;

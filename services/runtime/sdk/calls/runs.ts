@@ -7,7 +7,7 @@ import { findRunnableScripts, findScriptGroup } from '#projections/scripts/queri
 import type { Objection } from '#services/shared/faults.ts';
 import { requestRun, type RunRequestParts } from '#services/shared/run-requests.ts';
 import Type from 'typebox';
-import { answered, refused, sdkCall, type SdkAnswer, type SdkCalls } from '../call.ts';
+import { answered, holdsSecret, refused, sdkCall, type SdkAnswer, type SdkCalls } from '../call.ts';
 import { contextOf } from './context.ts';
 import { textOf } from './json.ts';
 
@@ -28,7 +28,8 @@ export function runCalls(parts: RunCallsParts): SdkCalls {
         },
         { additionalProperties: false },
       ),
-      handle: async (given, { run }) => {
+      handle: async (given, context) => {
+        const { run } = context;
         const scriptId = parseScriptId(given.script_id);
         if (scriptId === undefined) return noScript;
         const [own, found] = await Promise.all([
@@ -43,6 +44,7 @@ export function runCalls(parts: RunCallsParts): SdkCalls {
         const params = given.params ?? undefined;
         const text = params === undefined ? undefined : textOf(params);
         if (text !== undefined && !('text' in text)) return text;
+        if (text !== undefined && holdsSecret(context, text.text)) return secretParams;
         const outcome = await requestRun(
           {
             script,
@@ -70,6 +72,11 @@ export function runCalls(parts: RunCallsParts): SdkCalls {
 }
 
 const noScript = refused('not_found', 'There is no such script in the group.');
+
+const secretParams = refused(
+  'invalid_request',
+  'The parameters hold a secret, and parameters are shown with the run. Give the other script that secret itself.',
+);
 
 /** Of parameters that are not as the other script wants them. */
 function refusalOf({ code, detail, errors }: Objection): SdkAnswer {

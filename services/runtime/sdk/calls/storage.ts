@@ -6,7 +6,7 @@ import { pathProblem } from '#domain/script/path.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import Type from 'typebox';
-import { answered, refused, sdkCall, type SdkAnswer, type SdkCalls } from '../call.ts';
+import { answered, holdsSecret, refused, sdkCall, type SdkAnswer, type SdkCalls } from '../call.ts';
 
 /** Of what one run gives. */
 const maxBytes = 100 * 1024 * 1024;
@@ -26,9 +26,12 @@ export function storageCalls(objects: ObjectStore, reads: ReadModels): SdkCalls 
     'storage.upload': sdkCall({
       maxBodyBytes: maxBytes,
       arguments: Type.Object({ path }, { additionalProperties: false }),
-      handle: async (given, { run }, body) => {
+      handle: async (given, context, body) => {
+        const { run } = context;
         const problem = pathProblem(given.path);
         if (problem !== undefined) return badPath(problem);
+        // Masked paths could meet: one file would replace another.
+        if (holdsSecret(context, given.path)) return secretPath;
         const others = (await listOf(objects, run.runId)).filter((one) => one.path !== given.path);
         const bytes = others.reduce((sum, one) => sum + one.sizeBytes, body.sizeBytes);
         if (others.length >= maxObjects || bytes > maxBytes) return full;
@@ -71,6 +74,10 @@ export function storageCalls(objects: ObjectStore, reads: ReadModels): SdkCalls 
 const full = refused(
   'limit_reached',
   `A run stores at most ${maxObjects} files of ${maxBytes} bytes together.`,
+);
+const secretPath = refused(
+  'invalid_request',
+  'The path holds a secret, and paths are shown in lists. Choose another path.',
 );
 const noRun = refused('not_found', 'The script has no such run.');
 
