@@ -1,12 +1,12 @@
 # The project's commands. Each makes the folder ready first (Node, packages; see scripts/bootstrap.sh).
 .DEFAULT_GOAL := help
-.PHONY: help install run test check format bench sbom clean
+.PHONY: help install run test check format bench sbom pin-images clean
 
 # `make test ARGS=domain` passes ARGS on to the command.
 ready := scripts/bootstrap.sh
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: ## get Node 24, the packages and the dashboard's build, where they are missing
 	@$(ready) --web
@@ -28,6 +28,9 @@ bench: ## measure the speed against the stated bars
 
 sbom: ## write the bill of materials to sbom.cdx.json
 	@$(ready) npm --loglevel=error sbom --package-lock-only --sbom-format cyclonedx > sbom.cdx.json
+
+pin-images: ## pin the images of the production edition to their tags' digests of now
+	@$(ready) node scripts/pin-images.ts
 
 clean: ## remove what these commands installed and built, never data
 	@rm -rf node_modules web/node_modules .toolchain web/build web/.svelte-kit .test sbom.cdx.json

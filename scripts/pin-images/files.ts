@@ -1,0 +1,6 @@
+/** Files of the production edition that name images, and those images that are not pinned. */
+
+export const imageFiles: readonly string[] = ['compose.yaml', 'infra/deploy/docker/Dockerfile'];
+
+/** Images whose digests are not known for sure yet, such as `postgres:18`: `make pin-images` asks for them. */
+export const notYetPinned: readonly string[] = [];

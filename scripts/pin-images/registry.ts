@@ -1,0 +1,71 @@
+/** Asks a registry which digest a tag has, by the distribution API of the OCI. */
+import type { ImageReference } from './references.ts';
+
+const timeoutMs = 30_000;
+/** Of images for several platforms first, so that the digest is good on each. */
+const manifestTypes = [
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+].join(', ');
+
+/** Where a registry answers. Default: by HTTPS, at its own name. */
+export type RegistryUrl = (host: string) => string;
+
+/** The digest that the tag has now.
+ *  @throws Error when the registry does not answer as it should */
+export async function currentDigest(
+  { name, tag }: Pick<ImageReference, 'name' | 'tag'>,
+  urlOf: RegistryUrl = (host) => `https://${host}`,
+): Promise<string> {
+  const { host, repository } = placeOf(name);
+  const url = `${urlOf(host)}/v2/${repository}/manifests/${tag}`;
+  let answer = await ask(url);
+  if (answer.status === 401) answer = await ask(url, await tokenFor(answer, repository));
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+  const digest = answer.headers.get('docker-content-digest') ?? '';
+  if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Error(`${url} named no digest: "${digest}"`);
+  return digest;
+}
+
+/** The first part is a host if it looks like one, as engines have it. */
+function placeOf(name: string): { readonly host: string; readonly repository: string } {
+  const [first = '', ...rest] = name.split('/');
+  if (rest.length > 0 && /[.:]|^localhost$/.test(first))
+    return { host: first, repository: rest.join('/') };
+  return { host: 'registry-1.docker.io', repository: rest.length === 0 ? `library/${name}` : name };
+}
+
+async function ask(url: string, token?: string): Promise<Response> {
+  return await fetch(url, {
+    // It costs nothing of what registries allow to be fetched.
+    method: 'HEAD',
+    headers: {
+      Accept: manifestTypes,
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+    },
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+}
+
+/** A token that everybody may have. */
+async function tokenFor(refusal: Response, repository: string): Promise<string> {
+  const challenge = refusal.headers.get('www-authenticate') ?? '';
+  const [, realm] = /^Bearer\b.*\brealm="([^"]+)"/i.exec(challenge) ?? [];
+  if (realm === undefined)
+    throw new Error(`${refusal.url} wants a sign-in of another kind: "${challenge}"`);
+  const url = new URL(realm);
+  const [, service] = /\bservice="([^"]+)"/i.exec(challenge) ?? [];
+  if (service !== undefined) url.searchParams.set('service', service);
+  url.searchParams.set('scope', `repository:${repository}:pull`);
+  const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
+  if (!answer.ok) throw new Error(`${url.href} answered ${answer.status}`);
+  const { token, access_token: accessToken } = (await answer.json()) as {
+    readonly token?: string;
+    readonly access_token?: string;
+  };
+  const given = token ?? accessToken;
+  if (given === undefined) throw new Error(`${url.href} gave no token`);
+  return given;
+}
