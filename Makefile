@@ -6,7 +6,7 @@
 ready := scripts/bootstrap.sh
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: ## get Node 24, the packages and the dashboard's build, where they are missing
 	@$(ready) --web
