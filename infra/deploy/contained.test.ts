@@ -76,7 +76,7 @@ function excess(services: Services): readonly string[] {
     ...(service.security_opt?.includes('no-new-privileges:true') === true
       ? []
       : [`${name}: new privileges`]),
-    ...(service.read_only === true ? [] : [`${name}: a root that can be written`]),
+    ...(service.read_only === true ? [] : [`${name}: a writable root file system`]),
     ...(service.privileged === true ? [`${name}: privileged`] : []),
     ...(service.user !== undefined && name !== 'alloy' ? [`${name}: user ${service.user}`] : []),
     ...(service.volumes ?? [])
@@ -145,7 +145,7 @@ describe('compose.yaml', () => {
     ['capabilities that are kept', 'grafana', { cap_drop: [] }],
     ['a capability that is added', 'runtime', { cap_add: ['SYS_ADMIN'] }],
     ['new privileges', 'loki', { security_opt: [] }],
-    ['a root that can be written', 'nats', { read_only: false }],
+    ['a writable root file system', 'nats', { read_only: false }],
     ['root in the container', 'backend', { user: '0:0' }],
     ['every right', 'setup', { privileged: true }],
   ])('would not pass with %s', (_what, name, change) => {

@@ -1,14 +1,14 @@
-/** Finds secrets in base64 and hexadecimal, wherever lines are broken: what counts are the characters of base64
- *  in their order, and whatever stands between two of them is skipped. Hexadecimal digits are among them. */
+/** Finds secrets in base64 and hexadecimal, however their lines are wrapped. Only characters of the base64
+ *  alphabet are compared; bytes between them, such as line breaks, are skipped. */
 
-/** Characters of base64 that are compared at once: 30 bits. */
+/** Characters that are looked up at once: 30 bits. */
 const GRAM_LENGTH = 5;
-/** So many characters in a row are shown to be of a secret, if it has that many: 9 bytes in base64, 8 in hexadecimal. */
+/** Consecutive characters that identify a part of a secret: 9 bytes in base64, 8 in hexadecimal. */
 const ENOUGH_BASE64 = 12;
 const ENOUGH_HEX = 16;
-/** Less would be found in ordinary text. */
+/** Shorter encodings would match ordinary text. */
 const FEWEST = 6;
-/** Bytes between two characters: a line break, an indentation, a quote and the like. */
+/** Most bytes between two characters, such as a line break with indentation and quotes. */
 const MAX_GAP_BYTES = 64;
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -19,23 +19,23 @@ for (const last of ['+/', '-_']) {
 }
 const BACKSLASH = 0x5c;
 const EQUALS = 0x3d;
-/** Behind a backslash they are no characters of base64 but a line break, a tab or the beginning of a byte. */
+/** After a backslash these letters are an escape (line break, tab, byte) and no base64. */
 const escapes = new Set(Buffer.from('nrtx'));
 
-/** The encodings of secrets, as a scan compares them. */
+/** Fragments of the encodings of secrets. */
 export class EncodedSecrets {
-  /** How many characters in a row are enough, by each five that stand together in an encoding. */
+  /** For each five consecutive characters of an encoding: the length of a match that is masked. */
   readonly enough = new Map<number, number>();
-  /** How encodings begin: the first one to four characters, with their number. */
+  /** The first one to four characters of each encoding, with their count. */
   readonly #starts = new Set<number>();
-  /** A bit for each three characters that such five end with: most text is passed over by it. */
+  /** A bit for each three characters that end a fragment, to skip most text without a lookup. */
   readonly #ends = new Uint8Array(1 << 15);
 
-  /** @param value of a secret, without white space around it */
+  /** @param value a secret without surrounding white space */
   add(value: string): void {
     const bytes = Buffer.from(value);
     for (const before of [0, 1, 2]) {
-      // Characters that share bits with what is before or behind the secret differ.
+      // Characters that share bits with the surrounding data cannot be predicted.
       const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
       const firstChar = Math.ceil((before * 8) / 6);
       const whole = Math.floor(((before + bytes.length) * 8) / 6) - firstChar;
@@ -48,11 +48,12 @@ export class EncodedSecrets {
     if (body.length > 2 * ENOUGH_BASE64) this.#addText(body, ENOUGH_BASE64);
   }
 
-  /** The encodings that could begin with these characters. */
+  /** Whether an encoding begins with the last `length` characters. */
   begins(code: number, length: number): boolean {
     return this.#starts.has((code & ((1 << (6 * length)) - 1)) * GRAM_LENGTH + length);
   }
 
+  /** Whether a fragment may end with the last three characters. */
   mayEnd(code: number): boolean {
     return ((this.#ends[(code & 0x3ffff) >> 3] ?? 0) & (1 << (code & 7))) !== 0;
   }
@@ -74,16 +75,16 @@ export class EncodedSecrets {
   }
 }
 
-/** Looks through one stream, piece by piece, and remembers little of it. */
+/** Scans one stream piece by piece, in constant memory. */
 export class EncodedScan {
-  /** Bytes that were looked through. */
+  /** Bytes scanned so far. */
   position = 0;
   readonly #secrets: EncodedSecrets;
-  /** Where the last characters are, around a ring. */
+  /** Ring buffer: the positions of the last characters. */
   readonly #places = new Float64Array(ENOUGH_HEX);
   #characters = 0;
   #code = 0;
-  /** How many of the last characters may be of a secret, and how many of those are enough. */
+  /** Length of the current match, and the length that is masked. */
   #run = 0;
   #enough = 0;
   #gap = 0;
@@ -93,10 +94,10 @@ export class EncodedScan {
     this.#secrets = secrets;
   }
 
-  /** @param hide is told the place of each byte that is of a secret, also of bytes that came before */
+  /** @param hide called with the position of each byte of a secret, which may be in an earlier piece */
   push(bytes: Uint8Array, hide: (place: number) => void): void {
     const start = this.position;
-    // Most bytes change these alone.
+    // Locals, because most bytes change nothing else.
     let code = this.#code;
     let characters = this.#characters;
     for (let index = 0; index < bytes.length; index += 1) {
@@ -122,7 +123,7 @@ export class EncodedScan {
     this.position = start + bytes.length;
   }
 
-  /** Where the characters begin that may turn out to be of a secret when more comes; at the latest the position. */
+  /** Start of an unfinished match that the next bytes may complete; the current position if there is none. */
   get undecidedFrom(): number {
     let length = 0;
     if (this.#run > 0 && !this.#isFound) length = this.#run;
@@ -133,9 +134,9 @@ export class EncodedScan {
     return length === 0 ? this.position : this.#placeOf(length);
   }
 
-  /** @returns whether what came before stands too far away to count */
+  /** @returns whether the gap is too long for a match to continue */
   #skip(byte: number, place: number, hide: (place: number) => void): boolean {
-    // What fills up the last characters belongs to them.
+    // Padding of the encoded secret.
     if (byte === EQUALS && this.#isFound && this.#gap < 2) hide(place);
     this.#gap += 1;
     if (this.#gap <= MAX_GAP_BYTES) return false;
@@ -160,7 +161,7 @@ export class EncodedScan {
     return this.#run > 0 && this.#run >= this.#enough;
   }
 
-  /** Where the character is that came so many characters ago, 1 being the last. */
+  /** Position of a recent character; 1 is the last. */
   #placeOf(back: number): number {
     return this.#places[(this.#characters - back) % ENOUGH_HEX] ?? this.position;
   }
@@ -170,7 +171,7 @@ function shifted(code: number, symbol: number): number {
   return ((code << 6) | symbol) & 0x3fffffff;
 }
 
-/** The lines of a PEM file that are base64 themselves, as one: its lines may be wrapped anew. */
+/** The base64 lines of a PEM file, joined, because a program may wrap them differently. */
 function encodedLines(value: string): string {
   const lines = value.split(/\r?\n/).map((line) => line.trim().replace(/=*$/, ''));
   return lines.length < 2

@@ -48,7 +48,7 @@ export class Masker {
   stream(): MaskedStream {
     const scan = new EncodedScan(this.#encoded);
     let waiting = '';
-    /** Of each byte that waits, whether it is of a secret. */
+    /** 1 for each waiting byte that belongs to a secret. */
     let hidden = new Uint8Array();
     let isInMask = false;
     const show = (text: string, end: number): Buffer => {
@@ -89,7 +89,7 @@ export class Masker {
     };
   }
 
-  /** Marks what does not depend on what comes next. @returns where it begins that does */
+  /** Marks the forms that no further byte can change. @returns the start of the undecided rest */
   #hideForms(pattern: RegExp, text: string, hidden: Uint8Array): number {
     let from = 0;
     const undecidedAt = text.length - this.#beginningAt(text, from);
