@@ -1,5 +1,5 @@
 /** PostgreSQL for one machine: no Docker, no root, no network port. */
-import { mkdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { serverAccount } from './account.ts';
@@ -11,7 +11,6 @@ import { startServer, type Exit, type ServerOptions, type ServerProcess } from '
 import { stopLeftover } from './stop-server.ts';
 
 const FALLBACK_PARENT = '/var/lib/script-orchestration';
-const MAX_LOG_BYTES = 10 * 1024 * 1024;
 /** After a SIGKILL the server's helpers take a moment to notice, and hold the cluster until then. */
 const START_ATTEMPTS = 5;
 const START_PAUSE_MS = 500;
@@ -105,7 +104,6 @@ async function prepare(
 }
 
 async function startPatiently(server: ServerOptions): Promise<ServerProcess> {
-  rotate(server.logFile);
   for (let attempt = 1; ; attempt++) {
     await stopLeftover(server.data);
     try {
@@ -120,13 +118,6 @@ async function startPatiently(server: ServerOptions): Promise<ServerProcess> {
 /** Beside the data the folder of the socket stays, elsewhere it would be litter. */
 function removeSockets({ sockets, data }: ServerOptions): void {
   if (dirname(sockets) !== dirname(data)) rmSync(sockets, { recursive: true, force: true });
-}
-
-function rotate(logFile: string): void {
-  const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
-  if (size < MAX_LOG_BYTES) return;
-  rmSync(`${logFile}.1`, { force: true });
-  renameSync(logFile, `${logFile}.1`);
 }
 
 /** The addresses of the cluster in `directory`, for commands that run beside the server; undefined

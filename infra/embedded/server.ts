@@ -1,8 +1,9 @@
 /** The server's process: what it is told at its start, and how one knows that it is ready. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { openLogFile } from '#infra/system/log-file.ts';
 import pg from 'pg';
 import { runAs, type Account } from './account.ts';
 import { stopServer } from './stop-server.ts';
@@ -11,6 +12,9 @@ const START_PATIENCE_MS = 60_000;
 const POLL_MS = 15;
 /** Kills the server's process when this one is killed; part of util-linux. */
 const SETPRIV = '/usr/bin/setpriv';
+/** Memory of one session, without what all share. A query that wants more fails; without the limit the kernel would
+ *  kill a session, and Postgres end all of them. */
+const MAX_SESSION_KIB = 512 * 1024;
 
 export interface ServerOptions {
   readonly binaries: string;
@@ -56,17 +60,16 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
 }
 
 function spawnServer(options: ServerOptions): ServerProcess {
-  const log = openSync(options.logFile, 'a', 0o600);
   const [command, ...args] = commandLine(options);
   const { env, ...account } = runAs(options.account);
   const child = spawn(command, args, {
     ...account,
     env: { ...env, ...memory },
-    stdio: ['ignore', log, log],
+    stdio: ['ignore', 'pipe', 'pipe'],
     // Ctrl-C goes to every process of the terminal's group, and the database must end last.
     detached: true,
   });
-  closeSync(log);
+  keepLog(child, options.logFile);
   let alive = true;
   const exited = endOf(child).finally(() => (alive = false));
   return {
@@ -77,6 +80,14 @@ function spawnServer(options: ServerOptions): ServerProcess {
       await exited;
     },
   };
+}
+
+/** By this process, so that the file never grows beyond its bound. */
+function keepLog(child: ChildProcess, path: string): void {
+  const file = openLogFile(path);
+  child.stdout?.on('data', (bytes: Buffer) => file.append(bytes));
+  child.stderr?.on('data', (bytes: Buffer) => file.append(bytes));
+  child.once('close', () => file.close());
 }
 
 function endOf(child: ChildProcess): Promise<Exit> {
@@ -91,8 +102,8 @@ function commandLine(options: ServerOptions): [string, ...string[]] {
   for (const [name, value] of Object.entries(settings(options))) server.push(`--${name}=${value}`);
   // SIGTERM lets the sessions end by themselves, SIGQUIT does not.
   const farewell = options.durable ? 'TERM' : 'QUIT';
-  if (!existsSync(SETPRIV)) return server as [string, ...string[]];
-  return [SETPRIV, `--pdeathsig=${farewell}`, ...server];
+  if (existsSync(SETPRIV)) server.unshift(SETPRIV, `--pdeathsig=${farewell}`);
+  return ['/bin/sh', '-c', `ulimit -d ${MAX_SESSION_KIB} && exec "$@"`, 'sh', ...server];
 }
 
 /** What a statement has used is kept for the next: the C library would give memory at the end of the heap back each

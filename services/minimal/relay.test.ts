@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openLogFile } from './log-file.ts';
+import { openLogFile } from '#infra/system/log-file.ts';
 import { createRelay, shownText } from './relay.ts';
 
 let folder: string;

@@ -2,7 +2,7 @@
  *  terminal as well. */
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import type { LogFile } from './log-file.ts';
+import type { LogFile } from '#infra/system/log-file.ts';
 
 const SHOWN_LEVELS = new Set(['warn', 'error', 'fatal']);
 /** A service that fails over and over must not bury everything else. */

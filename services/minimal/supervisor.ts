@@ -1,6 +1,7 @@
 /** The minimal edition: everything in order up, kept alive, and in order down again. */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { openLogFile } from '#infra/system/log-file.ts';
 import { unknownVariables, type Environment } from '#services/shared/config.ts';
 import { localAddress } from '#services/shared/local-address.ts';
 import { warmUp } from './compiled.ts';
@@ -8,7 +9,6 @@ import { readMinimalConfig, unusedSettings, type Config } from './config.ts';
 import { startDatabase, type Database } from './database.ts';
 import { serviceEnvironment } from './environment.ts';
 import { holdFolder } from '#services/shared/hold.ts';
-import { openLogFile } from './log-file.ts';
 import { createOnDemand } from './on-demand.ts';
 import { platformProblem } from './platform.ts';
 import { moveTakenPorts, takenPorts } from './ports.ts';

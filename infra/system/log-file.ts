@@ -5,6 +5,8 @@ const MAX_BYTES = 10 * 1024 * 1024;
 
 export interface LogFile {
   write(line: string): void;
+  /** Adds bytes as they are. */
+  append(bytes: Uint8Array): void;
   close(): void;
 }
 
@@ -13,16 +15,18 @@ export interface LogFile {
 export function openLogFile(path: string, maxBytes = MAX_BYTES): LogFile {
   let descriptor = openSync(path, 'a', 0o600);
   let bytes = fstatSync(descriptor).size;
+  const append = (added: Uint8Array): void => {
+    if (bytes >= maxBytes) {
+      closeSync(descriptor);
+      renameSync(path, `${path}.1`);
+      descriptor = openSync(path, 'a', 0o600);
+      bytes = 0;
+    }
+    bytes += writeSync(descriptor, added);
+  };
   return {
-    write(line) {
-      if (bytes >= maxBytes) {
-        closeSync(descriptor);
-        renameSync(path, `${path}.1`);
-        descriptor = openSync(path, 'a', 0o600);
-        bytes = 0;
-      }
-      bytes += writeSync(descriptor, `${line}\n`);
-    },
+    write: (line) => append(Buffer.from(`${line}\n`)),
+    append,
     close: () => closeSync(descriptor),
   };
 }
