@@ -3,13 +3,15 @@ import { groupId, runId, scheduleId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createSchedule, createScript, runScript } from '#domain/testing/samples.ts';
 import { openTestPlatform, untilTrue, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { maxQueryRows, ScriptQueries } from './script-queries.ts';
+import { withClient } from '#infra/testing/client.ts';
+import { confineQueries } from './confine-queries.ts';
+import { maxQueryRows, ScriptQueries, type ScriptQueriesOptions } from './script-queries.ts';
 
 let platform: TestPlatform;
 let queries: ScriptQueries;
 beforeAll(async () => {
   platform = await openTestPlatform();
-  queries = new ScriptQueries(platform.serviceUrl, platform.pool, () => undefined);
+  queries = queriesWith({});
   for (const number of [1, 2]) {
     await platform.accepted(createGroup({ groupId: groupId(number), name: `Group ${number}` }));
     const script = { scriptId: scriptId(number), name: `Script ${number}` };
@@ -30,6 +32,31 @@ afterAll(async () => {
   await queries.close();
   await platform.close();
 });
+
+const ended: string[] = [];
+
+function queriesWith(changes: Partial<ScriptQueriesOptions>): ScriptQueries {
+  return new ScriptQueries({
+    url: platform.serviceUrl,
+    platform: platform.pool,
+    connections: 2,
+    timeoutMs: 5_000,
+    maxWaitMs: 30_000,
+    lenient: false,
+    metrics: { waited: () => undefined, ended: (outcome) => void ended.push(outcome) },
+    onIdleError: () => undefined,
+    ...changes,
+  });
+}
+
+/** Goes on until the time is over, in constant memory. */
+const endless =
+  'SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a < -b';
+
+async function isAnyUnderWay(): Promise<boolean> {
+  const { rows } = await platform.pool.query('SELECT FROM queries.scopes');
+  return rows.length > 0;
+}
 
 async function rowsOf(query: string, number = 1): Promise<readonly unknown[]> {
   const lines = await queries.run(groupId(number), query);
@@ -85,7 +112,7 @@ describe('a query', () => {
     ['a change', "INSERT INTO scripts (name) VALUES ('x') RETURNING 1", /syntax error/],
     ['a change inside', 'WITH x AS (DELETE FROM scripts RETURNING 1) SELECT 1', /./],
     ['no query', 'COMMIT', /syntax error/],
-    ['another role', "SELECT set_config('role', 'none', true)", /security-definer|role/],
+    ['another role', "SELECT set_config('role', 'none', true)", /denied/],
     [
       'another role, then what it may see',
       "SELECT set_config('session_authorization', 'postgres', true)",
@@ -95,8 +122,17 @@ describe('a query', () => {
     [
       'more, by the function that runs it',
       "SELECT queries.run('SELECT n FROM generate_series(1, 2000) n', 100000, 100000000)",
-      /more than 1000 rows/,
+      /permission denied for function run/,
     ],
+    [
+      'a message in the write-ahead log',
+      "SELECT pg_logical_emit_message(false, 'x', 'y')",
+      /denied/,
+    ],
+    ['sleep', 'SELECT pg_sleep(60)', /permission denied for function pg_sleep; the documentation/],
+    ['a snapshot for others', 'SELECT pg_export_snapshot()', /denied/],
+    ['settings of the server', 'SELECT * FROM pg_settings', /denied/],
+    ['other sessions', 'SELECT query FROM pg_stat_activity', /denied/],
     ['dynamic text', "SELECT query_to_xml('SELECT * FROM public.users', true, true, '')", /denied/],
     ['a lock', 'SELECT pg_advisory_lock(1)', /permission denied/],
     ['a lock of a stream', 'SELECT pg_advisory_xact_lock(1)', /permission denied/],
@@ -118,22 +154,87 @@ describe('a query', () => {
   });
 
   test('changes nothing for the next one', async () => {
-    await rowsOf(
-      "SELECT set_config('search_path', 'public', false), set_config('work_mem', '1GB', false)",
-    );
-    expect(await rowsOf('SELECT name FROM scripts, (SELECT 1) one')).toEqual([
-      { name: 'Script 1' },
-    ]);
+    const lenient = queriesWith({ lenient: true });
+    await withClient(platform.adminUrl, (client) => client.query('SELECT queries.release()'));
+    try {
+      const set = "SELECT set_config('search_path', 'public', false)";
+      expect(await lenient.run(groupId(), set)).toHaveLength(1);
+      expect(await lenient.run(groupId(), 'SELECT name FROM scripts')).toHaveLength(1);
+    } finally {
+      await confineQueries(platform.adminUrl);
+      await lenient.close();
+    }
   });
 
   test('ends with too many rows, too many bytes, or too late', async () => {
     const many = `SELECT n FROM generate_series(1, ${maxQueryRows + 1}) n`;
     await expect(rowsOf(many)).rejects.toThrow(/more than 1000 rows/);
     await expect(rowsOf("SELECT repeat('x', 5000000) AS x")).rejects.toThrow(/bytes/);
-    await expect(rowsOf('SELECT pg_sleep(60)')).rejects.toThrow(/statement timeout/);
-    const setting = "SELECT set_config('statement_timeout', '0', false), pg_sleep(60)";
-    await expect(rowsOf(setting)).rejects.toThrow(/timeout|cancel/);
+    const hasty = queriesWith({ timeoutMs: 300 });
+    const late = hasty.run(groupId(), endless);
+    await expect(late).rejects.toThrow(/^The query took more than 0.3 s/);
+    await hasty.close();
+    expect(ended.at(-1)).toBe('timeout');
   }, 60_000);
+
+  test.each([
+    ['rows on the disk', 'SELECT count(*) FROM generate_series(1, 100000000) n', /temp_file_limit/],
+    ['one long text', "SELECT length(repeat('x', 1000000000))", /out of memory/],
+    ['padding', "SELECT length(format('%1000000000s', 'x'))", /out of memory/],
+    [
+      'long texts beside each other',
+      `SELECT ${Array.from({ length: 3 }, () => "repeat('x', 200000000)").join(', ')}`,
+      /out of memory/,
+    ],
+  ])(
+    'ends with %s, and the server goes on',
+    async (_name, query, message) => {
+      const patient = queriesWith({ timeoutMs: 30_000 });
+      await expect(patient.run(groupId(), query)).rejects.toThrow(message);
+      await patient.close();
+      expect(await rowsOf('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    },
+    60_000,
+  );
+
+  test('of one group leaves a connection for the others', async () => {
+    const shared = queriesWith({ timeoutMs: 2_000 });
+    const slow = [endless, endless].map((query) => shared.run(groupId(1), query));
+    const over = Promise.allSettled(slow);
+    await untilTrue(
+      'one of them runs',
+      async () => shared.waiting === 1 && (await isAnyUnderWay()),
+    );
+    expect(await shared.run(groupId(2), 'SELECT 1 AS one')).toEqual(['{"one":1}']);
+    expect(shared.waiting).toBe(1);
+    await over;
+    await shared.close();
+  }, 60_000);
+
+  test('that waits too long for its turn is refused, and was not started', async () => {
+    const crowded = queriesWith({ connections: 1, timeoutMs: 2_000, maxWaitMs: 200 });
+    const first = crowded.run(groupId(1), endless).catch(() => undefined);
+    await untilTrue('it runs', isAnyUnderWay);
+    const second = crowded.run(groupId(2), 'SELECT 1');
+    await expect(second).rejects.toThrow(
+      /^Too many queries are under way: this one waited 0.2 s for its turn and was not started/,
+    );
+    expect(ended.at(-1)).toBe('busy');
+    await first;
+    await crowded.close();
+  });
+
+  test('is refused where the database does not confine it, until it does', async () => {
+    await withClient(platform.adminUrl, (client) => client.query('SELECT queries.release()'));
+    const careful = queriesWith({});
+    await expect(careful.run(groupId(), 'SELECT 1 AS one')).rejects.toThrow(
+      /^Queries are off, because the database does not confine them .*queries\.confine/,
+    );
+    expect(ended.at(-1)).toBe('unavailable');
+    await confineQueries(platform.adminUrl);
+    expect(await careful.run(groupId(), 'SELECT 1 AS one')).toEqual(['{"one":1}']);
+    await careful.close();
+  });
 
   test('leaves no connection and no scope', async () => {
     await Promise.all(Array.from({ length: 5 }, () => rowsOf('SELECT 1 AS one')));

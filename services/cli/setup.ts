@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { prepareObjectStore } from '#infra/objects/open.ts';
 import { awaitDatabase } from '#infra/postgres/await-database.ts';
+import { confineQueries } from '#infra/postgres/confine-queries.ts';
 import { migrate, newerSchema } from '#infra/postgres/migrate.ts';
 import { prepareServiceUser } from '#infra/postgres/service-user.ts';
 import { isDatabaseAway } from '#services/shared/database-away.ts';
@@ -27,6 +28,13 @@ export async function setUp(terminal: Terminal, signal: AbortSignal): Promise<vo
   const { applied, ahead } = await migrate(adminUrl, { directory: migrations });
   if (ahead.length > 0) throw new CommandProblem(exitCodes.refused, newerSchema(ahead));
   for (const name of applied) terminal.line(`migrated ${name}`);
+  const gaps = await confineQueries(adminUrl);
+  if (gaps.length > 0) {
+    terminal.problem(
+      `the database does not confine queries of scripts, which are refused therefore (${gaps.length} functions, relations and parameters): ` +
+        'a superuser of the database runs "SELECT queries.confine()"',
+    );
+  }
   await prepareServiceUser(adminUrl, databaseUrl);
   await withServerDatabase(terminal, async (pool) => {
     await rebuildOutdated(pool, terminal);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startEmbeddedPostgres } from '#infra/embedded/postgres.ts';
+import { confineQueries } from '#infra/postgres/confine-queries.ts';
 import { migrate, newerSchema } from '#infra/postgres/migrate.ts';
 import { rebuildOutdated } from './rebuilds.ts';
 import { restartDelayMs } from './service.ts';
@@ -27,6 +28,7 @@ export async function startDatabase(
   try {
     const { ahead } = await migrate(server.adminUrl, { directory: MIGRATIONS });
     if (ahead.length > 0) throw new Error(newerSchema(ahead));
+    await confineQueries(server.adminUrl);
     await rebuildOutdated(dataDir, say);
   } catch (error) {
     await server.stop();

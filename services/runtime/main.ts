@@ -76,6 +76,10 @@ const readSettings = () =>
     'sandboxLenient',
     'keepers',
     'logRuns',
+    'queryConnections',
+    'querySeconds',
+    'queryWaitSeconds',
+    'queryLenient',
   ]);
 type Config = ReturnType<typeof readSettings>;
 
@@ -107,9 +111,18 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
     maxKeeperBytes,
     onLog: (line) => logger.warn({ line }, 'the sandbox reports'),
   });
-  const preparing = await openPreparation(config, python, platform, sandbox, logger);
+  const metrics = runtimeMetrics(config.runtimeSlots, {
+    running: () => worker.running,
+    waitingQueries: () => preparing.sdk.waitingQueries,
+  });
+  const preparing: PreparationParts = await openPreparation(
+    config,
+    python,
+    platform,
+    { sandbox, metrics },
+    logger,
+  );
   const sampling = startSampling(platform, logger);
-  const metrics = runtimeMetrics(config.runtimeSlots, () => worker.running);
   const forwarding = startForwarding(config, platform, logger);
   const execution: ExecutionParts = {
     ...executionParts(config, platform, sandbox, preparing, sampling.recorder, logger),
@@ -155,7 +168,7 @@ async function openPreparation(
   config: Config,
   python: Python,
   platform: Platform,
-  sandbox: LocalSandbox,
+  { sandbox, metrics }: { readonly sandbox: LocalSandbox; readonly metrics: RunMetrics },
   logger: Logger,
 ): Promise<PreparationParts> {
   const { pool } = platform.database;
@@ -171,7 +184,14 @@ async function openPreparation(
     snapshots: await Snapshots.open(folder('files'), objects, platform.reads),
     secrets,
     sdk: await openSdk({
-      databaseUrl: config.databaseUrl,
+      queries: {
+        url: config.databaseUrl,
+        connections: config.queryConnections,
+        timeoutMs: config.querySeconds * 1000,
+        maxWaitMs: config.queryWaitSeconds * 1000,
+        lenient: config.queryLenient,
+        metrics: metrics.queries,
+      },
       socketsParent: hiddenSocketsParent(sandbox.layers),
       mqttUrl: config.mqttUrl,
       database: pool,

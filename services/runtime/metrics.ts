@@ -1,6 +1,7 @@
 /** What the runtime counts, for Prometheus. Ids of runs and scripts are never labels: they would make a series
  *  each. */
 import { failures, triggerTypes } from '#domain/run/run.ts';
+import { queryOutcomes, type QueryMetrics } from '#infra/postgres/script-queries.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { addProcessMetrics } from '#services/shared/process-metrics.ts';
 
@@ -10,9 +11,17 @@ export interface RunMetrics {
   readonly started: (queuedAt: Date) => void;
   /** @param seconds that its process took; 0 where there was none */
   readonly ended: (outcome: string, trigger: string, seconds: number) => void;
+  readonly queries: QueryMetrics;
 }
 
-export function runtimeMetrics(slots: number, running: () => number): RunMetrics {
+/** What is asked when the metrics are read. */
+export interface RuntimeState {
+  readonly running: () => number;
+  /** Queries of scripts that wait for a connection. */
+  readonly waitingQueries: () => number;
+}
+
+export function runtimeMetrics(slots: number, state: RuntimeState): RunMetrics {
   const registry = new Registry();
   const registers = [registry];
   addProcessMetrics(registry);
@@ -26,7 +35,7 @@ export function runtimeMetrics(slots: number, running: () => number): RunMetrics
     help: 'Runs that occupy a slot now',
     registers,
     collect() {
-      this.set(running());
+      this.set(state.running());
     },
   });
   const waits = new Histogram({
@@ -55,10 +64,40 @@ export function runtimeMetrics(slots: number, running: () => number): RunMetrics
   }
   return {
     registry,
+    queries: queryMetrics(registry, state.waitingQueries),
     started: (queuedAt) => waits.observe(Math.max(0, Date.now() - queuedAt.getTime()) / 1000),
     ended: (outcome, trigger, seconds) => {
       durations.observe({ outcome }, seconds);
       ends.inc({ outcome, trigger });
     },
+  };
+}
+
+function queryMetrics(registry: Registry, waiting: () => number): QueryMetrics {
+  const registers = [registry];
+  new Gauge({
+    name: 'orchestrator_script_queries_waiting',
+    help: 'Queries of scripts that wait for a connection',
+    registers,
+    collect() {
+      this.set(waiting());
+    },
+  });
+  const waits = new Histogram({
+    name: 'orchestrator_script_query_wait_seconds',
+    help: 'Time that queries of scripts waited for a connection',
+    buckets: [0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers,
+  });
+  const ends = new Counter({
+    name: 'orchestrator_script_queries_total',
+    help: 'Queries of scripts, by outcome',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  for (const outcome of queryOutcomes) ends.inc({ outcome }, 0);
+  return {
+    waited: (seconds) => waits.observe(seconds),
+    ended: (outcome) => ends.inc({ outcome }),
   };
 }

@@ -172,6 +172,14 @@ export const settings = {
   keepers: integer('ORCH_KEEPERS', { min: 0, max: 100 }, 4),
   logRuns: flag('ORCH_LOG_RUNS', false),
 
+  // Queries that scripts send to the database
+  /** Of each runtime, for all its runs. */
+  queryConnections: integer('ORCH_QUERY_CONNECTIONS', { min: 1, max: 50 }, 2),
+  querySeconds: integer('ORCH_QUERY_SECONDS', { min: 1, max: 300 }, 5),
+  queryWaitSeconds: integer('ORCH_QUERY_WAIT_SECONDS', { min: 1, max: 600 }, 30),
+  /** Answer also where the database does not confine queries. */
+  queryLenient: flag('ORCH_QUERY_LENIENT', false),
+
   // Traces: OpenTelemetry's own names. Without an address there are none
   otlpEndpoint: optional(text('OTEL_EXPORTER_OTLP_ENDPOINT', httpAddress)),
   otlpHeaders: optional(secret(text('OTEL_EXPORTER_OTLP_HEADERS', namedValues))),

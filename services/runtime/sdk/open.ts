@@ -1,5 +1,5 @@
 /** What the runtime needs to serve its scripts' calls. */
-import { ScriptQueries } from '#infra/postgres/script-queries.ts';
+import { ScriptQueries, type ScriptQueriesOptions } from '#infra/postgres/script-queries.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
 import { sdkCalls, type SdkCallsParts } from './calls.ts';
@@ -7,7 +7,7 @@ import { SdkChannels } from './channels.ts';
 import { PackagePaths } from './package.ts';
 
 export interface SdkParts extends Omit<SdkCallsParts, 'queries' | 'parameterSchemas'> {
-  readonly databaseUrl: string;
+  readonly queries: Omit<ScriptQueriesOptions, 'platform' | 'onIdleError'>;
   /** Where the sockets of runs are made; a short path, that other scripts cannot list. */
   readonly socketsParent: string;
   readonly logger: Pick<Logger, 'error' | 'warn'>;
@@ -16,25 +16,32 @@ export interface SdkParts extends Omit<SdkCallsParts, 'queries' | 'parameterSche
 export interface Sdk {
   readonly channels: SdkChannels;
   readonly packagePaths: PackagePaths;
+  /** Queries that wait for a connection. */
+  readonly waitingQueries: number;
   /** The channels of all runs are closed. */
   close(): Promise<void>;
 }
 
 export async function openSdk({
-  databaseUrl,
+  queries: queryOptions,
   socketsParent,
   logger,
   ...parts
 }: SdkParts): Promise<Sdk> {
-  const queries = new ScriptQueries(databaseUrl, parts.database, (error) =>
-    logger.warn({ error }, 'a connection of queries broke'),
-  );
+  const queries = new ScriptQueries({
+    ...queryOptions,
+    platform: parts.database,
+    onIdleError: (error) => logger.warn({ error }, 'a connection of queries broke'),
+  });
   const parameterSchemas = new ParameterSchemas();
   const calls = sdkCalls({ ...parts, queries, parameterSchemas });
   const channels = await SdkChannels.open(socketsParent, calls, logger);
   return {
     channels,
     packagePaths: new PackagePaths(),
+    get waitingQueries() {
+      return queries.waiting;
+    },
     close: async () => {
       await channels.close();
       await Promise.all([queries.close(), parameterSchemas.close()]);

@@ -25,7 +25,8 @@ export function queryCalls(queries: ScriptQueries, reads: ReadModels): SdkCalls 
       return answered(lines.map((line) => JSON.parse(line) as JsonValue));
     } catch (error) {
       if (!(error instanceof QueryRefused)) throw error;
-      return refused('query_failed', `${error.message}.`);
+      const isScripts = error.outcome === 'failed' || error.outcome === 'timeout';
+      return refused(isScripts ? 'query_failed' : 'unavailable', `${error.message}.`);
     }
   };
   return {

@@ -93,7 +93,9 @@ class Database:
         """The rows of a query that only reads: over `scripts`, `schedules`, `runs`
         and `run_logs`.
 
-        @raises QueryFailed saying why: it is wrong, took over 5 s, or has over 1,000 rows or 4 MiB
+        @raises QueryFailed saying why: it is wrong, calls a function that is not listed, took over
+            5 s, or has over 1,000 rows or 4 MiB
+        @raises Unavailable when other queries kept it waiting for over 30 s
         """
         return list(self._channel.call("db.query", {"sql": sql}))
 

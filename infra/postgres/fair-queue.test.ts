@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { FairQueue, WaitedTooLong } from './fair-queue.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Work that goes on until it is told to end, in the order in which it was started. */
+function workshop(queue: FairQueue) {
+  const started: string[] = [];
+  const ends = new Map<string, () => void>();
+  const order = (group: string, name: string): Promise<string> =>
+    queue.run(group, () => {
+      started.push(name);
+      const { promise, resolve } = Promise.withResolvers<string>();
+      ends.set(name, () => resolve(name));
+      return promise;
+    });
+  const end = async (name: string): Promise<void> => {
+    ends.get(name)?.();
+    await vi.advanceTimersByTimeAsync(0);
+  };
+  return { started, order, end };
+}
+
+describe('a fair queue', () => {
+  test('keeps one of several places free for other groups', async () => {
+    const { started, order } = workshop(new FairQueue({ places: 3, maxWaitMs: 1_000 }));
+    for (const name of ['a1', 'a2', 'a3', 'a4']) void order('a', name).catch(() => undefined);
+    void order('b', 'b1');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(started).toEqual(['a1', 'a2', 'b1']);
+  });
+
+  test('lets groups take turns, however much one of them has waiting', async () => {
+    const queue = new FairQueue({ places: 1, maxWaitMs: 1_000 });
+    const { started, order, end } = workshop(queue);
+    for (const name of ['a1', 'a2', 'a3', 'a4']) void order('a', name).catch(() => undefined);
+    for (const name of ['b1', 'b2']) void order('b', name).catch(() => undefined);
+    void order('c', 'c1');
+    expect(queue.length).toBe(6);
+    await vi.advanceTimersByTimeAsync(0);
+    for (const name of ['a1', 'a2', 'b1', 'c1', 'a3']) await end(name);
+    expect(started).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
+  });
+
+  test('gives up what waited too long, and serves the rest', async () => {
+    const queue = new FairQueue({ places: 1, maxWaitMs: 1_000 });
+    const { started, order, end } = workshop(queue);
+    void order('a', 'first');
+    const late = order('a', 'late');
+    const refused = expect(late).rejects.toThrow(WaitedTooLong);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(queue.length).toBe(1);
+    void order('a', 'next');
+    await vi.advanceTimersByTimeAsync(1);
+    await refused;
+    await end('first');
+    expect(started).toEqual(['first', 'next']);
+    expect(queue.length).toBe(0);
+  });
+
+  test('gives the place back when the work fails', async () => {
+    const queue = new FairQueue({ places: 1, maxWaitMs: 1_000 });
+    const failure = queue.run('a', () => Promise.reject(new Error('broken')));
+    await expect(failure).rejects.toThrow('broken');
+    expect(await queue.run('b', () => Promise.resolve('served'))).toBe('served');
+  });
+});

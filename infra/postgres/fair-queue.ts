@@ -1,0 +1,95 @@
+/** Shares a few places fairly: groups take turns, however much each of them has waiting. */
+
+/** Nothing was begun: the place did not come in time. */
+export class WaitedTooLong extends Error {
+  override readonly name = 'WaitedTooLong';
+}
+
+export interface FairQueueOptions {
+  /** Work under way at once, at least 1. */
+  readonly places: number;
+  readonly maxWaitMs: number;
+}
+
+export class FairQueue {
+  readonly #options: FairQueueOptions;
+  /** Groups in the order of their turns, each with what it has waiting, oldest first. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #active = new Map<string, number>();
+  #free: number;
+
+  constructor(options: FairQueueOptions) {
+    this.#options = options;
+    this.#free = options.places;
+  }
+
+  /** How much waits. */
+  get length(): number {
+    return this.#waiting.values().reduce((sum, line) => sum + line.length, 0);
+  }
+
+  /** Does the work when it is the group's turn. @throws WaitedTooLong */
+  async run<Result>(group: string, work: () => Promise<Result>): Promise<Result> {
+    await this.#turn(group);
+    try {
+      return await work();
+    } finally {
+      this.#leave(group);
+    }
+  }
+
+  #turn(group: string): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const start = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(() => {
+      this.#queue(
+        group,
+        this.#lineOf(group).filter((one) => one !== start),
+      );
+      reject(new WaitedTooLong(`no place came free in ${this.#options.maxWaitMs} ms`));
+    }, this.#options.maxWaitMs);
+    this.#queue(group, [...this.#lineOf(group), start]);
+    this.#startNext();
+    return promise;
+  }
+
+  #leave(group: string): void {
+    this.#free += 1;
+    const active = this.#activeOf(group) - 1;
+    if (active === 0) this.#active.delete(group);
+    else this.#active.set(group, active);
+    this.#startNext();
+  }
+
+  #startNext(): void {
+    // One place stays free for the other groups, where there are several places.
+    const share = Math.max(1, this.#options.places - 1);
+    while (this.#free > 0) {
+      const next = this.#waiting.entries().find(([group]) => this.#activeOf(group) < share);
+      if (next === undefined) return;
+      const [group, [start, ...rest]] = next;
+      this.#free -= 1;
+      this.#active.set(group, this.#activeOf(group) + 1);
+      // Behind the other groups.
+      this.#waiting.delete(group);
+      this.#queue(group, rest);
+      start?.();
+    }
+  }
+
+  #lineOf(group: string): readonly (() => void)[] {
+    return this.#waiting.get(group) ?? [];
+  }
+
+  #queue(group: string, line: (() => void)[]): void {
+    if (line.length === 0) this.#waiting.delete(group);
+    else this.#waiting.set(group, line);
+  }
+
+  #activeOf(group: string): number {
+    return this.#active.get(group) ?? 0;
+  }
+}
