@@ -129,7 +129,7 @@ describe('a query', () => {
       "SELECT pg_logical_emit_message(false, 'x', 'y')",
       /denied/,
     ],
-    ['sleep', 'SELECT pg_sleep(60)', /permission denied for function pg_sleep; the documentation/],
+    ['sleep', 'SELECT pg_sleep(60)', /permission denied for function pg_sleep\. Use the functions/],
     ['a snapshot for others', 'SELECT pg_export_snapshot()', /denied/],
     ['settings of the server', 'SELECT * FROM pg_settings', /denied/],
     ['other sessions', 'SELECT query FROM pg_stat_activity', /denied/],

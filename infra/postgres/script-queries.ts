@@ -209,8 +209,6 @@ function refusalOf(error: pg.DatabaseError, timeoutMs: number): QueryRefused {
     return new QueryRefused('timeout', text, error);
   }
   const hint =
-    code === insufficientPrivilege
-      ? '; the documentation of the Python package lists what a query may use'
-      : '';
+    code === insufficientPrivilege ? '. Use the functions and views that docs/sdk.md lists' : '';
   return new QueryRefused('failed', `${message}${hint}`, error);
 }

@@ -250,10 +250,10 @@ for sql in ("SELECT * FROM public.users", "DELETE FROM runs", "SELECT 1; SELECT 
     const { texts, output } = await runs.runOf(id);
     expect(output).toEqual([{ name: 'SDK', enabled: true }]);
     expect(texts).toEqual([
-      'permission denied for table users.',
+      'permission denied for table users. Use the functions and views that docs/sdk.md lists.',
       expect.stringMatching(/^syntax error/),
       expect.stringMatching(/^syntax error/),
-      'canceling statement due to statement timeout.',
+      'permission denied for function pg_sleep. Use the functions and views that docs/sdk.md lists.',
     ]);
   });
 });
