@@ -79,6 +79,8 @@ describe.each([
     { way: 'several', where: 'data' },
     { way: 'several', where: '/var/tmp' },
     { way: 'many', where: '.' },
+    { way: 'empty', where: '.' },
+    { way: 'empty', where: 'data' },
     { way: 'removed', where: '.' },
   ])('$way files that fill the disk in $where end the run', async ({ way, where }) => {
     const dataFolder = join(bench.folder, 'data', `full-${way}-${without.length}`);
@@ -87,7 +89,7 @@ describe.each([
     const running = await bench.start(bench.spec('disk.py', [way, folder], { limits, dataFolder }));
     const { exit } = await running.outcome();
     expect(exit).toMatchObject({ signal: 'SIGKILL', reason: null });
-    const detail = /^disk limit of 8388608 bytes exceeded: (\d+) bytes used/;
+    const detail = /^disk limit of 8388608 bytes exceeded: (\d+) bytes used .*4096 bytes at least$/;
     expect(exit).toHaveProperty('detail', expect.stringMatching(detail));
   });
 

@@ -16,6 +16,8 @@ from .folders import FOLDER
 # Each folder on the way down is held open.
 _DEEPEST = 400
 _BLOCK_BYTES = 512
+# What a file, folder or link counts at least: an empty one takes an inode, of which a disk has few.
+_LEAST_BYTES = 4096
 _LOOK_AT_CLOCK_EVERY = 50
 
 
@@ -49,7 +51,7 @@ class DiskQuota:
         @param open_files folder descriptors of what processes have open (/proc/{pid}/fd)
         """
         try:
-            used_bytes = self._meter.advance(seconds, open_files)
+            used_bytes = self._meter.advance(seconds, open_files, self._allowed_bytes)
         except _TooDeep:
             return f"folders are nested more than {_DEEPEST} deep: the disk limit cannot be kept"
         if used_bytes is None:
@@ -60,7 +62,7 @@ class DiskQuota:
             return None
         return (
             f"disk limit of {self._limit_bytes} bytes exceeded: {used_bytes} bytes used by the "
-            "workspace, its data/ and temporary files"
+            f"workspace, its data/ and temporary files, of which each counts {_LEAST_BYTES} bytes at least"
         )
 
 
@@ -72,13 +74,18 @@ class _Meter:
         self._pass: Optional[Iterator[int]] = None
         self._total = 0
 
-    def advance(self, seconds: float, open_files: OpenFiles) -> Optional[int]:
-        """Bytes, at the end of a pass; None while one is under way."""
+    def advance(
+        self, seconds: float, open_files: OpenFiles, enough: Optional[int]
+    ) -> Optional[int]:
+        """Bytes, at the end of a pass, or as soon as there are more than `enough`; None while a pass is
+        under way."""
         if self._pass is None:
             self._pass, self._total = self._sizes(open_files), 0
         until = time.monotonic() + seconds
         for count, size in enumerate(self._pass):
             self._total += size
+            if enough is not None and self._total > enough:
+                break
             if count % _LOOK_AT_CLOCK_EVERY == 0 and time.monotonic() >= until:
                 return None
         self._pass = None
@@ -167,4 +174,4 @@ def _removed(descriptors: int, devices: Set[int]) -> Iterator[_Size]:
 
 def _size_of(status: os.stat_result) -> _Size:
     names = 1 if stat.S_ISDIR(status.st_mode) else status.st_nlink
-    return _Size((status.st_dev, status.st_ino), names, status.st_blocks * _BLOCK_BYTES)
+    return _Size((status.st_dev, status.st_ino), names, max(status.st_blocks * _BLOCK_BYTES, _LEAST_BYTES))
