@@ -53,6 +53,8 @@ describe.each([
   test('when the runtime is killed everything dies and the run folders go', async () => {
     const mark = `mark-runtime-${process.pid}-${without.length}`;
     const folder = await mkdtemp(join(tmpdir(), 'orch-killed-'));
+    // Scripts may have users of their own.
+    await chmod(folder, 0o755);
     await mkdir(join(folder, 'runs'));
     const args = [RUNTIME, folder, without.join(), bench.python.executable, mark];
     const runtime = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -12,7 +12,7 @@ from .digests import sha256
 
 # systemd's list of user ids calls these unused.
 FIRST_USER = 1_879_048_192
-_USERS = 2**27
+USERS = 2**27
 _TRIES = 100
 
 
@@ -25,7 +25,7 @@ def user_of(owner: str, claims: str) -> int:
     digest = sha256(owner.encode()).digest()
     start = int.from_bytes(digest[:8], "big")
     for step in range(_TRIES):
-        number = FIRST_USER + (start + step) % _USERS
+        number = FIRST_USER + (start + step) % USERS
         if _claim(os.path.join(claims, str(number)), owner.encode()):
             return number
     raise OSError(0, f"no system user is free for {owner}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from typing import Dict, FrozenSet, List, NamedTuple, Optional, Sequence
 
 from .cgroups import Groups
@@ -58,6 +59,18 @@ class Machine(NamedTuple):
         ]
 
     @property
+    def refusal(self) -> Optional[str]:
+        """Why no run may be executed here at all, in words, and what to do."""
+        if self.has("script_user") or "script_user" in self.choices.without or not _is_root_of_host():
+            return None
+        return (
+            "scripts would run as user 0 of this machine, which ORCH_SANDBOX_LENIENT does not allow either: "
+            f"script_user is missing ({self.missing['script_user']}). Start the service as an ordinary "
+            "user, or make mount namespaces possible, or move the interpreter (ORCH_PYTHON) and the data "
+            "folder (ORCH_DATA_DIR) to paths that all users may enter"
+        )
+
+    @property
     def must_follow(self) -> bool:
         """Whether the script's process dies with its init because it asks for it: no namespace of
         processes ends with that."""
@@ -67,3 +80,13 @@ class Machine(NamedTuple):
     def counts_processes_per_run(self) -> bool:
         """RLIMIT_NPROC counts a user's processes within the user namespace, and user 0's never."""
         return self.has("user_namespace") and os.geteuid() != 0
+
+
+@lru_cache(maxsize=None)
+def _is_root_of_host() -> bool:
+    """Not the user 0 of a container whose users are others outside."""
+    if os.geteuid() != 0:
+        return False
+    with open("/proc/self/uid_map", encoding="ascii") as file:
+        inside, outside, _count = file.readline().split()
+    return inside == outside == "0"

@@ -7,7 +7,7 @@ import os
 import resource
 import signal
 from errno import ENOSYS, EPERM
-from typing import Optional
+from typing import Callable, Optional
 
 from . import identity, kernel, landlock, mounts
 from .run import Run, Spare
@@ -25,17 +25,50 @@ _FILTERS = {counted: _lay_out(build_own_filter(counted)) for counted in (False, 
 
 
 def enter_user_namespace(_spare: Spare) -> None:
-    """A user namespace in which this user is the same and has every right over what is made."""
+    """A user namespace in which this user is the same and has every right over what is made. User 0 also
+    keeps the users of scripts there."""
     user, group = os.geteuid(), os.getegid()
-    kernel.unshare(kernel.CLONE_NEWUSER)
-    kernel.set_dumpable(True)
-    for name, text in (
-        ("setgroups", "deny"),
-        ("uid_map", f"{user} {user} 1"),
-        ("gid_map", f"{group} {group} 1"),
-    ):
-        _write(f"/proc/self/{name}", text)
+    with_script_users = _mapper_of_script_users() if user == 0 else lambda: False
+    try:
+        kernel.unshare(kernel.CLONE_NEWUSER)
+        kernel.set_dumpable(True)
+    except OSError:
+        with_script_users()
+        raise
+    if not with_script_users():
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{user} {user} 1"),
+            ("gid_map", f"{group} {group} 1"),
+        ):
+            _write(f"/proc/self/{name}", text)
     kernel.set_dumpable(False)
+
+
+def _mapper_of_script_users() -> Callable[[], bool]:
+    """A process that stays outside, where alone more than one user can be taken along. To be called once:
+    whether it could."""
+    waiting, go = os.pipe()
+    mapper = os.fork()
+    if mapper == 0:
+        users = f"0 0 1\n{identity.FIRST_USER} {identity.FIRST_USER} {identity.USERS}"
+        status = 1
+        try:
+            os.read(waiting, 1)
+            for name in ("uid_map", "gid_map"):
+                _write(f"/proc/{os.getppid()}/{name}", users)
+            status = 0
+        finally:
+            # An error says that this user may not.
+            os._exit(status)
+
+    def map_users() -> bool:
+        os.write(go, b"+")
+        os.close(go)
+        os.close(waiting)
+        return os.waitpid(mapper, 0)[1] == 0
+
+    return map_users
 
 
 def _write(path: str, text: str) -> None:

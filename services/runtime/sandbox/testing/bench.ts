@@ -69,8 +69,10 @@ export class Bench {
     const folder = await mkdtemp(join(tmpdir(), 'orch-bench-'));
     // Scripts may have users of their own.
     await chmod(folder, 0o755);
+    // Where paths are the host's, the users of scripts have to come there.
+    const reachable = leavesOutMounts(options) ? await systemPython() : undefined;
     const python = await findPython({
-      configured: options.python ?? process.env['ORCH_PYTHON'],
+      configured: options.python ?? reachable ?? process.env['ORCH_PYTHON'],
       path: process.env['PATH'] ?? '',
     });
     const log: string[] = [];
@@ -147,6 +149,10 @@ export class Bench {
 export async function systemPython(): Promise<string | undefined> {
   const found = await listPythons('/usr/bin:/usr/local/bin');
   return found[0]?.executable;
+}
+
+function leavesOutMounts({ without = [] }: Partial<LocalSandboxOptions>): boolean {
+  return without.some((layer) => layer === 'mount_namespace' || NAMESPACES.includes(layer));
 }
 
 async function seen(
