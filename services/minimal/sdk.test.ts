@@ -1,4 +1,6 @@
 /** The Python package `orchestrator` and its socket, from inside real runs. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, Product, until } from './testing/product.ts';
 import { SdkRuns } from './testing/sdk-runs.ts';
@@ -153,9 +155,9 @@ describe('the socket of a run', { timeout: 120_000 }, () => {
   test('when something else is sent than the package would, then it is refused and nothing breaks', async () => {
     const id = await runs.scriptOf(
       `import json, os, socket
+from orchestrator._channel import connect
 def ask(data, end=True):
-    with socket.socket(socket.AF_UNIX) as one:
-        one.connect(os.environ["ORCH_SOCKET"])
+    with connect(os.environ["ORCH_SOCKET"]) as one:
         try:
             one.sendall(data)
             if end: one.shutdown(socket.SHUT_WR)
@@ -189,6 +191,48 @@ platform.output("still there")`,
       invalid,
     ]);
     expect(output).toBe('still there');
+  });
+
+  test('when another process answers for the one that connected, then it gets no connection', async () => {
+    const id = await runs.scriptOf(
+      `import json, os, socket, sys
+from orchestrator._channel import connect
+def ask(answers):
+    with socket.socket(socket.AF_UNIX) as entry:
+        entry.connect(os.environ["ORCH_SOCKET"])
+        challenge = json.loads(entry.makefile("rb").readline())["challenge"].encode()
+        answers(entry, challenge)
+        try: return len(socket.recv_fds(entry, 1, 1)[1])
+        except OSError: return 0
+def by_child(entry, challenge):
+    pid = os.fork()
+    if pid == 0:
+        entry.sendall(challenge)
+        os._exit(0)
+    os.waitpid(pid, 0)
+print(ask(lambda entry, challenge: entry.sendall(challenge)))
+print(ask(by_child), ask(lambda entry, challenge: entry.sendall(b"0" * len(challenge))))
+connect(os.environ["ORCH_SOCKET"]).close()`,
+    );
+    expect((await runs.runOf(id)).texts).toEqual(['1', '0 0']);
+  });
+
+  test('when a process that is not of the run connects, then it is told nothing', async () => {
+    const id = await runs.scriptOf(
+      `import os, time
+print(os.environ["ORCH_SOCKET"])
+time.sleep(60)`,
+    );
+    const { run_id: runId } = await product.run(id);
+    const path = await until('the run has said where', async () => {
+      const lines = await product.log(runId);
+      return lines.find(({ stream }) => stream === 'stdout')?.text;
+    });
+    const outsider = connect(path);
+    const [chunks] = await Promise.all([outsider.toArray(), once(outsider, 'close')]);
+    expect(chunks).toEqual([]);
+    await product.call('POST', `/runs/${runId}/stop`);
+    await product.untilFinished(runId);
   });
 
   test('when many threads and children call at once, then each has its answer', async () => {

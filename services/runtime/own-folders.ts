@@ -20,8 +20,8 @@ export const socketsParent =
     ? (inMemory.find(isWritableMemory) ?? tmpdir())
     : tmpdir();
 
-/** The same for sockets on which whoever connects is heard, so that no other script may find them.
- *  @param layers that runs have: those without a root of their own may list what is in memory */
+/** The same for sockets to which scripts connect, so that no other script may take their place.
+ *  @param layers that runs have: those without a root of their own may write to what is in memory */
 export function hiddenSocketsParent(layers: readonly string[]): string {
   return layers.includes('mount_namespace') ? socketsParent : tmpdir();
 }

@@ -17,7 +17,7 @@ import type { RunSecrets } from './secrets/run-secrets.ts';
 import type { Sdk } from './sdk/open.ts';
 import { sdkFolder } from './sdk/package.ts';
 import type { Python } from './sandbox/python.ts';
-import type { RunFile, RunSpec } from './sandbox/sandbox.ts';
+import type { RunFile, RunSpec, SdkEntry } from './sandbox/sandbox.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { WarmStarts } from './warm/warm-start.ts';
 import type { WantedPackages } from './wanted-packages.ts';
@@ -95,7 +95,7 @@ export async function prepareRun(
   };
   try {
     signal.throwIfAborted();
-    const [{ path: socket, given }, secrets] = await Promise.all([
+    const [{ sdk, given }, secrets] = await Promise.all([
       opening,
       // Not before, so that what was set while the environment was built counts.
       run.hasSecrets || environment.built || run.triggerType === 'rerun'
@@ -104,17 +104,19 @@ export async function prepareRun(
       parts.sdk.packagePaths.ensure(environment.environmentDir),
     ]);
     log.mask(Object.values(secrets));
+    const isPrivate = readRequirements(requirements).kind === 'private';
     const made = {
+      isPrivate,
       python,
       folder: environment.environmentDir,
-      socket,
+      sdk,
       payloads: given === undefined ? [] : [given.path],
     };
     const around = {
       environmentFolder: made.folder,
       params,
       secrets,
-      socket,
+      socket: sdk.path,
       ...(given !== undefined && { payload: given }),
     };
     const variables = runVariables(run, around);
@@ -138,7 +140,7 @@ export async function prepareRun(
 }
 
 interface OpenChannel {
-  readonly path: string;
+  readonly sdk: SdkEntry;
   /** What the run's webhook was called with. */
   readonly given?: PayloadFile;
   readonly close: () => Promise<void>;
@@ -150,14 +152,15 @@ async function openChannel(
   log: RunLog,
   payload: Buffer | null,
 ): Promise<OpenChannel> {
-  const channel = await parts.sdk.channels.of({ run, log });
-  if (payload === null) return { path: channel.path, close: () => channel.close() };
-  const payloadPath = `${channel.path}.payload`;
+  const channel = parts.sdk.channels.of({ run, log });
+  const { entry: sdk } = channel;
+  if (payload === null) return { sdk, close: () => channel.close() };
+  const payloadPath = `${sdk.path}.payload`;
   const close = async () => {
     await Promise.all([channel.close(), rm(payloadPath, { force: true })]);
   };
   try {
-    return { path: channel.path, given: await writePayload(payloadPath, payload), close };
+    return { sdk, given: await writePayload(payloadPath, payload), close };
   } catch (error) {
     await close();
     throw error;
@@ -180,7 +183,7 @@ async function withProject<Result>(
 ): Promise<Result> {
   if (readRequirements(requirements).kind !== 'private') return await work();
   const own = join(parts.projectsFolder, run.scriptId);
-  await mkdir(own, { recursive: true });
+  await mkdir(own, { recursive: true, mode: 0o700 });
   const folder = await makeOwnFolder(own, run.runId);
   try {
     for (const { path, source } of files) {
@@ -196,15 +199,17 @@ async function withProject<Result>(
 interface Surroundings {
   readonly python: Python;
   readonly folder: string;
-  readonly socket: string;
+  readonly sdk: SdkEntry;
   readonly payloads: readonly string[];
+  /** Whether the environment is the script's own. */
+  readonly isPrivate: boolean;
 }
 
 function specOf(
   parts: PreparationParts,
   run: ClaimedRun,
   files: readonly RunFile[],
-  { python, folder, socket, payloads }: Surroundings,
+  { python, folder, sdk, payloads, isPrivate }: Surroundings,
   env: RunSpec['env'],
 ): RunSpec {
   const { limits } = run;
@@ -218,7 +223,8 @@ function specOf(
     files,
     dataFolder: join(parts.dataFolder, run.scriptId),
     readOnly: [...python.prefixes, folder, sdkFolder, ...payloads],
-    readWrite: [socket],
+    privatePaths: [...(isPrivate ? [folder] : []), ...payloads],
+    readWrite: [sdk.path],
     hidden: parts.hidden,
     limits: {
       cpuSeconds: limits.cpu_seconds,
@@ -231,5 +237,6 @@ function specOf(
     },
     leaseMs: parts.leaseMs,
     stopGraceMs: parts.stopGraceMs,
+    sdk,
   };
 }

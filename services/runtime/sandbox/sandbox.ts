@@ -83,6 +83,8 @@ export interface RunSpec {
   /** Readable at the same path inside: the interpreter's prefix, the environment, the SDK.
    *  One that does not exist fails the preparation. */
   readonly readOnly: readonly string[];
+  /** Of `readOnly`: what is closed to other users of the host, and is opened to this run's. */
+  readonly privatePaths?: readonly string[];
   /** Writable at the same path inside: the SDK's socket, an environment that is being built. */
   readonly readWrite: readonly string[];
   /** Never visible, whatever else is: the platform's data folder. `readOnly` and `readWrite`
@@ -93,9 +95,20 @@ export interface RunSpec {
   readonly leaseMs: number;
   /** Between SIGTERM and SIGKILL when a run is stopped or its time is over. */
   readonly stopGraceMs: number;
+  /** How the run's processes reach the platform; absent where they do not. */
+  readonly sdk?: SdkEntry;
   /** A kept interpreter may execute the run, as if it had just been started. Then `argv` is the
    *  environment's interpreter and the script's file. Absent: `argv` is executed as it stands. */
   readonly warm?: WarmStart;
+}
+
+export interface SdkEntry {
+  /** Where they connect: a path that is not there yet, of at most 107 bytes, and one of `readWrite`. */
+  readonly path: string;
+  /** Where the sandbox connects for them. */
+  readonly server: string;
+  /** What it sends there first: no process of a run gets to know it. */
+  readonly token: string;
 }
 
 export interface WarmStart {

@@ -44,6 +44,7 @@ export function specToWire(spec: RunSpec): object {
     files: spec.files,
     data_folder: spec.dataFolder,
     read_only: spec.readOnly,
+    private_paths: spec.privatePaths ?? [],
     read_write: spec.readWrite,
     hidden: spec.hidden,
     limits: {
@@ -57,6 +58,7 @@ export function specToWire(spec: RunSpec): object {
     },
     lease_ms: spec.leaseMs,
     stop_grace_ms: spec.stopGraceMs,
+    sdk: spec.sdk ?? null,
   };
 }
 

@@ -1,21 +1,35 @@
-/** The private sockets of the runs of this runtime. */
-import { chmod, rm } from 'node:fs/promises';
+/** The channels of the runs of this runtime. All of them share one socket, which scripts cannot use: the
+ *  supervisor of a run connects for it, and says by a token which run that is. */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmod, rm } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from '#services/shared/logger.ts';
 import { makeOwnFolder } from '../own-folders.ts';
 import type { SdkCalls, SdkContext } from './call.ts';
 import { RunChannel } from './run-channel.ts';
 
+const tokenLength = 43;
+/** A supervisor sends its token at once. */
+const tokenTimeoutMs = 5_000;
+/** Connections without a token; then the oldest one has to go. */
+const maxWithoutToken = 64;
+
 export class SdkChannels {
   readonly #folder: string;
+  readonly #server: Server;
   readonly #calls: SdkCalls;
   readonly #logger: Pick<Logger, 'error'>;
+  /** By token. */
+  readonly #channels = new Map<string, RunChannel>();
+  readonly #withoutToken = new Set<Socket>();
 
   private constructor(folder: string, calls: SdkCalls, logger: Pick<Logger, 'error'>) {
     this.#folder = folder;
     this.#calls = calls;
     this.#logger = logger;
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#admit(socket));
   }
 
   static async open(
@@ -25,21 +39,73 @@ export class SdkChannels {
   ): Promise<SdkChannels> {
     // Short on purpose: the path of a Unix socket has at most 107 bytes.
     const folder = await makeOwnFolder(parent, 'orch-sdk');
-    // Scripts may be other users: they can get to a socket whose name they know, and list none.
+    // Scripts may be other users: they can get to their own socket, and list none.
     await chmod(folder, 0o711);
-    return new SdkChannels(folder, calls, logger);
+    const channels = new SdkChannels(folder, calls, logger);
+    await channels.#listen();
+    return channels;
   }
 
-  /** A socket for one run. Its name cannot be guessed, for machines where a run sees the host's paths. */
-  async of(run: Omit<SdkContext, 'spend'>): Promise<RunChannel> {
+  /** A channel for one run. */
+  of(run: Omit<SdkContext, 'spend'>): RunChannel {
     const context = { ...run, spend: spending() };
+    const token = randomBytes(32).toString('base64url');
     const path = join(this.#folder, `${randomBytes(12).toString('base64url')}.sock`);
-    return await RunChannel.open(path, { calls: this.#calls, context, logger: this.#logger });
+    const channel = new RunChannel(
+      { path, server: this.#path, token },
+      {
+        calls: this.#calls,
+        context,
+        logger: this.#logger,
+        onClose: () => this.#channels.delete(token),
+      },
+    );
+    this.#channels.set(token, channel);
+    return channel;
   }
 
   /** Removes the folder. The channels are closed. */
   async close(): Promise<void> {
+    for (const socket of this.#withoutToken) socket.destroy();
+    this.#server.close();
+    await once(this.#server, 'close');
     await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  get #path(): string {
+    return join(this.#folder, 'platform.sock');
+  }
+
+  async #listen(): Promise<void> {
+    this.#server.listen(this.#path);
+    await once(this.#server, 'listening');
+    await chmod(this.#path, 0o600);
+    // Such as too many open files: the caller hears of it by the end of its connection.
+    this.#server.on('error', (error) =>
+      this.#logger.error({ error }, 'a connection of a script could not be taken'),
+    );
+  }
+
+  /** Hands the connection to the run whose token comes first. */
+  #admit(socket: Socket): void {
+    // The script went away; there is nobody to be told.
+    socket.on('error', () => undefined);
+    const [oldest] = this.#withoutToken;
+    if (this.#withoutToken.size >= maxWithoutToken) oldest?.destroy();
+    this.#withoutToken.add(socket);
+    socket.once('close', () => this.#withoutToken.delete(socket));
+    socket.setTimeout(tokenTimeoutMs, () => socket.destroy());
+    const end = () => socket.destroy();
+    const read = () => {
+      const token = socket.read(tokenLength) as Buffer | null;
+      if (token === null) return;
+      this.#withoutToken.delete(socket);
+      socket.off('readable', read).off('end', end).removeAllListeners('timeout');
+      const channel = this.#channels.get(token.toString('latin1'));
+      if (channel === undefined) socket.destroy();
+      else channel.accept(socket);
+    };
+    socket.on('readable', read).once('end', end);
   }
 }
 

@@ -1,9 +1,11 @@
-/** The private socket of one run: whoever can open it is that run, so a request carries no token. */
+/** The calls of one run. Its supervisor lets nobody but the run's processes in (`sdk_broker.py`), so that a
+ *  request carries no token of its own. */
 import { rm } from 'node:fs/promises';
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 import type { Logger } from '#services/shared/logger.ts';
+import type { SdkEntry } from '../sandbox/sandbox.ts';
 import { Compile, type Validator } from 'typebox/compile';
 import { refused, type SdkAnswer, type SdkCall, type SdkCalls, type SdkContext } from './call.ts';
 import { Pace } from './pace.ts';
@@ -16,54 +18,43 @@ export interface RunChannelParts {
   readonly calls: SdkCalls;
   readonly context: SdkContext;
   readonly logger: Pick<Logger, 'error'>;
+  /** Connections that are on their way are to be refused from now on. */
+  readonly onClose: () => void;
 }
 
 export class RunChannel {
-  /** Where it listens. */
-  readonly path: string;
+  /** Where its supervisor listens, and how that gets to `accept`. */
+  readonly entry: SdkEntry;
   readonly #parts: RunChannelParts;
-  readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #pace = new Pace();
   readonly #closing = new AbortController();
 
-  private constructor(path: string, parts: RunChannelParts) {
-    this.path = path;
+  constructor(entry: SdkEntry, parts: RunChannelParts) {
+    this.entry = entry;
     this.#parts = parts;
-    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
-    this.#server.maxConnections = maxConnections;
   }
 
-  /** Listens. @param path at most 107 bytes, in a folder that is this runtime's alone */
-  static async open(path: string, parts: RunChannelParts): Promise<RunChannel> {
-    const channel = new RunChannel(path, parts);
-    // To connect is to write, and the script may be another user.
-    channel.#server.listen({ path, readableAll: true, writableAll: true });
-    await once(channel.#server, 'listening');
-    // Such as too many open files: whoever could not connect hears of it.
-    channel.#server.on('error', (error) => channel.#complain(error));
-    return channel;
-  }
-
-  /** Ends all requests and removes the socket. Safe twice; never rejects. */
+  /** Ends all requests. Safe twice; never rejects. */
   async close(): Promise<void> {
+    this.#parts.onClose();
     this.#closing.abort(new Error('the run is over'));
     for (const socket of this.#sockets) socket.destroy();
-    if (this.#server.listening) {
-      this.#server.close();
-      await once(this.#server, 'close');
-    }
-    await rm(this.path, { force: true }).catch((error: unknown) => {
+    // The supervisor may have been killed before it could.
+    await rm(this.entry.path, { force: true }).catch((error: unknown) => {
       const { runId } = this.#parts.context.run;
       this.#parts.logger.error({ error, runId }, 'a socket could not be removed');
     });
   }
 
-  #accept(socket: Socket): void {
+  /** Takes a connection of the run, whose errors are somebody else's to ignore. */
+  accept(socket: Socket): void {
+    if (this.#sockets.size >= maxConnections) {
+      socket.destroy();
+      return;
+    }
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
-    // The script went away; there is nobody to be told.
-    socket.on('error', () => undefined);
     void this.#serve(socket).finally(() => socket.destroySoon());
   }
 

@@ -146,6 +146,7 @@ LAYERS: Tuple[Layer, ...] = (
         "measuring",
         "What all processes use together is measured: CPU time, memory, processes, disk",
     ),
+    Layer("caller_check", "No process but the run's own gets a connection with the platform"),
     Layer(
         "capabilities",
         "No capability, not even as user 0",

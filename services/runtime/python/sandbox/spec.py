@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import marshal
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import SandboxError
 
@@ -30,6 +30,15 @@ class Limits(NamedTuple):
     disk_bytes: Optional[int]
 
 
+class SdkEntry(NamedTuple):
+    """How a run's calls reach the platform: where its processes connect, and where its supervisor does,
+    which says by the token whose connection it is."""
+
+    path: str
+    server: str
+    token: str
+
+
 class RunSpec(NamedTuple):
     """All paths are absolute paths of the host."""
 
@@ -47,6 +56,8 @@ class RunSpec(NamedTuple):
     limits: Limits
     lease_ms: float
     stop_grace_ms: float
+    sdk: Optional[SdkEntry] = None
+    private_paths: Sequence[str] = ()
 
 
 _LIMITS = RunSpec._fields.index("limits")
@@ -71,14 +82,16 @@ def parse_spec(payload: bytes) -> RunSpec:
             limits=_limits(data["limits"]),
             lease_ms=float(data["lease_ms"]),
             stop_grace_ms=float(data["stop_grace_ms"]),
+            private_paths=[_absolute(path) for path in data["private_paths"]],
+            sdk=None if data["sdk"] is None else _sdk_entry(data["sdk"]),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SandboxError("spec", f"{type(error).__name__}: {error}") from error
 
 
 def pack_spec(spec: RunSpec) -> bytes:
-    """For another process of this same interpreter: without the files."""
-    parts = spec._replace(files=[])
+    """For the script's process, of this same interpreter: without the files, and the token."""
+    parts = spec._replace(files=[], sdk=None)
     return marshal.dumps([tuple(part) if part is spec.limits else part for part in parts])
 
 
@@ -132,6 +145,10 @@ def _file(item: Mapping[str, Any]) -> RunFile:
     return RunFile(
         relative_parts(item["path"]), _absolute(item["source"]), int(item["mode"]) & 0o777
     )
+
+
+def _sdk_entry(data: Mapping[str, str]) -> SdkEntry:
+    return SdkEntry(_absolute(data["path"]), _absolute(data["server"]), str(data["token"]))
 
 
 def _limits(data: Mapping[str, Any]) -> Limits:

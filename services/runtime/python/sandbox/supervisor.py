@@ -27,6 +27,7 @@ from .mounts import workspace_path
 from .output import Output
 from .placing import make_places, measure_disk, place_files
 from .run_data import pack_run
+from .sdk_broker import SdkBroker
 from .spec import RunSpec
 from .watch import Watch
 
@@ -73,6 +74,7 @@ class Supervisor:
         self._is_swept = False
         self._disk: Optional[DiskQuota] = None
         self._watch: Optional[Watch] = None
+        self._broker: Optional[SdkBroker] = None
 
     def run(self, kept: KeptFolder) -> bool:
         """Returns when every process of the run is dead and its folder is gone: whether the
@@ -99,6 +101,8 @@ class Supervisor:
                 self._check_deadlines(time.monotonic())
             return self._end()
         finally:
+            if self._broker is not None:
+                self._broker.close()
             if self._is_swept:
                 kept.keep(self._folder)
             else:
@@ -111,6 +115,10 @@ class Supervisor:
         try:
             if group is not None:
                 group.limit(spec.limits.memory_bytes, spec.limits.processes)
+            if spec.sdk is not None:
+                init = self._enclosure.init if self._machine.has("caller_check") else None
+                self._broker = SdkBroker(spec.sdk, init)
+                self._on(self._broker.fileno(), self._broker.serve)
             places = make_places(spec, self._machine, self._folder, (ends.stdout, ends.stderr))
             # It contains itself while its files come, and executes later than either.
             gates.send_run(ends.gate, pack_run(spec, self._folder, places.user))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import AbstractSet, Dict, Iterable, Iterator, List, NamedTuple, Optional
+from typing import AbstractSet, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -83,6 +83,35 @@ def proportional_bytes(proc: int, processes: Iterable[Process], init: int) -> in
             exact = _read_pss(proc, process.pid)
             total += process.memory_bytes if exact is None else exact
     return total
+
+
+def lineage(pid: int, root: int) -> Optional[Tuple[int, ...]]:
+    """The process, its parent and so on up to `root`; None where that is no ancestor of it.
+
+    Two equal answers mean that all of them were those processes in between: a process that loses its
+    parent gets another one, so that no number on the way can have become another process's.
+    """
+    line = [pid]
+    proc = open_proc()
+    try:
+        while line[-1] > 1:
+            process = _read_stat(proc, str(line[-1]))
+            if process is None or process.parent in line:
+                return None
+            line.append(process.parent)
+            if process.parent == root:
+                return tuple(line)
+    finally:
+        os.close(proc)
+    return None
+
+
+def is_there(folder: int) -> bool:
+    """Whether the process still exists whose folder in /proc that is, by the number or not."""
+    try:
+        return _read(folder, "stat") != b""
+    except OSError:
+        return False
 
 
 def open_files(proc: int, processes: Iterable[Process]) -> Iterator[int]:

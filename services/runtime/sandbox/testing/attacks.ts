@@ -101,6 +101,22 @@ export const FAMILIES: readonly Family[] = [
     ],
   },
   {
+    title: 'Calling the platform as another run',
+    way: 'reach',
+    attacks: on(['mount_namespace', 'script_user', 'caller_check'], 'socket of another run'),
+  },
+  {
+    title: 'Taking descriptors',
+    way: 'reach',
+    attacks: [
+      ...on(['mount_namespace', 'script_user', 'landlock'], 'open file of another run'),
+      ...on(
+        ['pid_namespace', 'script_user', 'landlock', 'seccomp'],
+        'copied descriptor of another run',
+      ),
+    ],
+  },
+  {
     title: 'Outliving the run',
     way: 'stay',
     attacks: on(
@@ -125,6 +141,11 @@ export const FAMILIES: readonly Family[] = [
       { name: 'a fork bomb', heldBy: ['cgroup', 'pid_limit', 'measuring'], only: 'user 0' },
       { name: 'a fork bomb', heldBy: ['rlimits', 'pid_limit', 'measuring'], only: 'ordinary user' },
     ],
+  },
+  {
+    title: 'Taking directory entries',
+    way: 'take',
+    attacks: on(['measuring'], 'empty files', 'empty folders', 'symbolic links'),
   },
   {
     title: 'Gaining rights',

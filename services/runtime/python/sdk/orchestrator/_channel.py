@@ -1,4 +1,8 @@
-"""The run's private socket: one connection for each call, so that threads and forks never share one."""
+"""The run's private socket: one connection for each call, so that threads and forks never share one.
+
+Who listens there is the run's supervisor. It asks a process that connects to send back a challenge, by
+which it sees that the process is one of the run's, and then hands it a connection with the platform.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from ._errors import BY_CODE, InvalidRequest, OrchestratorError, Unavailable
 _PATIENCE_SECONDS = 120.0
 _PIECE_BYTES = 256 * 1024
 _MAX_LINE_BYTES = 1024 * 1024
+_MAX_GREETING_BYTES = 4096
 
 
 class Channel:
@@ -35,14 +40,31 @@ class Channel:
     ) -> Tuple[Any, bytes]:
         line = _line(name, args, size)
         try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-                connection.settimeout(_PATIENCE_SECONDS)
-                connection.connect(self._path)
+            with connect(self._path) as connection:
                 _send(connection, line, body, size)
                 with connection.makefile("rb", buffering=_PIECE_BYTES) as answer:
                     return _read(answer)
         except OSError as error:
             raise Unavailable(f"the platform does not answer: {error}") from error
+
+
+def connect(path: str) -> socket.socket:
+    """A connection with the platform. @raises OSError when there is none"""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as entry:
+        entry.settimeout(_PATIENCE_SECONDS)
+        entry.connect(path)
+        with entry.makefile("rb") as lines:
+            greeting = lines.readline(_MAX_GREETING_BYTES)
+        if not greeting.endswith(b"\n"):
+            raise ConnectionRefusedError("this process is none of the run's")
+        entry.sendall(json.loads(greeting)["challenge"].encode())
+        descriptors = socket.recv_fds(entry, 1, 1)[1]
+    if not descriptors:
+        raise ConnectionRefusedError("it refuses the connection")
+    connection = socket.socket(fileno=descriptors[0])
+    connection.set_inheritable(False)
+    connection.settimeout(_PATIENCE_SECONDS)
+    return connection
 
 
 def _line(name: str, args: Dict[str, Any], size: int) -> bytes:
