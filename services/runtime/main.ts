@@ -1,7 +1,7 @@
 // Long because it puts together all that a runtime is made of.
 /** The runtime: claims runs and executes them in the sandbox. */
 import { once } from 'node:events';
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openObjects } from '#services/shared/objects.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/environment-locks.ts';
@@ -102,6 +102,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
   platform.bus.subscribe('stop', ({ runId }) => known.forget([`run-${runId}`]));
   const projects = join(config.workDir, 'projects');
   await mkdir(projects, { recursive: true });
+  await chmod(projects, 0o700);
   await removeLeftovers(projects, logger);
   const sandbox = await startLocalSandbox({
     python: python.executable,
@@ -177,6 +178,8 @@ async function openPreparation(
   const folder = (name: string) => join(config.workDir, name);
   const leaseMs = config.leaseSeconds * 1000;
   await mkdir(folder('data'), { recursive: true });
+  // Users of scripts pass through to their own.
+  await chmod(folder('data'), 0o711);
   const objects = await openObjects(config, logger);
   const secrets = new RunSecrets({ reads, vault, commands, ids });
   return {

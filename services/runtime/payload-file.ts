@@ -1,5 +1,5 @@
 /** What a webhook was called with, as its run finds it. */
-import { chmod, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { splitWebhookPayload } from '#domain/webhook/payload.ts';
 
 export interface PayloadFile {
@@ -9,11 +9,9 @@ export interface PayloadFile {
   readonly headers: string;
 }
 
-/** Writes the body. @param path in a folder where names cannot be guessed */
+/** Writes the body, which nobody but this user may read: the sandbox opens it to the run. */
 export async function writePayload(path: string, stored: Uint8Array): Promise<PayloadFile> {
   const { headers, body } = splitWebhookPayload(stored);
-  await writeFile(path, body);
-  // The script may be another user.
-  await chmod(path, 0o444);
+  await writeFile(path, body, { mode: 0o400 });
   return { path, headers };
 }

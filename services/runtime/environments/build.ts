@@ -1,8 +1,9 @@
 /** One build: a fresh folder, the installer's work in it, and its output line by line. */
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLineSplitter } from '#services/shared/line-splitter.ts';
 import type { BuildRunner } from './build-runner.ts';
+import { privateMode } from './folders.ts';
 import type { IndexSettings } from './index-settings.ts';
 import type { Installer } from './installer.ts';
 import { headOf } from './installed.ts';
@@ -84,7 +85,11 @@ async function prepare(build: Build) {
   const home = build.workFolder;
   const temporary = join(home, 'tmp');
   await mkdir(temporary, { recursive: true });
-  if (build.cacheFolder !== null) await mkdir(build.cacheFolder, { recursive: true });
+  await chmod(home, privateMode);
+  if (build.cacheFolder !== null) {
+    await mkdir(build.cacheFolder, { recursive: true });
+    await chmod(build.cacheFolder, privateMode);
+  }
   const { environment, cacheFolder, workFolder, installer, settings } = build;
   const cwd = await startFolder(build, home);
   const which = await writeRequirements(build, cwd);

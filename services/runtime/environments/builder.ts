@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { install, type Installed } from './build.ts';
 import type { BuildRunner } from './build-runner.ts';
 import type { Catalog } from './catalog.ts';
-import { makeReadOnly, removeFolder } from './folders.ts';
+import { makeReadOnly, privateMode, removeFolder } from './folders.ts';
 import { tryLock } from './host-lock.ts';
 import type { IndexSettings } from './index-settings.ts';
 import { installedPackages } from './installed.ts';
@@ -71,14 +71,16 @@ async function build(parts: BuilderParts, order: Order): Promise<string | undefi
   const endUse = catalog.use(directory);
   let isFinished = false;
   try {
+    const isPrivate = order.requirements.kind === 'private';
     await makeVirtualEnvironment(environment, order.interpreter);
+    await chmod(environment, privateMode);
     const installed = await installInto(parts, order, environment, workFolder);
     if (installed.status === 'failed') return installed.problem;
     const packages = packagesOf(environment, order.interpreter);
     const lock = order.lock ?? installed.choice ?? (await installedPackages(packages));
     await writeLock(environment, lock);
-    const sizeBytes = await makeReadOnly(environment);
-    const owner = order.requirements.kind === 'private' ? { scriptId: order.scriptId } : {};
+    const sizeBytes = await makeReadOnly(environment, isPrivate);
+    const owner = isPrivate ? { scriptId: order.scriptId } : {};
     await catalog.publish(order.key, { directory, lock, sizeBytes, ...owner });
     isFinished = true;
     return undefined;

@@ -139,7 +139,7 @@ describe('opening the catalog', () => {
     await givenEnvironment('done');
     const died = catalog.path('environments', 'died-1');
     await mkdir(join(died, 'lib'), { recursive: true });
-    await makeReadOnly(died);
+    await makeReadOnly(died, false);
     await writeFile(catalog.path('uses', 'died-1.x'), await deadOwner());
     await mkdir(catalog.path('work', 'died-1'));
     await writeFile(catalog.path('uses', 'done-1.x'), await deadOwner());
@@ -211,7 +211,37 @@ describe('eviction', () => {
   });
 });
 
+test("a script's own environment is closed to other users, also one of an earlier version", async () => {
+  for (const scriptId of ['s1', undefined]) {
+    const key = scriptId ?? 'shared';
+    const path = catalog.path('environments', `${key}-1`);
+    await mkdir(path);
+    await chmod(path, 0o755);
+    const entry = { directory: `${key}-1`, lock: '', sizeBytes: 1 };
+    await catalog.publish(key, scriptId === undefined ? entry : { ...entry, scriptId });
+  }
+  await catalog.open();
+  const modeOf = async (...names: string[]) => (await stat(join(folder, ...names))).mode & 0o777;
+  expect(await modeOf('environments', 's1-1')).toBe(0o700);
+  expect(await modeOf('environments', 'shared-1')).toBe(0o755);
+  const parts = await Promise.all(
+    ['environments', 'work', 'ready', 'uses', 'locks'].map((part) => modeOf(part)),
+  );
+  expect(parts).toEqual([0o711, 0o711, 0o700, 0o700, 0o700]);
+});
+
 describe('finishing a folder', () => {
+  test('closes what is private to all others, and opens to them what is shared', async () => {
+    const modes: number[] = [];
+    for (const isPrivate of [true, false]) {
+      const made = join(folder, `private-${isPrivate}`);
+      await mkdir(made);
+      await makeReadOnly(made, isPrivate);
+      modes.push((await stat(made)).mode & 0o777);
+    }
+    expect(modes).toEqual([0o700, 0o755]);
+  });
+
   test('follows no link that foreign code has planted', async () => {
     const outside = join(folder, 'outside');
     await writeFile(outside, 'secret');
@@ -220,7 +250,7 @@ describe('finishing a folder', () => {
     await mkdir(inside);
     await symlink(outside, join(inside, 'link'));
     await symlink(folder, join(inside, 'up'));
-    await makeReadOnly(inside);
+    await makeReadOnly(inside, false);
     await removeFolder(inside);
     expect(await ids('.')).toContain('outside');
     expect((await stat(outside)).mode & 0o777).toBe(0o600);

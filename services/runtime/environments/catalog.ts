@@ -11,9 +11,9 @@
  *  one first takes it out of `ready` and then looks for users. So never both succeed. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { link, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises';
+import { chmod, link, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeFolder } from './folders.ts';
+import { privateMode, removeFolder } from './folders.ts';
 import { isAlive, newOwner } from './owner.ts';
 
 export interface ReadyEnvironment {
@@ -37,6 +37,7 @@ export interface Bounds {
 }
 
 const PARTS = ['environments', 'ready', 'uses', 'work', 'locks'] as const;
+const PASSED_THROUGH: ReadonlySet<string> = new Set(['environments', 'work']);
 // Names that begin with a dot are on the way to their real name: for moments, if their maker lives.
 const UNFINISHED_MAX_AGE_MS = 60 * 60 * 1000;
 
@@ -48,7 +49,12 @@ export class Catalog {
   }
 
   async open(): Promise<void> {
-    for (const part of PARTS) await mkdir(this.path(part), { recursive: true, mode: 0o755 });
+    for (const part of PARTS) {
+      await mkdir(this.path(part), { recursive: true });
+      // Scripts and builds may be other users, which pass through to what is theirs to see.
+      await chmod(this.path(part), PASSED_THROUGH.has(part) ? 0o711 : privateMode);
+    }
+    await this.#closePrivate();
     await this.#removeLeftOver();
     await this.#removeUnfinished('ready');
     await this.#removeUnfinished('locks');
@@ -186,6 +192,16 @@ export class Catalog {
       else rmSync(path, { force: true });
     }
     return isUsed;
+  }
+
+  /** What an earlier version of the platform left open to other users. */
+  async #closePrivate(): Promise<void> {
+    for (const key of await this.#keys()) {
+      const environment = this.#ready(key);
+      if (environment?.scriptId === undefined) continue;
+      const path = this.path('environments', environment.directory);
+      if (((await stat(path)).mode & 0o007) !== 0) await chmod(path, privateMode);
+    }
   }
 
   async #removeLeftOver(): Promise<void> {

@@ -1,9 +1,13 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../../scripts/testing/optional-service.ts';
-import { Bench } from './testing/bench.ts';
+import { Bench, NAMESPACES, systemPython } from './testing/bench.ts';
 
+const read = promisify(execFile);
+const NOBODY = 65_534;
 const FIRST_USER = 1_879_048_192;
 
 describeWith(
@@ -53,6 +57,64 @@ describeWith(
       expect(stdout).toBe('run 42 left over 0\n');
       expect((await stat(join(dataFolder, 'folder', 'inner'))).uid).toBe(uid);
     });
+
+    test.each([false, true])(
+      'refuses scripts that would be user 0 of the host, where it is lenient: %s',
+      async (lenient) => {
+        const closed = join(bench.folder, `closed-${lenient}`);
+        await mkdir(closed, { mode: 0o700 });
+        const without = NAMESPACES;
+        const shut = await Bench.open({ without, lenient, runsFolder: join(closed, 'runs') });
+        await expect(shut.run('hello.py')).rejects.toMatchObject({
+          stage: 'layers',
+          message: expect.stringMatching(/user 0 of this machine.*\/\.root.*Start the service as/),
+        });
+        await shut.close();
+      },
+    );
+
+    test('a script has its own user in a user namespace as well, where no other can be made', async () => {
+      const wrapper = join(bench.folder, 'without-sys-admin');
+      const python = (await systemPython()) ?? bench.python.executable;
+      const command = `setpriv --bounding-set=-sys_admin ${python} "$@"`;
+      await writeFile(wrapper, `#!/bin/sh\nexec ${command}\n`);
+      await chmod(wrapper, 0o755);
+      const nested = await Bench.open({ python: wrapper });
+      const dataFolder = join(nested.folder, 'data', 'nested');
+      const { run } = await nested.run('data.py', [], { dataFolder });
+      const { uid } = await stat(join(dataFolder, 'count'));
+      await nested.close();
+      expect(run.layers).toContain('user_namespace');
+      expect(run.layers).toContain('script_user');
+      expect(uid).toBeGreaterThanOrEqual(FIRST_USER);
+    });
+
+    test.each([
+      { kind: 'as they are here', without: [] },
+      { kind: 'without namespaces', without: NAMESPACES },
+    ])(
+      'private paths are open to the run and closed to other users, $kind',
+      async ({ without }) => {
+        const place = await Bench.open({ without });
+        const folder = join(place.folder, `private-${without.length}`);
+        const [inner, payload] = [join(folder, 'source.py'), join(place.folder, 'payload')];
+        await mkdir(folder, { mode: 0o700 });
+        await writeFile(inner, 'mine', { mode: 0o444 });
+        await writeFile(payload, 'mine', { mode: 0o400 });
+        const privatePaths = [folder, payload];
+        const readOnly = [...place.python.prefixes, ...privatePaths];
+        const { stdout, stderr } = await place.run('reads.py', [inner, payload], {
+          readOnly,
+          privatePaths,
+        });
+        expect([stdout, stderr]).toEqual(['mine\nmine\n', '']);
+        for (const path of [inner, payload]) {
+          const reading = read('cat', [path], { uid: NOBODY, gid: NOBODY, cwd: '/' });
+          await expect(reading).rejects.toThrow('Permission denied');
+        }
+        await place.close();
+      },
+    );
 
     test('files of the workspace are that user’s, and so is what a run may write to', async () => {
       const writable = join(bench.folder, 'writable');

@@ -6,7 +6,7 @@ import os
 from typing import Iterable, NamedTuple, Optional
 
 from .disk import DiskQuota
-from .folders import DATA, RunFolder, copy_files, give_tree, make_data_folder
+from .folders import DATA, RunFolder, copy_files, give_tree, make_data_folder, open_to_group
 from .identity import user_of
 from .machine import Machine
 from .spec import RunSpec
@@ -36,6 +36,8 @@ def make_places(
     if user is not None:
         for path in spec.read_write:
             give_tree(path, user)
+        for path in spec.private_paths:
+            open_to_group(path, user)
         for pipe in pipes:
             # So that it can open /dev/stdout.
             os.fchown(pipe, user, user)
