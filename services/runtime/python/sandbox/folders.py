@@ -281,7 +281,7 @@ def empty(top: int, kept: AbstractSet[str] = frozenset()) -> None:
         name = waiting.pop()
         if _remove_empty(name, top):
             continue
-        os.chmod(name, 0o700, dir_fd=top)
+        _make_accessible(name, top)
         folder = os.open(name, FOLDER, dir_fd=top)
         try:
             _unlink_files(folder, top, waiting)
@@ -317,7 +317,16 @@ def _remove_empty(name: str, folder: int) -> bool:
 
 def _move_up(name: str, folder: int, top: int) -> str:
     # Moving a folder changes its "..", which needs the right to write to it.
-    os.chmod(name, 0o700, dir_fd=folder)
+    _make_accessible(name, folder)
     free = f".removing-{os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino}"
     os.rename(name, free, src_dir_fd=folder, dst_dir_fd=top)
     return free
+
+
+def _make_accessible(name: str, outer: int) -> None:
+    """Whatever permissions a folder has. By its name alone, a link in its place would be followed."""
+    folder = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=outer)
+    try:
+        os.chmod(f"/proc/self/fd/{folder}", 0o700)
+    finally:
+        os.close(folder)
