@@ -44,7 +44,7 @@ function outcomeOf(
 export function endingNote(exit: RunExit, shuttingDown: boolean): string | undefined {
   switch (exit.kind) {
     case 'failed':
-      return `The sandbox failed (${exit.stage}): ${exit.message}`;
+      return sandboxFailure(exit);
     case 'lost':
       return `The run was lost: ${exit.message}`;
     case 'exited':
@@ -67,4 +67,9 @@ export function totalsOf(log: LogTotals, exit?: RunExit, durationMs?: number): R
       maxThreads: exit.usage.maxThreads,
     }),
   };
+}
+
+/** What a log says where the sandbox executed nothing. */
+export function sandboxFailure({ stage, message }: { stage: string; message: string }): string {
+  return `The sandbox failed (${stage}): ${message}`;
 }
