@@ -211,7 +211,7 @@ describe('eviction', () => {
   });
 });
 
-test("a script's own environment is closed to other users, also one of an earlier version", async () => {
+test('an environment of one script is closed to other users, also one of an earlier version', async () => {
   for (const scriptId of ['s1', undefined]) {
     const key = scriptId ?? 'shared';
     const path = catalog.path('environments', `${key}-1`);

@@ -16,7 +16,9 @@ print("swapping", flush=True)
 while True:
     try:
         for number in range(4):
-            os.makedirs(f"{top}/folder{number}/inner", exist_ok=True)
+            os.makedirs(f"{top}/folder{number}", exist_ok=True)
+            # Through a link, that of the victim, which has it already.
+            open(f"{top}/folder{number}/file0", "a").close()
             if not os.path.islink(f"{top}/link{number}"):
                 os.symlink(victim, f"{top}/link{number}")
         for _ in range(60):
