@@ -1,11 +1,12 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findPython } from '../sandbox/python.ts';
-import { removeFolder } from './folders.ts';
+import { makeReadOnly, removeFolder } from './folders.ts';
 
 const ROUNDS = 300;
 /** Folders in `top`, and links to `victim` that take their places and give them back all the time. */
@@ -71,4 +72,13 @@ test('removes a folder however deep and closed it is, and the link in place of o
   await removeFolder(join(base, 'link'));
   await removeFolder(join(base, 'never there'));
   expect(await readdir(base)).toEqual(['kept']);
+});
+
+test('leaves no pipe, socket or device in a folder that is made read-only', async () => {
+  const file = join(base, 'file');
+  await writeFile(file, '');
+  await promisify(execFile)('mkfifo', [join(base, 'pipe')]);
+  await symlink('/dev/zero', join(base, 'link'));
+  await makeReadOnly(base, false);
+  expect((await readdir(base)).toSorted()).toEqual(['file', 'link']);
 });

@@ -21,7 +21,7 @@ const O_PATH = 0o10000000;
 
 interface Found {
   readonly path: string;
-  readonly kind: 'folder' | 'file';
+  readonly kind: 'folder' | 'file' | 'special';
   readonly mode: number;
   readonly sizeBytes: number;
 }
@@ -41,6 +41,8 @@ async function* walk(folder: string): AsyncGenerator<Found> {
       for (const name of (await unlessGone(readdir(path))) ?? []) waiting.push(join(path, name));
     } else if (stats.isFile()) {
       yield { path, kind: 'file', mode: stats.mode, sizeBytes };
+    } else if (!stats.isSymbolicLink()) {
+      yield { path, kind: 'special', mode: stats.mode, sizeBytes };
     }
   }
 }
@@ -65,6 +67,11 @@ export async function makeReadOnly(folder: string, isPrivate: boolean): Promise<
   const folders: string[] = [];
   for await (const found of walk(folder)) {
     bytes += found.sizeBytes;
+    if (found.kind === 'special') {
+      // Opening a pipe that a build has left would wait for ever.
+      await unlink(found.path);
+      continue;
+    }
     // As user 0 this process had it built by another user.
     if (user === 0) await lchown(found.path, user, group);
     if (found.kind === 'folder') folders.push(found.path);

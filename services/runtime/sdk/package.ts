@@ -1,6 +1,6 @@
 /** The Python package `orchestrator`: where it is, and how interpreters find it. */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { readdir, realpath, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,8 +41,15 @@ async function filesOf(environmentFolder: string): Promise<readonly string[]> {
 
 /** A tiny file, at each start of a run: waiting for a thread would take longer than reading it. */
 function hasContent(file: string): boolean {
+  const found = Buffer.alloc(Buffer.byteLength(content) + 1);
   try {
-    return readFileSync(file, 'utf8') === content;
+    // A build runs foreign code: a link that it made could lead to what never ends.
+    const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+    try {
+      return found.toString('utf8', 0, readSync(descriptor, found)) === content;
+    } finally {
+      closeSync(descriptor);
+    }
   } catch {
     return false;
   }
