@@ -42,6 +42,7 @@ test('a script is as its admission must see it, its waiting and running runs cou
     environment: {},
     python: null,
     startMode: 'warm',
+    listenPorts: [],
     resolution: null,
     activeRuns: 2,
     waitingRuns: 1,

@@ -96,6 +96,7 @@ export interface ScriptFacts {
   readonly environment: { readonly [name: string]: string };
   readonly python: string | null;
   readonly startMode: 'warm' | 'cold';
+  readonly listenPorts: readonly number[];
   readonly resolution: string | null;
   /** Runs of the script that are running or queued to start: those that the limit counts. */
   readonly activeRuns: number;

@@ -18,6 +18,7 @@ export interface ClaimedRun {
   /** The wanted interpreter; `null` for the runtime's own. */
   readonly python: string | null;
   readonly startMode: StartMode;
+  readonly listenPorts: readonly number[];
   readonly resolution: string | null;
   readonly triggerType: string;
   readonly paramsSha256: string | null;

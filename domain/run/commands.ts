@@ -5,7 +5,14 @@ import type { Failure, RunTotals, Trigger, WhenBusy } from './run.ts';
 /** What a run executes, as an earlier run of the script did. */
 export type RunPlan = Pick<
   RunQueued['data'],
-  'scriptVersion' | 'entrypoint' | 'limits' | 'environment' | 'python' | 'startMode' | 'resolution'
+  | 'scriptVersion'
+  | 'entrypoint'
+  | 'limits'
+  | 'environment'
+  | 'python'
+  | 'startMode'
+  | 'listenPorts'
+  | 'resolution'
 >;
 
 export interface RunScript {

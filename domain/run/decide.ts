@@ -91,7 +91,7 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
 /** The script as it is now. */
 function planOf(script: ScriptFacts): RunPlan {
   const limits: RunLimits = { ...defaultLimits, ...script.limits };
-  const { environment, python, startMode, resolution } = script;
+  const { environment, python, startMode, listenPorts, resolution } = script;
   return {
     scriptVersion: script.version,
     entrypoint: script.entrypoint,
@@ -99,6 +99,7 @@ function planOf(script: ScriptFacts): RunPlan {
     ...(Object.keys(environment).length > 0 && { environment }),
     ...(python !== null && { python }),
     ...(startMode === 'cold' && { startMode }),
+    ...(listenPorts.length > 0 && { listenPorts }),
     ...(resolution !== null && { resolution }),
   };
 }

@@ -28,6 +28,8 @@ export type RunQueued = DomainEvent<
     readonly python?: string;
     /** Absent: a kept interpreter may execute it. */
     readonly startMode?: 'cold';
+    /** TCP ports that it may listen on. Absent: none. */
+    readonly listenPorts?: readonly number[];
     /** Names the resolution of the requirements. Absent: the first. */
     readonly resolution?: string;
     /** It starts no sooner than it is released. Absent: it may start at once. */

@@ -49,6 +49,11 @@ describe('given no script', () => {
     },
   );
 
+  test('when an interpreter would read its entry point as an option, then it is refused', () => {
+    const settings = { ...defaultSettings, entrypoint: '-c' };
+    nothing.when(createScript({ settings }), here).thenRefuses('validation_failed');
+  });
+
   test.each([[['a.py', 'a.py']], [['a', 'a/b']], [['a/b/c', 'a/b']]])(
     'when two of its files, %j, get in each other’s way, then it is refused',
     (paths) => {

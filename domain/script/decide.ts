@@ -154,7 +154,7 @@ export const scriptAggregate: Aggregate<
   initial: initialScript,
   evolve: evolveScript,
   evolveAll: evolveScriptAll,
-  stateVersion: 4,
+  stateVersion: 5,
   decide: decideScript,
   streamOf: (command) => `script-${command.scriptId}`,
   guards: (command) =>

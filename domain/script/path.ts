@@ -20,6 +20,13 @@ export function pathProblem(path: string): string | undefined {
   return reservedProblem(path);
 }
 
+/** Why `path` cannot be the file that an interpreter executes, or `undefined` when it can. */
+export function entrypointProblem(path: string): string | undefined {
+  // `python -c` would read it as an option.
+  if (path.startsWith('-')) return 'the path of an entry point cannot begin with "-"';
+  return pathProblem(path);
+}
+
 // `data/` is what runs keep for themselves: a file of the script there would be hidden by it.
 function reservedProblem(path: string): string | undefined {
   return path === 'data' || path.startsWith('data/')

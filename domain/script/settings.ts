@@ -1,6 +1,7 @@
 /** What a script's author may set about its runs, with the defaults of contract §6. */
 import type { JsonValue } from '#domain/kernel/event.ts';
 import { environmentProblem, type EnvironmentVariables } from './environment.ts';
+import { entrypointProblem } from './path.ts';
 
 /** `null` lifts a limit. */
 export interface RunLimits {
@@ -47,6 +48,8 @@ export interface ScriptSettings {
   /** `3` or such as `3.12`; `null` for the runtime's own. */
   readonly python: string | null;
   readonly startMode: StartMode;
+  /** TCP ports that runs may listen on; `0` stands for one that the kernel chooses. */
+  readonly listenPorts: readonly number[];
   /** What the parameters of runs have to match; `null` for anything. */
   readonly parametersSchema: ParametersSchema | null;
   /** A new value resolves the requirements anew. */
@@ -84,15 +87,38 @@ export const defaultSettings: ScriptSettings = {
   environment: {},
   python: null,
   startMode: 'warm',
+  listenPorts: [],
   parametersSchema: null,
   resolution: null,
 };
+
+export const maxListenPorts = 16;
+/** Lower ones are for privileged processes. */
+export const minListenPort = 1024;
+export const maxListenPort = 65_535;
 
 /** Largest single file, in bytes. */
 export const maxFileBytes = 10 * mebibyte;
 
 /** What is wrong with settings, as a sentence; `undefined` for nothing. */
-export function settingsProblem({ environment }: Partial<ScriptSettings>): string | undefined {
-  const problem = environment === undefined ? undefined : environmentProblem(environment);
-  return problem === undefined ? undefined : `The environment cannot be used: ${problem}.`;
+export function settingsProblem(settings: Partial<ScriptSettings>): string | undefined {
+  const { environment = {}, entrypoint = defaultSettings.entrypoint, listenPorts = [] } = settings;
+  const unusable = environmentProblem(environment);
+  if (unusable !== undefined) return `The environment cannot be used: ${unusable}.`;
+  const misplaced = entrypointProblem(entrypoint);
+  if (misplaced !== undefined) return `The entry point cannot be used: ${misplaced}.`;
+  return listenPortsProblem(listenPorts);
+}
+
+function listenPortsProblem(ports: readonly number[]): string | undefined {
+  if (ports.length > maxListenPorts) return `A script has at most ${maxListenPorts} listen ports.`;
+  if (new Set(ports).size < ports.length) return 'Each listen port is named once.';
+  const wrong = ports.find((port) => !isListenPort(port));
+  return wrong === undefined
+    ? undefined
+    : `${wrong} is not a listen port: use 0, or ${minListenPort} to ${maxListenPort}.`;
+}
+
+function isListenPort(port: number): boolean {
+  return Number.isInteger(port) && (port === 0 || (port >= minListenPort && port <= maxListenPort));
 }

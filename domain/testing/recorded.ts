@@ -191,6 +191,7 @@ function scriptFacts(log: readonly Recorded[], id: string): ScriptFacts | undefi
     environment: settings.environment,
     python: settings.python,
     startMode: settings.startMode,
+    listenPorts: settings.listenPorts,
     resolution: settings.resolution,
     activeRuns: active.length - waiting.length,
     waitingRuns: waiting.length,

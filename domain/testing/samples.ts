@@ -81,6 +81,7 @@ export function scriptFacts(changes: Partial<ScriptFacts> = {}): ScriptFacts {
     environment: {},
     python: null,
     startMode: 'warm',
+    listenPorts: [],
     resolution: null,
     activeRuns: 0,
     waitingRuns: 0,

@@ -68,6 +68,7 @@ describe('a claim', () => {
         environment: {},
         python: null,
         startMode: 'warm',
+        listenPorts: [],
         resolution: null,
         storageQuotaBytes: defaultSettings.storageQuotaBytes,
         triggerType: 'manual',

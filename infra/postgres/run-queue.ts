@@ -146,6 +146,7 @@ export class PostgresRunQueue implements RunQueue {
       environment: data.environment ?? {},
       python: data.python ?? null,
       startMode: data.startMode ?? 'warm',
+      listenPorts: data.listenPorts ?? [],
       resolution: data.resolution ?? null,
       triggerType: trigger.type,
       paramsSha256: data.paramsSha256,

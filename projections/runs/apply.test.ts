@@ -46,6 +46,7 @@ const queued = {
   environment: {},
   python: null,
   start_mode: 'warm',
+  listen_ports: [],
   resolution: null,
   params_sha256: 'a'.repeat(64),
   attempt: 1,

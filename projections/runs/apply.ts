@@ -69,6 +69,7 @@ export function queuedRun(event: Extract<RunRecorded, { type: 'RunQueued' }>): R
     environment: data.environment ?? {},
     python: data.python ?? null,
     start_mode: data.startMode ?? 'warm',
+    listen_ports: data.listenPorts ?? [],
     resolution: data.resolution ?? null,
     params_sha256: data.paramsSha256,
     attempt: data.attempt,

@@ -20,8 +20,8 @@ async function fillRuns(db: ReadModels, from: Position, to: Position): Promise<v
     )
     INSERT INTO runs (run_id, stream_version, script_id, script_name, group_id, script_version,
       status, ended_as, waiting, available_at, stop_requested, trigger_type, trigger, requested_by,
-      entrypoint, limits, environment, python, start_mode, resolution, params_sha256, attempt,
-      parent_run_id, queued_at, started_at, finished_at, exit_code, signal, failure_reason,
+      entrypoint, limits, environment, python, start_mode, listen_ports, resolution, params_sha256,
+      attempt, parent_run_id, queued_at, started_at, finished_at, exit_code, signal, failure_reason,
       runtime_id, fence, layers, duration_ms, cpu_seconds, max_memory_bytes, max_threads, log_lines,
       log_bytes, log_truncated)
     SELECT (q.data ->> 'runId')::uuid,
@@ -34,7 +34,8 @@ async function fillRuns(db: ReadModels, from: Position, to: Position): Promise<v
       coalesce((q.data ->> 'notBefore')::timestamptz, q.recorded_at), stopping.version IS NOT NULL,
       q.data -> 'trigger' ->> 'type', q.data -> 'trigger', ${actorNameSql('q')},
       q.data ->> 'entrypoint', q.data -> 'limits', coalesce(q.data -> 'environment', '{}'),
-      q.data ->> 'python', coalesce(q.data ->> 'startMode', 'warm'), q.data ->> 'resolution',
+      q.data ->> 'python', coalesce(q.data ->> 'startMode', 'warm'),
+      coalesce(q.data -> 'listenPorts', '[]'), q.data ->> 'resolution',
       q.data ->> 'paramsSha256', (q.data ->> 'attempt')::integer, (q.data ->> 'parentRunId')::uuid,
       q.recorded_at, started.recorded_at, ended.recorded_at, (ended.data ->> 'exitCode')::integer,
       ended.data ->> 'signal', CASE ended.status WHEN 'failed' THEN ended.outcome END,

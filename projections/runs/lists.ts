@@ -38,6 +38,7 @@ const unlisted = [
   'python',
   'resolution',
   'start_mode',
+  'listen_ports',
   'entrypoint',
   'layers',
   'available_at',

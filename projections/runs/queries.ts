@@ -38,7 +38,7 @@ export async function activeRuns(
 
 /** What a run executed, for another run to execute the same. */
 export function planOf(run: RunsTable): RunPlan {
-  const { environment, python, start_mode: startMode, resolution } = run;
+  const { environment, python, start_mode: startMode, listen_ports: listenPorts, resolution } = run;
   return {
     scriptVersion: run.script_version,
     entrypoint: run.entrypoint,
@@ -46,6 +46,7 @@ export function planOf(run: RunsTable): RunPlan {
     ...(Object.keys(environment).length > 0 && { environment }),
     ...(python !== null && { python }),
     ...(startMode === 'cold' && { startMode }),
+    ...(listenPorts.length > 0 && { listenPorts }),
     ...(resolution !== null && { resolution }),
   };
 }

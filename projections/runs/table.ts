@@ -25,6 +25,7 @@ export interface RunsTable {
   readonly environment: EnvironmentVariables;
   readonly python: string | null;
   readonly start_mode: StartMode;
+  readonly listen_ports: readonly number[];
   readonly resolution: string | null;
   readonly params_sha256: string | null;
   readonly attempt: number;
@@ -67,6 +68,7 @@ export const runColumns: Columns<RunsTable> = {
   environment: 'jsonb',
   python: 'text',
   start_mode: 'text',
+  listen_ports: 'jsonb',
   resolution: 'text',
   params_sha256: 'text',
   attempt: 'integer',

@@ -51,6 +51,7 @@ describe('given a script', () => {
         purge: null,
         python: null,
         start_mode: 'warm',
+        listen_ports: [],
         parameters_schema: null,
         resolution: null,
         version: 1,

@@ -103,6 +103,7 @@ export function settingColumns(settings: ScriptSettings) {
     environment: settings.environment,
     python: settings.python,
     start_mode: settings.startMode,
+    listen_ports: settings.listenPorts,
     parameters_schema: settings.parametersSchema,
     resolution: settings.resolution,
   };
@@ -121,6 +122,7 @@ export function settingsOf(row: ScriptsTable): ScriptSettings {
     environment: row.environment,
     python: row.python,
     startMode: row.start_mode,
+    listenPorts: row.listen_ports,
     parametersSchema: row.parameters_schema,
     resolution: row.resolution,
   };

@@ -25,6 +25,7 @@ export interface ScriptsTable {
   readonly environment: EnvironmentVariables;
   readonly python: string | null;
   readonly start_mode: StartMode;
+  readonly listen_ports: readonly number[];
   readonly parameters_schema: ParametersSchema | null;
   readonly resolution: string | null;
   /** Whether what a deleted script has beside its history is being removed, or gone. */
@@ -54,6 +55,7 @@ export const scriptColumns: Columns<ScriptsTable> = {
   environment: 'jsonb',
   python: 'text',
   start_mode: 'text',
+  listen_ports: 'jsonb',
   parameters_schema: 'jsonb',
   resolution: 'text',
   purge: 'text',

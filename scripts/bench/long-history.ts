@@ -109,14 +109,15 @@ function othersRows(): readonly string[] {
       'group ' || n, '#336699', 'box' FROM generate_series(1, 9) n`,
     `INSERT INTO scripts (script_id, stream_version, name, description, group_id, enabled, deleted,
       max_concurrent_runs, storage_quota_bytes, entrypoint, limits, tags, version, created_at,
-      created_by, updated_at, updated_by, retry, keep_alive, environment, start_mode)
+      created_by, updated_at, updated_by, retry, keep_alive, environment, start_mode,
+      listen_ports)
     SELECT ('01910000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 1,
       CASE n WHEN ${scripts} THEN '${dormant.name}'
         ELSE initcap((${words})[1 + n % 10]) || ' ' || n END, '',
       ('01900000-0000-7000-8000-' || lpad((CASE n WHEN ${scripts + 1} THEN 9 ELSE 1 + n % 8 END)::text,
         12, '0'))::uuid,
       n % 1000 <> 0, false, 1, 104857600, 'main.py', ${limits}, '[]', 3, now(), 'ada@example.com',
-      now(), 'ada@example.com', '{}', false, '{}', 'warm'
+      now(), 'ada@example.com', '{}', false, '{}', 'warm', '[]'
     FROM generate_series(1, ${scripts + 1}) n`,
     `INSERT INTO script_files SELECT script_id, path, saved, repeat('a', 64), 1000, now()
     FROM scripts, unnest(ARRAY['main.py', 'requirements.txt', 'lib/helper.py']) path,
@@ -149,7 +150,7 @@ function runRows(): string {
     status, ended_as, waiting, available_at, stop_requested, trigger_type, trigger, requested_by,
     entrypoint, limits, environment, attempt, queued_at, started_at, finished_at, duration_ms,
     exit_code, failure_reason, runtime_id, fence, layers, cpu_seconds, max_memory_bytes, max_threads,
-    log_lines, log_bytes, log_truncated, start_mode)
+    log_lines, log_bytes, log_truncated, start_mode, listen_ports)
   SELECT (lpad(to_hex(at_ms), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid, 3,
     ('01910000-0000-7000-8000-' || lpad(script::text, 12, '0'))::uuid, 'Script ' || script,
     ('01900000-0000-7000-8000-' || lpad((CASE script WHEN ${scripts + 1} THEN 9

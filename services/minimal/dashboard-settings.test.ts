@@ -28,6 +28,7 @@ describeWith(chromiumService, 'the settings in the dashboard', () => {
     await form.getByLabel('Tags').fill('daily, weather');
     await form.getByLabel('Storage').fill('20');
     await form.getByLabel('Start', { exact: true }).selectOption('cold');
+    await form.getByLabel('Listen ports').fill('8000, 0');
     await form.getByLabel('Stored log').fill('');
     await form.getByLabel('Processes').fill('8');
     await form.getByLabel('Runs in all').fill('3');
@@ -40,6 +41,7 @@ describeWith(chromiumService, 'the settings in the dashboard', () => {
       tags: ['daily', 'weather'],
       storage_quota_bytes: 20 * 2 ** 20,
       start_mode: 'cold',
+      listen_ports: [8000, 0],
       environment: { TZ: 'Europe/Berlin', CITY: 'Bern' },
       limits: { log_bytes: null, processes: 8, open_files: 256 },
       retry: { max_attempts: 3, backoff_seconds: 10 },

@@ -56,6 +56,17 @@ const stopDeadlineMs = stopGraceMs + 10_000;
 /** How long runs may go on before that; known when the settings were read. */
 let drainMs = 0;
 
+/** Ports of the platform's processes, which may all be on this machine. */
+const portSettings = [
+  'httpPort',
+  'mcpPort',
+  'redisPort',
+  'redisHealthPort',
+  'runtimeHealthPort',
+  'runtimeMetricsPort',
+  'schedulerHealthPort',
+] as const;
+
 const readSettings = () =>
   readConfig([
     ...platformSettings,
@@ -69,8 +80,6 @@ const readSettings = () =>
     'workDir',
     'runtimeId',
     'runtimeSlots',
-    'runtimeHealthPort',
-    'runtimeMetricsPort',
     'leaseSeconds',
     'python',
     'sandboxLenient',
@@ -80,6 +89,7 @@ const readSettings = () =>
     'querySeconds',
     'queryWaitSeconds',
     'queryLenient',
+    ...portSettings,
   ]);
 type Config = ReturnType<typeof readSettings>;
 
@@ -219,6 +229,7 @@ async function openPreparation(
     dataFolder: folder('data'),
     projectsFolder: folder('projects'),
     hidden: [config.dataDir],
+    platformPorts: portSettings.map((name) => config[name]),
     leaseMs,
     stopGraceMs,
   };

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { EnvironmentLocks } from '#domain/ports/environment-locks.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
+import { entrypointArgument } from './entrypoint-argument.ts';
 import type { Environments } from './environments/environments.ts';
 import { readRequirements } from './environments/requirements.ts';
 import type { Preparation } from './execution.ts';
@@ -44,6 +45,8 @@ export interface PreparationParts {
   readonly projectsFolder: string;
   /** What no script may see. */
   readonly hidden: readonly string[];
+  /** TCP ports of the platform's own processes: no run may listen on them. */
+  readonly platformPorts: readonly number[];
   readonly leaseMs: number;
   readonly stopGraceMs: number;
 }
@@ -55,6 +58,11 @@ export async function prepareRun(
   log: RunLog,
   signal: AbortSignal,
 ): Promise<Preparation> {
+  const taken = run.listenPorts.find((port) => parts.platformPorts.includes(port));
+  if (taken !== undefined) {
+    const detail = `The platform uses port ${taken} itself. Remove it from the script's listen ports.`;
+    return { kind: 'failed', failure: 'sandbox_error', detail };
+  }
   const python = await parts.interpreters.of(run.python);
   if (typeof python === 'string') {
     return { kind: 'failed', failure: 'environment_error', detail: python };
@@ -217,7 +225,7 @@ function specOf(
     runId: run.runId,
     scriptId: run.scriptId,
     user: run.scriptId,
-    argv: [join(folder, 'bin', 'python'), run.entrypoint],
+    argv: [join(folder, 'bin', 'python'), entrypointArgument(run.entrypoint)],
     env,
     workspaceEnv: workspaceVariables,
     files,
@@ -226,6 +234,7 @@ function specOf(
     privatePaths: [...(isPrivate ? [folder] : []), ...payloads],
     readWrite: [sdk.path],
     hidden: parts.hidden,
+    listenPorts: run.listenPorts,
     limits: {
       cpuSeconds: limits.cpu_seconds,
       memoryBytes: limits.memory_bytes,

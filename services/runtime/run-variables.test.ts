@@ -14,6 +14,7 @@ const run: ClaimedRun = {
   environment: {},
   python: null,
   startMode: 'warm',
+  listenPorts: [],
   resolution: null,
   triggerType: 'manual',
   paramsSha256: null,

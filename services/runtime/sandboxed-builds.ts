@@ -80,6 +80,7 @@ function specOf(options: SandboxedBuildsOptions, command: BuildCommand): RunSpec
     readOnly: [...options.python.prefixes, ...command.readable],
     readWrite: command.writable,
     hidden: options.hidden,
+    listenPorts: [],
     limits,
     leaseMs: options.leaseMs,
     stopGraceMs: 0,

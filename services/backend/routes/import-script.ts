@@ -3,7 +3,7 @@ import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { FileVersion } from '#domain/script/events.ts';
-import { pathProblem } from '#domain/script/path.ts';
+import { entrypointProblem } from '#domain/script/path.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import type { Static } from 'typebox';
 import { formFile } from '../archives/multipart.ts';
@@ -86,7 +86,7 @@ async function make(
   const groupId = groupFor(principal, query.group_id);
   if (isProblem(groupId)) return groupId;
   const entrypoint = query.entrypoint ?? defaultSettings.entrypoint;
-  const unusable = pathProblem(entrypoint);
+  const unusable = entrypointProblem(entrypoint);
   if (unusable !== undefined) return badField('entrypoint', unusable);
   const { files, folder } = withoutTopFolder(archive.files, entrypoint);
   if (!files.some((file) => file.path === entrypoint)) {

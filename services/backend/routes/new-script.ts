@@ -13,7 +13,7 @@ import { defaultGroupId } from '#domain/group/seed.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
 import { environmentProblem } from '#domain/script/environment.ts';
-import { pathProblem } from '#domain/script/path.ts';
+import { entrypointProblem } from '#domain/script/path.ts';
 import {
   defaultLimits,
   defaultRetry,
@@ -42,7 +42,7 @@ export async function createScript(
   const groupId = groupFor(call.principal, call.body.group_id);
   if (isProblem(groupId)) return groupId;
   const entrypoint = call.body.entrypoint ?? defaultSettings.entrypoint;
-  const unusable = pathProblem(entrypoint);
+  const unusable = entrypointProblem(entrypoint);
   if (unusable !== undefined) return badField('entrypoint', unusable);
   const refused = environmentProblem(call.body.environment ?? {});
   if (refused !== undefined) return badField('environment', refused);
@@ -101,6 +101,7 @@ function newScript(
       environment: body.environment ?? {},
       python: body.python ?? null,
       startMode: body.start_mode ?? defaultSettings.startMode,
+      listenPorts: body.listen_ports ?? defaultSettings.listenPorts,
       parametersSchema: (body.parameters_schema ?? null) as ScriptSettings['parametersSchema'],
       resolution: null,
     },

@@ -4,7 +4,7 @@ import { known, parseCommandId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ChangeScript } from '#domain/script/commands.ts';
 import { environmentProblem, type EnvironmentVariables } from '#domain/script/environment.ts';
-import { pathProblem } from '#domain/script/path.ts';
+import { entrypointProblem } from '#domain/script/path.ts';
 import { defaultLimits, type ScriptSettings } from '#domain/script/settings.ts';
 import type { ScriptView } from '#projections/scripts/queries.ts';
 import type { Static } from 'typebox';
@@ -73,7 +73,7 @@ async function changeSettings(
 
 function changeOf(call: ChangeCall, script: ScriptView): ChangeScript | Problem {
   const { body, parameters, principal } = call;
-  const unusable = body.entrypoint === undefined ? undefined : pathProblem(body.entrypoint);
+  const unusable = body.entrypoint === undefined ? undefined : entrypointProblem(body.entrypoint);
   if (unusable !== undefined) return badField('entrypoint', unusable);
   const groupId =
     body.group_id === undefined ? undefined : visibleGroupId(principal, body.group_id);
@@ -93,7 +93,8 @@ function changeOf(call: ChangeCall, script: ScriptView): ChangeScript | Problem 
 
 function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> {
   const { max_concurrent_runs, storage_quota_bytes, entrypoint, limits, tags } = body;
-  const { retry, keep_alive, environment, python, start_mode, parameters_schema } = body;
+  const { retry, keep_alive, environment, python, start_mode, listen_ports, parameters_schema } =
+    body;
   return {
     ...(max_concurrent_runs !== undefined && { maxConcurrentRuns: max_concurrent_runs }),
     ...(storage_quota_bytes !== undefined && { storageQuotaBytes: storage_quota_bytes }),
@@ -105,6 +106,7 @@ function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> 
     ...(environment !== undefined && { environment: patched(script.environment, environment) }),
     ...(python !== undefined && { python }),
     ...(start_mode !== undefined && { startMode: start_mode }),
+    ...(listen_ports !== undefined && { listenPorts: listen_ports }),
     ...(parameters_schema !== undefined && {
       parametersSchema: parameters_schema as ScriptSettings['parametersSchema'],
     }),

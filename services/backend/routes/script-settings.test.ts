@@ -22,6 +22,7 @@ describe('the settings of a script', () => {
       environment: { TZ: 'Europe/Berlin' },
       python: '3.12',
       start_mode: 'cold',
+      listen_ports: [8000, 0],
     });
     expect(made.json).toMatchObject({
       retry: { max_attempts: 3, backoff_seconds: 10, backoff_factor: 2, max_backoff_seconds: 3600 },
@@ -29,6 +30,7 @@ describe('the settings of a script', () => {
       environment: { TZ: 'Europe/Berlin' },
       python: '3.12',
       start_mode: 'cold',
+      listen_ports: [8000, 0],
     });
     const plain = await developer.get(path((await script(developer)).id));
     expect(plain.json).toMatchObject({
@@ -37,6 +39,7 @@ describe('the settings of a script', () => {
       environment: {},
       python: null,
       start_mode: 'warm',
+      listen_ports: [],
       limits: { queue_seconds: 86_400 },
     });
   });
@@ -67,6 +70,11 @@ describe('the settings of a script', () => {
     [{ retry: { max_attempts: 0 } }],
     [{ retry: { backoff_factor: 0.5 } }],
     [{ keep_alive: 'yes' }],
+    [{ listen_ports: [80] }],
+    [{ listen_ports: [65_536] }],
+    [{ listen_ports: [8000, 8000] }],
+    [{ listen_ports: Array.from({ length: 17 }, (_, index) => 8000 + index) }],
+    [{ entrypoint: '-c' }],
   ])('may not be %j', async (body) => {
     const { id } = await script(developer);
     const changed = await developer.patch(path(id), body);
@@ -78,20 +86,25 @@ describe('the settings of a script', () => {
 });
 
 describe('a run', () => {
-  test('keeps the variables and the interpreter of its version', async () => {
-    const { id } = await script(developer, { environment: { A: '1' }, python: '3.11' });
+  test('keeps the variables, the interpreter and the listen ports of its version', async () => {
+    const { id } = await script(developer, {
+      environment: { A: '1' },
+      python: '3.11',
+      listen_ports: [8000],
+    });
     const runId = await run(developer, id);
     await finishRun(platform, runId, await startRun(platform, runId));
-    await developer.patch(path(id), { environment: { A: '2' }, python: null });
+    await developer.patch(path(id), { environment: { A: '2' }, python: null, listen_ports: [] });
     const again = await developer.post(`/api/v1/runs/${runId}/rerun`, { version: 'same' });
     await finishRun(platform, again.json.id, await startRun(platform, again.json.id));
     const latest = await developer.post(`/api/v1/runs/${runId}/rerun`, { version: 'latest' });
     const { rows } = await platform.pool.query(
-      'SELECT environment, python FROM runs WHERE script_id = $1 ORDER BY run_id',
+      'SELECT environment, python, listen_ports FROM runs WHERE script_id = $1 ORDER BY run_id',
       [id],
     );
-    const first = { environment: { A: '1' }, python: '3.11' };
-    expect(rows).toEqual([first, first, { environment: { A: '2' }, python: null }]);
+    const first = { environment: { A: '1' }, python: '3.11', listen_ports: [8000] };
+    const last = { environment: { A: '2' }, python: null, listen_ports: [] };
+    expect(rows).toEqual([first, first, last]);
     expect(latest.json.script_version).toBe(2);
   });
 });

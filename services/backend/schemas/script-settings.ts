@@ -1,5 +1,10 @@
 /** What a script's author may set, on the wire (contract §3, "Script"). */
-import { startModes } from '#domain/script/settings.ts';
+import {
+  maxListenPort,
+  maxListenPorts,
+  minListenPort,
+  startModes,
+} from '#domain/script/settings.ts';
 import Type from 'typebox';
 import { Nullable } from './common.ts';
 
@@ -46,7 +51,7 @@ export const storageQuota = Type.Integer({ minimum: 0, maximum: 2 ** 50 });
 export const entrypoint = Type.String({
   minLength: 1,
   maxLength: 255,
-  description: 'File that `python` executes.',
+  description: 'File that `python` executes. Its path cannot begin with `-`.',
 });
 export const tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   maxItems: 32,
@@ -116,6 +121,16 @@ export const startMode = Type.Enum([...startModes], {
     'With `warm`, a run may be executed by an interpreter that is kept for the script and forked; it differs in nothing but what `docs/warm-start.md` names. With `cold`, each run starts an interpreter.',
 });
 
+export const listenPorts = Type.Array(
+  Type.Union([Type.Literal(0), Type.Integer({ minimum: minListenPort, maximum: maxListenPort })]),
+  {
+    maxItems: maxListenPorts,
+    uniqueItems: true,
+    description:
+      'TCP ports that runs may listen on. `0` allows a port that the kernel chooses. Empty: a run cannot listen.',
+  },
+);
+
 export const parametersSchema = Nullable(
   Type.Object(
     {},
@@ -137,5 +152,6 @@ export const settings = {
   keep_alive: Type.Optional(keepAlive),
   python: Type.Optional(python),
   start_mode: Type.Optional(startMode),
+  listen_ports: Type.Optional(listenPorts),
   parameters_schema: Type.Optional(parametersSchema),
 };

@@ -16,6 +16,7 @@ import {
   Retry,
   settings,
   startMode,
+  listenPorts,
   storageQuota,
   tags,
 } from './script-settings.ts';
@@ -81,6 +82,7 @@ export const scriptExample = {
   environment: { TZ: 'Europe/Berlin' },
   python: null,
   start_mode: 'warm',
+  listen_ports: [],
   parameters_schema: { type: 'object', properties: { limit: { type: 'integer' } } },
   version: 3,
   created_at: examples.time,
@@ -109,6 +111,7 @@ export const Script = Type.Object(
     environment,
     python,
     start_mode: startMode,
+    listen_ports: listenPorts,
     parameters_schema: parametersSchema,
     version: Type.Integer({
       minimum: 1,

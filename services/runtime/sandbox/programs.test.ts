@@ -12,7 +12,7 @@ describe.each([
   afterAll(() => bench.close());
 
   test('programs use processes, threads, memory, files and sockets as they are used to', async () => {
-    const { stdout, exit } = await bench.run('programs.py');
+    const { stdout, exit } = await bench.run('programs.py', [], { listenPorts: [0] });
     expect(JSON.parse(stdout)).toEqual({});
     expect(exit).toMatchObject({ exitCode: 0 });
   });

@@ -90,6 +90,8 @@ export interface RunSpec {
   /** Never visible, whatever else is: the platform's data folder. `readOnly` and `readWrite`
    *  paths below a hidden one are visible again. */
   readonly hidden: readonly string[];
+  /** TCP ports that the run may listen on; `0` stands for those that the kernel chooses. */
+  readonly listenPorts: readonly number[];
   readonly limits: RunLimits;
   /** How long the script lives without a heartbeat; counted from the preparation. */
   readonly leaseMs: number;

@@ -47,6 +47,7 @@ export function specToWire(spec: RunSpec): object {
     private_paths: spec.privatePaths ?? [],
     read_write: spec.readWrite,
     hidden: spec.hidden,
+    listen_ports: spec.listenPorts,
     limits: {
       cpu_seconds: limits.cpuSeconds,
       memory_bytes: limits.memoryBytes,

@@ -2,6 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { entrypointArgument } from '../entrypoint-argument.ts';
 import { until, type Outcome } from '../sandbox/testing/bench.ts';
 import { sameScripts } from './same-scripts.ts';
 import { WarmBench, type Files } from './testing.ts';
@@ -105,6 +106,32 @@ async function receives(pid: number): Promise<boolean> {
 }
 
 /** Without what differs between any two runs. */
+describe('an entry point that looks like an option', () => {
+  let bench: WarmBench;
+  beforeAll(async () => {
+    bench = await WarmBench.open();
+  });
+  afterAll(() => bench.close());
+
+  test.each(['-c', '-', '--help', 'sub/-c', 'with space.py'])(
+    'is executed as the file %j',
+    async (entrypoint) => {
+      const source = 'import sys\nprint(sys.argv, __file__, sys.path[0])\n1 / 0';
+      const files = { 'main.py': '', [entrypoint]: source };
+      const word = entrypointArgument(entrypoint);
+      const change = { argv: [bench.python, word] as const, scriptId: 'entry' };
+      const keeper = await bench.kept(await bench.warm(files, change));
+      const cold = await bench.outcome(await bench.cold(files, change));
+      const running = await bench.bench.start(await bench.warm(files, change));
+      expect(await bench.keeperOf(running)).toBe(keeper);
+      const warm = await running.outcome();
+      expect(shown(warm)).toEqual(shown(cold));
+      expect(warm.stdout).toContain(`['${word}'] /workspaces/`);
+      expect(warm.stderr).toContain('ZeroDivisionError');
+    },
+  );
+});
+
 function shown({ exit, stdout, stderr }: Outcome) {
   const steady = (text: string) =>
     text

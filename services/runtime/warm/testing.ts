@@ -19,6 +19,8 @@ export class WarmBench {
   readonly bench: Bench;
   /** The environment's own packages. */
   readonly packages: string;
+  /** The environment's own interpreter. */
+  readonly python: string;
   readonly environment: string;
   readonly #interpreter: BaseInterpreter;
   #scripts = 0;
@@ -29,6 +31,7 @@ export class WarmBench {
     this.environment = environment;
     const { executable, version } = interpreter;
     this.#interpreter = { executable, version };
+    this.python = pythonOf(environment);
   }
 
   static async open(options: Partial<LocalSandboxOptions> = {}): Promise<WarmBench> {

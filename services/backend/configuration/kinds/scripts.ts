@@ -5,7 +5,7 @@ import { defaultGroupId } from '#domain/group/seed.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
 import { known, parseGroupId, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { FileVersion } from '#domain/script/events.ts';
-import { pathProblem } from '#domain/script/path.ts';
+import { entrypointProblem } from '#domain/script/path.ts';
 import {
   defaultLimits,
   defaultRetry,
@@ -166,6 +166,7 @@ function presentFields(row: ScriptsTable): Fields {
       environment: row.environment,
       python: row.python,
       startMode: row.start_mode,
+      listenPorts: row.listen_ports,
       parametersSchema: row.parameters_schema,
       resolution: row.resolution,
     },
@@ -191,6 +192,7 @@ function fieldsOf(given: Script, before: Fields): Fields {
       environment: given.environment ?? settings.environment,
       python: given.python === undefined ? settings.python : given.python,
       startMode: given.start_mode ?? settings.startMode,
+      listenPorts: given.listen_ports ?? settings.listenPorts,
       parametersSchema: (given.parameters_schema === undefined
         ? settings.parametersSchema
         : given.parameters_schema) as ScriptSettings['parametersSchema'],
@@ -220,7 +222,7 @@ async function problemOf(
   { settings }: Fields,
   { services }: Reading,
 ): Promise<Problem | undefined> {
-  const unusable = pathProblem(settings.entrypoint);
+  const unusable = entrypointProblem(settings.entrypoint);
   if (unusable !== undefined) return badField('entrypoint', unusable);
   return await parametersSchemaProblem(given, services);
 }

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import os
 import socket
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import SandboxError
 
-# To the supervisor: READY of the init comes with a folder descriptor of its /proc.
+# To the supervisor: READY of the init comes with a folder descriptor of its /proc, that of a script's
+# process with the other end of its filter on listening.
 READY = b"r"
 FAILED = b"f"
 ENDED = b"x"
@@ -103,12 +104,16 @@ def receive_run(gate: socket.socket) -> Optional[bytes]:
             return b"".join(parts)
 
 
-def send_ready(control: socket.socket, proc: Optional[int]) -> None:
-    """Tells the supervisor that the init takes orders."""
+def send_ready(gate: socket.socket, descriptors: Sequence[int]) -> None:
+    """Tells the supervisor that the init takes orders, or that the script may execute. The descriptors
+    are closed."""
     try:
-        socket.send_fds(control, [READY], [] if proc is None else [proc])
+        socket.send_fds(gate, [READY], descriptors)
     except OSError:
         return
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
 
 
 def send_json(gate: socket.socket, kind: bytes, content: Dict[str, object]) -> None:

@@ -47,9 +47,7 @@ def run_init(machine: Machine, spare: Spare, control: socket.socket, execute: Ex
             _close_others({control.fileno(), last_pid})
             _reset_signals()
             contain_init(machine, spare)
-            gates.send_ready(control, spare.proc)
-            if spare.proc is not None:
-                os.close(spare.proc)
+            gates.send_ready(control, [] if spare.proc is None else [spare.proc])
             _Init(machine, spare, control, last_pid, execute).serve()
         except SandboxError as error:
             gates.send_failure(control, error)
@@ -185,7 +183,7 @@ def _execute(run: Run, gate: socket.socket, stderr: int, execute: Execute) -> No
         # There /tmp is everybody's.
         environment.setdefault(b"TMPDIR", os.fsencode(run.tmp))
     environment.update((name, os.fsencode(workspace)) for name in run.spec.workspace_env)
-    gate.send(gates.READY)
+    gates.send_ready(gate, run.for_supervisor)
     execute(program, run.spec.argv, environment, Held(gate, stderr, _EXEC_FAILED))
 
 

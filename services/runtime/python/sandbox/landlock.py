@@ -1,7 +1,9 @@
-"""Landlock: the file rules that a process puts on itself for good, without needing any right.
+"""Landlock: the rules for files and ports that a process puts on itself for good, without needing any
+right.
 
 A run may read and execute what is its to see, write where it may write, and nothing else; it may
 neither trace a process outside nor, on newer kernels, signal one or connect to its abstract sockets.
+It binds TCP sockets to the ports that its script's settings allow.
 """
 
 from __future__ import annotations
@@ -9,13 +11,20 @@ from __future__ import annotations
 import os
 import stat
 import struct
+from errno import ENOSYS, EOPNOTSUPP
 from typing import Iterable, Iterator, List, NamedTuple, Sequence
 
 from . import kernel
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG = 1
-_PATH_BENEATH = 1
+_PATH_BENEATH, _NET_PORT = 1, 2
+_BIND_TCP = 1
+_PORTS_SINCE = 4
+_MISSING = {
+    ENOSYS: "needs Linux 6.7 with Landlock",
+    EOPNOTSUPP: "Landlock is off; `landlock` in the kernel's parameter `lsm=` would enable it",
+}
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _REMOVE = 1 << 4 | 1 << 5
@@ -66,6 +75,33 @@ def restrict(rules: Rules) -> None:
             _allow(ruleset, path, _WRITE & handled)
         for path in rules.existing:
             _allow(ruleset, path, _WRITE & _FILE_RIGHTS & handled)
+        kernel.syscall("landlock_restrict_self", _RESTRICT_SELF, ruleset, 0)
+    finally:
+        os.close(ruleset)
+
+
+def restrict_ports(ports: Sequence[int]) -> None:
+    """TCP sockets are bound to these ports only, by this process and all that it starts. It has
+    no_new_privs.
+
+    @param ports 0 stands for a port that the kernel chooses
+    """
+    try:
+        abi = abi_version()
+    except OSError as error:
+        raise OSError(error.errno, _MISSING.get(error.errno or 0, str(error))) from error
+    if abi < _PORTS_SINCE:
+        raise OSError(ENOSYS, "needs Linux 6.7 (Landlock has rules for ports since version 4)")
+    # Rules that do not name it keep files from being moved between folders.
+    attributes = struct.pack("=QQ", _REFER, _BIND_TCP)
+    ruleset = kernel.syscall(
+        "landlock_create_ruleset", _CREATE_RULESET, attributes, len(attributes), 0
+    )
+    try:
+        _allow(ruleset, "/", _REFER)
+        for port in ports:
+            rule = struct.pack("=QQ", _BIND_TCP, port)
+            kernel.syscall("landlock_add_rule", _ADD_RULE, ruleset, _NET_PORT, rule, 0)
         kernel.syscall("landlock_restrict_self", _RESTRICT_SELF, ruleset, 0)
     finally:
         os.close(ruleset)

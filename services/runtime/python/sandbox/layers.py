@@ -165,6 +165,16 @@ LAYERS: Tuple[Layer, ...] = (
         in_script=steps.restrict_files,
     ),
     Layer(
+        "bind_tcp",
+        "TCP sockets are bound to the ports that the script's settings allow",
+        in_script=steps.restrict_ports,
+    ),
+    Layer(
+        "listen_filter",
+        "Sockets listen on the TCP ports that the script's settings allow, and within the run",
+        in_script=steps.filter_listening,
+    ),
+    Layer(
         "seccomp",
         "No system call that reaches other processes, the kernel's keys, or new namespaces",
         in_script=steps.filter_system_calls,

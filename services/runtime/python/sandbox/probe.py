@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import select
+import socket
 import sys
 from errno import EPERM
 from typing import Callable, Dict, List, Tuple, Union
 
+from . import gate as gates
 from . import identity, kernel, steps
 from .cgroups import Groups, find_groups
+from .listening import Listening, answer_listen
 from .machine import NOT_NEEDED, Choices, Machine
 from .run import Run, Spare
 from .spec import Limits, RunSpec
@@ -18,7 +22,8 @@ _NO_CTYPES = "this Python was built without ctypes (libffi)"
 _SWITCHED_OFF = "switched off"
 _WITHIN_PID_NAMESPACE = ("ipc_namespace", "pid_limit", "mount_namespace", "proc")
 _NAMESPACES = ("user_namespace", "pid_namespace", *_WITHIN_PID_NAMESPACE)
-_NEEDS_CTYPES = (*_NAMESPACES, "capabilities", "no_new_privs", "script_user", "landlock", "seccomp")
+_BY_PROCESS = ("capabilities", "no_new_privs", "landlock", "bind_tcp", "listen_filter", "seccomp")
+_NEEDS_CTYPES = (*_NAMESPACES, "script_user", *_BY_PROCESS)
 _PID_LIMIT_SINCE = (6, 14)
 _HINTS = (
     ("kernel/apparmor_restrict_unprivileged_userns", "1", "0"),
@@ -69,7 +74,9 @@ class _Attempt:
         """The missing layers with their reasons."""
         return self._in_child(lambda: self._supervisor_side(through_user))
 
-    def _in_child(self, action: Callable[[], None]) -> Missing:
+    def _in_child(
+        self, action: Callable[[], None], meanwhile: Callable[[], None] = lambda: None
+    ) -> Missing:
         """What is missing after the action, in a process of its own; all when that died."""
         reading, writing = os.pipe()
         pid = os.fork()
@@ -82,6 +89,7 @@ class _Attempt:
             finally:
                 os._exit(0)
         os.close(writing)
+        meanwhile()
         with open(reading, encoding="utf-8") as file:
             answer = file.read()
         os.waitpid(pid, 0)
@@ -103,11 +111,14 @@ class _Attempt:
             self._missing = {**dict.fromkeys(_WITHIN_PID_NAMESPACE, reason), **self._missing}
         self._try("cgroup", lambda: steps.make_group(spare))
         self._try("mount_namespace", lambda: steps.build_root(spare))
-        self._missing = self._in_child(self._init_side)
+        gate, far_gate = gates.open_gate()
+        self._missing = self._in_child(
+            lambda: self._init_side(far_gate), lambda: _answer_listen(gate, far_gate)
+        )
         if spare.group is not None:
             spare.group.remove()
 
-    def _init_side(self) -> None:
+    def _init_side(self, gate: socket.socket) -> None:
         spare = self._spare
         self._try("cgroup", lambda: self._join_group(spare))
         self._try("mount_namespace", lambda: steps.enter_bare_root(spare))
@@ -115,15 +126,15 @@ class _Attempt:
             self._missing.setdefault("proc", "needs the mount namespace")
         elif spare.proc is None:
             self._missing.setdefault("proc", "refused: the present /proc is partly covered")
-        self._missing = self._in_child(self._script_side)
+        self._missing = self._in_child(lambda: self._script_side(gate))
 
-    def _script_side(self) -> None:
+    def _script_side(self, gate: socket.socket) -> None:
         self._try("ipc_namespace", lambda: steps.enter_ipc_namespace(self._spare))
         self._try("mount_namespace", lambda: steps.enter_mount_namespace(self._spare))
         limits = Limits(None, None, None, None, 1000, None, None)
-        spec = RunSpec("probe", "probe", "probe", [], {}, [], [], None, [], [], [], limits, 0, 0)
+        spec = RunSpec("probe", "probe", "probe", [], {}, [], [], None, [], [], [], [], limits, 0, 0)
         machine = Machine(self._missing)
-        run = Run(spec, machine, self._spare.root, "/usr", "/usr", identity.FIRST_USER)
+        run = Run(spec, machine, self._spare.root, "/usr", "/usr", identity.FIRST_USER, [])
         if _kernel_version() < _PID_LIMIT_SINCE:
             # Before, the number was the whole machine's: it must not even be tried.
             self._missing.setdefault("pid_limit", "needs Linux 6.14")
@@ -135,6 +146,8 @@ class _Attempt:
         self._try("capabilities", kernel.drop_capabilities)
         self._try("no_new_privs", kernel.set_no_new_privileges)
         self._try("landlock", lambda: steps.restrict_files(run))
+        self._try("bind_tcp", lambda: steps.restrict_ports(run))
+        self._try("listen_filter", lambda: _listen(run, gate))
         self._try("seccomp", lambda: steps.filter_system_calls(run))
 
     def _join_group(self, spare: Spare) -> None:
@@ -159,6 +172,27 @@ class _Attempt:
         except OSError as error:
             hint = _hint() if layer in ("user_namespace", "mount_namespace") else ""
             self._missing[layer] = _words(error) + hint
+
+
+def _listen(run: Run, gate: socket.socket) -> None:
+    """On the script's side, as after an execution."""
+    kernel.set_dumpable(True)
+    steps.filter_listening(run)
+    gates.send_ready(gate, run.for_supervisor)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("")
+        listener.listen()
+
+
+def _answer_listen(gate: socket.socket, far_gate: socket.socket) -> None:
+    """On the supervisor's side, if the script's side comes so far."""
+    far_gate.close()
+    descriptor = gates.receive(gate).descriptor
+    if descriptor is not None:
+        user = None if os.geteuid() else identity.FIRST_USER
+        while answer_listen(descriptor, Listening([], user)):
+            select.select([descriptor], [], [])
+        os.close(descriptor)
 
 
 def _words(error: OSError) -> str:

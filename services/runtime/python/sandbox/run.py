@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional
+from typing import List, NamedTuple, Optional
 
 from . import mounts
 from .cgroups import Group, Groups
@@ -20,6 +20,8 @@ class Run(NamedTuple):
     files: str
     tmp: str
     user: Optional[int]
+    # Descriptors that the supervisor is to have.
+    for_supervisor: List[int]
 
     @property
     def workspace(self) -> str:

@@ -19,4 +19,4 @@ def pack_run(spec: RunSpec, folder: RunFolder, user: Optional[int]) -> bytes:
 def unpack_run(data: bytes, machine: Machine, root: str) -> Run:
     """The opposite of `pack_run`."""
     spec, files, tmp, user = marshal.loads(data)
-    return Run(unpack_spec(spec), machine, root, files, tmp, user)
+    return Run(unpack_spec(spec), machine, root, files, tmp, user, [])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import struct
-from errno import EAFNOSUPPORT, ENOSYS, EPERM
+from errno import EAFNOSUPPORT, ENOSYS, EPERM, EPROTONOSUPPORT
 from typing import Dict, List, Optional, Sequence, Tuple
 
 _X86_64, _ARM64 = 0, 1
@@ -18,7 +18,7 @@ _AUDIT_ARCH = (0xC000003E, 0xC00000B7)
 _X32_BIT = 0x40000000
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_ALLOW, _KILL_PROCESS, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_ALLOW, _KILL_PROCESS, _ERRNO, _NOTIFY = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
 
 # Numbers on x86-64 and arm64; None where that has no such call.
@@ -107,11 +107,16 @@ _UNSHARE = (272, 97)
 _PRLIMIT64 = (302, 261)
 _IOCTL = (16, 29)
 _SOCKET = (41, 198)
+_LISTEN = (50, 201)
 
 _NEW_NAMESPACE = 0x7E020000
 _NEW_TIME_NAMESPACE = 0x80
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
-_FAMILIES = (1, 2, 10, 16)  # Unix, IPv4, IPv6, netlink
+_LOCAL_FAMILIES = (1, 16)  # Unix, netlink
+_INTERNET_FAMILIES = (2, 10)  # IPv4, IPv6
+# The usual one, ICMP, TCP, UDP, ICMPv6, and raw IP. Landlock's rules for TCP ports do not hold MPTCP,
+# SCTP and SMC.
+_PROTOCOLS = (0, 1, 6, 17, 58, 255)
 
 
 def build_filter(machine: str, memory_is_counted: bool) -> Optional[bytes]:
@@ -122,18 +127,11 @@ def build_filter(machine: str, memory_is_counted: bool) -> Optional[bytes]:
     arch = _MACHINES.get(machine)
     if arch is None:
         return None
-    program = [
-        _instruction(_LOAD, _ARCH),
-        _instruction(_EQUAL, _AUDIT_ARCH[arch], yes=1),
-        _answer(_KILL_PROCESS),
-        _instruction(_LOAD, _NUMBER),
-    ]
-    if arch == _X86_64:
-        program += [_instruction(_AT_LEAST, _X32_BIT, no=1), _refusal(ENOSYS)]
+    program = _beginning(arch)
     program += _unless_bits(_CLONE[arch], _NEW_NAMESPACE)
     program += _unless_bits(_UNSHARE[arch], _NEW_NAMESPACE | _NEW_TIME_NAMESPACE)
     program += _only(_PRLIMIT64[arch], 0, [0], EPERM)
-    program += _only(_SOCKET[arch], 0, _FAMILIES, EAFNOSUPPORT)
+    program += _call(_SOCKET[arch], _sockets())
     program += _never(_IOCTL[arch], 1, [_TIOCSTI, _TIOCLINUX, _TIOCSETD])
     program += _call(_CLONE3, [_refusal(ENOSYS)])
     denied = dict(_DENIED)
@@ -149,6 +147,41 @@ def build_filter(machine: str, memory_is_counted: bool) -> Optional[bytes]:
 def build_own_filter(memory_is_counted: bool) -> Optional[bytes]:
     """The program for the machine that this is."""
     return build_filter(os.uname().machine, memory_is_counted)
+
+
+def build_listen_filter() -> Optional[bytes]:
+    """The program for this machine that leaves each listen(2) to whoever hears the filter."""
+    arch = _MACHINES.get(os.uname().machine)
+    if arch is None:
+        return None
+    notified = _call(_LISTEN[arch], [_answer(_NOTIFY)])
+    return b"".join([*_beginning(arch), *notified, _answer(_ALLOW)])
+
+
+def _beginning(arch: int) -> List[bytes]:
+    """Leaves the call's number loaded; calls of other kinds do not get further."""
+    program = [
+        _instruction(_LOAD, _ARCH),
+        _instruction(_EQUAL, _AUDIT_ARCH[arch], yes=1),
+        _answer(_KILL_PROCESS),
+        _instruction(_LOAD, _NUMBER),
+    ]
+    if arch == _X86_64:
+        program += [_instruction(_AT_LEAST, _X32_BIT, no=1), _refusal(ENOSYS)]
+    return program
+
+
+def _sockets() -> List[bytes]:
+    """The body for socket(2): families that may be, of which the internet's have certain protocols."""
+    body = [_argument(0)]
+    for family in _LOCAL_FAMILIES:
+        body += [_instruction(_EQUAL, family, no=1), _answer(_ALLOW)]
+    for above, family in enumerate(reversed(_INTERNET_FAMILIES)):
+        body.insert(len(body) - above, _instruction(_EQUAL, family, yes=1 + above))
+    body += [_refusal(EAFNOSUPPORT), _argument(2)]
+    for protocol in _PROTOCOLS:
+        body += [_instruction(_EQUAL, protocol, no=1), _answer(_ALLOW)]
+    return [*body, _refusal(EPROTONOSUPPORT)]
 
 
 def _instruction(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:

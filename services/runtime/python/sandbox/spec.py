@@ -53,6 +53,7 @@ class RunSpec(NamedTuple):
     read_only: List[str]
     read_write: List[str]
     hidden: List[str]
+    listen_ports: List[int]
     limits: Limits
     lease_ms: float
     stop_grace_ms: float
@@ -79,6 +80,7 @@ def parse_spec(payload: bytes) -> RunSpec:
             read_only=[_absolute(path) for path in data["read_only"]],
             read_write=[_absolute(path) for path in data["read_write"]],
             hidden=[_absolute(path) for path in data["hidden"]],
+            listen_ports=[_port(port) for port in data["listen_ports"]],
             limits=_limits(data["limits"]),
             lease_ms=float(data["lease_ms"]),
             stop_grace_ms=float(data["stop_grace_ms"]),
@@ -139,6 +141,13 @@ def _absolute(path: str) -> str:
         raise ValueError(f"not an absolute path: {path!r}")
     relative_parts(path[1:])
     return path
+
+
+def _port(number: int) -> int:
+    port = int(number)
+    if not 0 <= port <= 65_535:
+        raise ValueError(f"not a port: {number!r}")
+    return port
 
 
 def _file(item: Mapping[str, Any]) -> RunFile:

@@ -6,12 +6,12 @@ import math
 import os
 import resource
 import signal
-from errno import ENOSYS, EPERM
+from errno import EINVAL, ENOSYS, EPERM
 from typing import Callable, Optional
 
 from . import identity, kernel, landlock, mounts
 from .run import Run, Spare
-from .seccomp import build_own_filter
+from .seccomp import build_listen_filter, build_own_filter
 
 _RESERVED_PIDS = 300
 
@@ -22,6 +22,7 @@ def _lay_out(program: Optional[bytes]) -> Optional[kernel.Filter]:
 
 # By whether a control group counts the memory that no process maps.
 _FILTERS = {counted: _lay_out(build_own_filter(counted)) for counted in (False, True)}
+_LISTEN_FILTER = _lay_out(build_listen_filter())
 
 
 def enter_user_namespace(_spare: Spare) -> None:
@@ -196,6 +197,25 @@ def restrict_files(run: Run) -> None:
     else:
         rules = mounts.rules_on_host(run.spec, run.files, run.tmp)
     landlock.restrict(rules)
+
+
+def restrict_ports(run: Run) -> None:
+    """Landlock's rules for TCP ports."""
+    landlock.restrict_ports(run.spec.listen_ports)
+
+
+def filter_listening(run: Run) -> None:
+    """Each listen(2) is decided by the supervisor, which is given the other end of the filter.
+
+    @raises OSError on a machine whose system calls are not known here, or whose kernel is too old"""
+    if _LISTEN_FILTER is None:
+        raise OSError(ENOSYS, f"no filter for {os.uname().machine}")
+    try:
+        run.for_supervisor.append(kernel.hear_system_calls(_LISTEN_FILTER))
+    except OSError as error:
+        if error.errno == EINVAL:
+            raise OSError(EINVAL, "needs Linux 5.19") from error
+        raise
 
 
 def filter_system_calls(run: Run) -> None:

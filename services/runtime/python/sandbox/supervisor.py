@@ -8,6 +8,7 @@ supervisor itself is killed.
 from __future__ import annotations
 
 import json
+import os
 import select
 import signal
 import time
@@ -22,6 +23,7 @@ from .errors import SandboxError
 from .frames import EXIT, FAILED, GO, HEARTBEAT, KILL, READY, SAMPLE, STOP
 from .kept_folder import KeptFolder
 from .layers import active_layers
+from .listening import Listening, answer_listen
 from .machine import Machine
 from .mounts import workspace_path
 from .output import Output
@@ -72,6 +74,9 @@ class Supervisor:
         self._over = False
         self._has_ended = False
         self._is_swept = False
+        self._user: Optional[int] = None
+        # Where this run's attempts to listen are heard.
+        self._listener: Optional[int] = None
         self._disk: Optional[DiskQuota] = None
         self._watch: Optional[Watch] = None
         self._broker: Optional[SdkBroker] = None
@@ -103,6 +108,8 @@ class Supervisor:
         finally:
             if self._broker is not None:
                 self._broker.close()
+            if self._listener is not None:
+                os.close(self._listener)
             if self._is_swept:
                 kept.keep(self._folder)
             else:
@@ -120,6 +127,7 @@ class Supervisor:
                 self._broker = SdkBroker(spec.sdk, init)
                 self._on(self._broker.fileno(), self._broker.serve)
             places = make_places(spec, self._machine, self._folder, (ends.stdout, ends.stderr))
+            self._user = places.user
             # It contains itself while its files come, and executes later than either.
             gates.send_run(ends.gate, pack_run(spec, self._folder, places.user))
             place_files(spec, self._folder, places)
@@ -140,6 +148,8 @@ class Supervisor:
         message = gates.receive(self._ends.gate)
         if message.kind == gates.READY:
             self._script = message.sender
+            if message.descriptor is not None:
+                self._hear_listens(message.descriptor)
             self._tell_ready()
         elif message.kind == gates.FAILED:
             self._ending.failed(gates.content_of(message))
@@ -154,6 +164,16 @@ class Supervisor:
         else:
             # The init was killed: by this supervisor, or by the kernel for want of memory.
             self._finish()
+
+    def _hear_listens(self, listener: int) -> None:
+        listening = Listening(self._spec.listen_ports, self._user)
+
+        def answer() -> None:
+            if not answer_listen(listener, listening):
+                self._poller.unregister(listener)
+
+        self._listener = listener
+        self._on(listener, answer)
 
     def _hear_life(self) -> None:
         if self._on_orphaned is None:

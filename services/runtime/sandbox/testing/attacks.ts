@@ -11,7 +11,7 @@ export interface Attack {
 /** Attacks that are tried in the same way. */
 export interface Family {
   readonly title: string;
-  readonly way: 'reach' | 'take' | 'stay' | 'gain' | 'call' | 'break';
+  readonly way: 'reach' | 'take' | 'stay' | 'gain' | 'call' | 'break' | 'listen';
   readonly attacks: readonly Attack[];
 }
 
@@ -24,6 +24,8 @@ export const NEEDS: Readonly<Record<string, readonly string[]>> = {
   pid_limit: NAMESPACED,
   mount_namespace: [...NAMESPACED, 'proc'],
   landlock: ['no_new_privs'],
+  bind_tcp: ['no_new_privs'],
+  listen_filter: ['no_new_privs'],
   seccomp: ['no_new_privs'],
 };
 
@@ -174,6 +176,31 @@ export const FAMILIES: readonly Family[] = [
     ],
   },
   {
+    title: 'Listening on a TCP port',
+    way: 'listen',
+    attacks: [
+      ...on(
+        ['bind_tcp', 'listen_filter'],
+        '127.0.0.1',
+        '::1',
+        '0.0.0.0',
+        '::',
+        '::ffff:127.0.0.1',
+        'port 0',
+        "the platform's port on ::1",
+        'a socket of a child',
+      ),
+      ...on(['bind_tcp', 'listen_filter', 'script_user'], "SO_REUSEPORT on the platform's port"),
+      ...on(['listen_filter', 'seccomp'], 'MPTCP'),
+      ...on(
+        ['listen_filter'],
+        'a socket that is not bound',
+        'a socket of a thread',
+        'a socket that was to connect',
+      ),
+    ],
+  },
+  {
     title: 'Ending its own supervisor',
     way: 'break',
     attacks: on(['session', 'script_user', 'landlock'], 'a signal to its process group'),
@@ -203,5 +230,7 @@ export function leftOut({ attacks }: Family, alone?: string): readonly string[] 
     for (const layer of ['user_namespace', 'pid_namespace', 'ipc_namespace']) holding.add(layer);
     for (const layer of ['pid_limit', 'mount_namespace', 'proc']) holding.add(layer);
   }
+  // Any rule of Landlock's keeps the processes outside from being traced.
+  if (holding.has('landlock')) holding.add('bind_tcp');
   return [...holding].filter((layer) => !needed.includes(layer));
 }

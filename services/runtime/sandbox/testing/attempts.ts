@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { chmod, chown, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { NO_LIMITS, processesWith, until, type Bench } from './bench.ts';
+import { freePorts } from '#infra/testing/free-ports.ts';
+import { NO_LIMITS, portOf, processesWith, until, type Bench } from './bench.ts';
 import type { Family } from './attacks.ts';
 
 const MIB = 1024 * 1024;
@@ -108,6 +109,16 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
     if (stderr !== '') throw new Error(stderr);
     const answers = Object.entries(JSON.parse(stdout) as Record<string, string>);
     return answers.filter(([, answer]) => answer === 'done').map(([name]) => name);
+  },
+
+  listen: async (bench, names) => {
+    const server = createServer((connection) => connection.destroy());
+    server.listen({ host: '127.0.0.1', port: 0, reusePort: true });
+    await until(() => server.listening);
+    const ports = [...(await freePorts(1)), portOf(server)];
+    const { stdout, stderr } = await bench.run('listens.py', [...ports.map(String), ...names]);
+    server.close();
+    return listIn(stdout, stderr);
   },
 
   break: async (bench, names) =>

@@ -1,5 +1,6 @@
 /** A place to run fixtures in: a launcher, folders of its own, and a collected outcome. */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -106,6 +107,7 @@ export class Bench {
       readOnly: this.python.prefixes,
       readWrite: [],
       hidden: [],
+      listenPorts: [],
       limits: NO_LIMITS,
       leaseMs: 60_000,
       stopGraceMs: 10_000,
@@ -205,4 +207,11 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   while (!(await condition())) {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+}
+
+/** The TCP port that a server listens on. */
+export function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no TCP port');
+  return address.port;
 }

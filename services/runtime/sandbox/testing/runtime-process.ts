@@ -32,6 +32,7 @@ const run = await sandbox.prepare(
     readOnly: python.prefixes,
     readWrite: [],
     hidden: [],
+    listenPorts: [],
     limits: {
       cpuSeconds: null,
       memoryBytes: null,

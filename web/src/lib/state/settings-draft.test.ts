@@ -10,6 +10,7 @@ const before = draftOf({
   entrypoint: 'main.py',
   python: null,
   start_mode: 'warm',
+  listen_ports: [],
   keep_alive: false,
   max_concurrent_runs: 1,
   storage_quota_bytes: 104_857_600,
@@ -65,6 +66,19 @@ test('tags, retries and the schema of the parameters are sent as they are wanted
 test.each(['not a variable', '=x', 'A B=c'])('“%s” is told to be no variable', (environment) => {
   expect(draftProblems({ ...before, environment }).environment).toContain('NAME=value');
 });
+
+test('listen ports are sent as numbers, each once', () => {
+  expect(patchOf(before, { ...before, listenPorts: ' 8000,0, 8000 ' })).toEqual({
+    listen_ports: [8000, 0],
+  });
+});
+
+test.each(['http', '80', '65536', '-1', '8000 9000', '1e4'])(
+  '“%s” is not a listen port',
+  (listenPorts) => {
+    expect(draftProblems({ ...before, listenPorts }).listenPorts).toContain('not a listen port');
+  },
+);
 
 test.each(['[]', '1', '{', 'object'])('%s is told to be no schema', (parametersSchema) => {
   expect(draftProblems({ ...before, parametersSchema })).toHaveProperty('parametersSchema');

@@ -14,6 +14,8 @@ export interface SettingsDraft {
   /** Empty for the default of the runtime. */
   python: string;
   startMode: Script['start_mode'];
+  /** Separated by commas. */
+  listenPorts: string;
   keepAlive: boolean;
   maxConcurrentRuns: number | null;
   storageQuotaMib: number | null;
@@ -46,6 +48,7 @@ export function draftOf(script: Script): SettingsDraft {
     entrypoint: script.entrypoint,
     python: script.python ?? '',
     startMode: script.start_mode,
+    listenPorts: script.listen_ports.join(', '),
     keepAlive: script.keep_alive,
     maxConcurrentRuns: script.max_concurrent_runs,
     storageQuotaMib: mib(script.storage_quota_bytes),
@@ -72,10 +75,15 @@ export function draftOf(script: Script): SettingsDraft {
 /** Why what was written in a field cannot be sent; empty when all can. */
 export function draftProblems(draft: SettingsDraft): {
   environment?: string;
+  listenPorts?: string;
   parametersSchema?: string;
 } {
   const wrong = linesOf(draft.environment).find((line) => !/^[^=\s]+=/.test(line));
+  const noPort = itemsOf(draft.listenPorts).find((item) => !isPort(item));
   return {
+    ...(noPort !== undefined && {
+      listenPorts: `“${noPort}” is not a listen port: use 0, or 1024 to 65535.`,
+    }),
     ...(wrong !== undefined && { environment: `“${wrong}” is not of the form NAME=value.` }),
     ...(!isSchema(draft.parametersSchema) && {
       parametersSchema: 'Write one JSON object, or nothing.',
@@ -105,10 +113,11 @@ function settingsOf(draft: SettingsDraft) {
     name: draft.name.trim(),
     description: draft.description,
     group_id: draft.groupId,
-    tags: [...new Set(draft.tags.split(',').map((tag) => tag.trim()))].filter((tag) => tag !== ''),
+    tags: itemsOf(draft.tags),
     entrypoint: draft.entrypoint.trim(),
     python: draft.python.trim() || null,
     start_mode: draft.startMode,
+    listen_ports: itemsOf(draft.listenPorts).map(Number),
     keep_alive: draft.keepAlive,
     max_concurrent_runs: draft.maxConcurrentRuns ?? 1,
     storage_quota_bytes: bytes(draft.storageQuotaMib) ?? 0,
@@ -145,6 +154,19 @@ function differing<Fields extends Record<string, unknown>>(before: Fields, wante
     (name) => JSON.stringify(before[name]) !== JSON.stringify(wanted[name]),
   );
   return Object.fromEntries(changed.map((name) => [name, wanted[name] ?? null]));
+}
+
+/** What stands between commas, each once. */
+function itemsOf(text: string): string[] {
+  return [...new Set(text.split(',').map((item) => item.trim()))].filter((item) => item !== '');
+}
+
+function isPort(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && (Number(text) === 0 || isBetween(Number(text), 1024, 65_535));
+}
+
+function isBetween(value: number, least: number, most: number): boolean {
+  return value >= least && value <= most;
 }
 
 function linesOf(text: string): string[] {

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { settingsProblem } from './settings.ts';
+
+describe('settings of a script', () => {
+  test.each([[[]], [[0]], [[1024, 65_535]], [Array.from({ length: 16 }, (_, one) => 2000 + one)]])(
+    'may have the listen ports %j',
+    (listenPorts) => {
+      expect(settingsProblem({ listenPorts })).toBeUndefined();
+    },
+  );
+
+  test.each([
+    [[80], '80 is not a listen port: use 0, or 1024 to 65535.'],
+    [[-1], '-1 is not a listen port'],
+    [[65_536], '65536 is not a listen port'],
+    [[8000.5], '8000.5 is not a listen port'],
+    [[8000, 8000], 'Each listen port is named once.'],
+    [Array.from({ length: 17 }, (_, one) => 2000 + one), 'at most 16 listen ports'],
+  ])('may not have the listen ports %j', (listenPorts, problem) => {
+    expect(settingsProblem({ listenPorts })).toContain(problem);
+  });
+
+  test.each(['-c', '-', '-m', '--help', '-cimport os', '-/main.py', '', '../main.py', 'a\nb'])(
+    'may not have the entry point %j',
+    (entrypoint) => {
+      expect(settingsProblem({ entrypoint })).toMatch(/^The entry point cannot be used: /);
+    },
+  );
+
+  test.each(['main.py', 'lib/-c', 'a-b.py', 'app.pyz', 'folder'])(
+    'may have the entry point %j',
+    (entrypoint) => {
+      expect(settingsProblem({ entrypoint })).toBeUndefined();
+    },
+  );
+});
