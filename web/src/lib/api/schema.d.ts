@@ -3201,6 +3201,7 @@ export interface components {
          *       },
          *       "python": null,
          *       "start_mode": "warm",
+         *       "listen_ports": [],
          *       "parameters_schema": {
          *         "type": "object",
          *         "properties": {
@@ -3234,7 +3235,7 @@ export interface components {
             max_concurrent_runs: number;
             storage_quota_bytes: number;
             storage_used_bytes: number;
-            /** @description File that `python` executes. */
+            /** @description File that `python` executes. Its path cannot begin with `-`. */
             entrypoint: string;
             limits: components["schemas"]["Limits"];
             tags: string[];
@@ -3251,6 +3252,8 @@ export interface components {
              * @enum {unknown}
              */
             start_mode: "warm" | "cold";
+            /** @description TCP ports that runs may listen on. `0` allows a port that the kernel chooses. Empty: a run cannot listen. */
+            listen_ports: (0 | number)[];
             parameters_schema: {
                 [key: string]: unknown;
             } | null;
@@ -3307,7 +3310,7 @@ export interface components {
             template?: "http-monitor" | "chat-bot" | "etl-job";
             max_concurrent_runs?: number;
             storage_quota_bytes?: number;
-            /** @description File that `python` executes. */
+            /** @description File that `python` executes. Its path cannot begin with `-`. */
             entrypoint?: string;
             limits?: components["schemas"]["LimitChanges"];
             tags?: string[];
@@ -3320,6 +3323,8 @@ export interface components {
              * @enum {unknown}
              */
             start_mode?: "warm" | "cold";
+            /** @description TCP ports that runs may listen on. `0` allows a port that the kernel chooses. Empty: a run cannot listen. */
+            listen_ports?: (0 | number)[];
             parameters_schema?: {
                 [key: string]: unknown;
             } | null;
@@ -3366,6 +3371,7 @@ export interface components {
          *       },
          *       "python": null,
          *       "start_mode": "warm",
+         *       "listen_ports": [],
          *       "parameters_schema": {
          *         "type": "object",
          *         "properties": {
@@ -3399,7 +3405,7 @@ export interface components {
             max_concurrent_runs: number;
             storage_quota_bytes: number;
             storage_used_bytes: number;
-            /** @description File that `python` executes. */
+            /** @description File that `python` executes. Its path cannot begin with `-`. */
             entrypoint: string;
             limits: components["schemas"]["Limits"];
             tags: string[];
@@ -3416,6 +3422,8 @@ export interface components {
              * @enum {unknown}
              */
             start_mode: "warm" | "cold";
+            /** @description TCP ports that runs may listen on. `0` allows a port that the kernel chooses. Empty: a run cannot listen. */
+            listen_ports: (0 | number)[];
             parameters_schema: {
                 [key: string]: unknown;
             } | null;
@@ -3441,7 +3449,7 @@ export interface components {
             enabled?: boolean;
             max_concurrent_runs?: number;
             storage_quota_bytes?: number;
-            /** @description File that `python` executes. */
+            /** @description File that `python` executes. Its path cannot begin with `-`. */
             entrypoint?: string;
             limits?: components["schemas"]["LimitChanges"];
             tags?: string[];
@@ -3454,6 +3462,8 @@ export interface components {
              * @enum {unknown}
              */
             start_mode?: "warm" | "cold";
+            /** @description TCP ports that runs may listen on. `0` allows a port that the kernel chooses. Empty: a run cannot listen. */
+            listen_ports?: (0 | number)[];
             parameters_schema?: {
                 [key: string]: unknown;
             } | null;
@@ -5676,7 +5686,7 @@ export interface components {
             group_id?: string;
             max_concurrent_runs?: number;
             storage_quota_bytes?: number;
-            /** @description File that `python` executes. */
+            /** @description File that `python` executes. Its path cannot begin with `-`. */
             entrypoint?: string;
             limits?: components["schemas"]["LimitChanges"];
             tags?: string[];
@@ -5689,6 +5699,8 @@ export interface components {
              * @enum {unknown}
              */
             start_mode?: "warm" | "cold";
+            /** @description TCP ports that runs may listen on. `0` allows a port that the kernel chooses. Empty: a run cannot listen. */
+            listen_ports?: (0 | number)[];
             parameters_schema?: {
                 [key: string]: unknown;
             } | null;
@@ -7528,6 +7540,7 @@ export interface operations {
                      *           },
                      *           "python": null,
                      *           "start_mode": "warm",
+                     *           "listen_ports": [],
                      *           "parameters_schema": {
                      *             "type": "object",
                      *             "properties": {
@@ -7665,6 +7678,7 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "listen_ports": [],
                      *       "parameters_schema": {
                      *         "type": "object",
                      *         "properties": {
@@ -7821,6 +7835,7 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "listen_ports": [],
                      *       "parameters_schema": {
                      *         "type": "object",
                      *         "properties": {
@@ -7984,6 +7999,7 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "listen_ports": [],
                      *       "parameters_schema": {
                      *         "type": "object",
                      *         "properties": {
@@ -8259,6 +8275,7 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "listen_ports": [],
                      *       "parameters_schema": {
                      *         "type": "object",
                      *         "properties": {
@@ -8427,6 +8444,7 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "listen_ports": [],
                      *       "parameters_schema": {
                      *         "type": "object",
                      *         "properties": {
@@ -8559,6 +8577,7 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "listen_ports": [],
                      *       "parameters_schema": {
                      *         "type": "object",
                      *         "properties": {
@@ -8792,6 +8811,7 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "listen_ports": [],
                      *       "parameters_schema": {
                      *         "type": "object",
                      *         "properties": {
@@ -8964,7 +8984,7 @@ export interface operations {
                 name?: string;
                 /** @description Default: `custom`, or your first group. */
                 group_id?: string;
-                /** @description File that `python` executes. */
+                /** @description File that `python` executes. Its path cannot begin with `-`. */
                 entrypoint?: string;
             };
             header?: {
@@ -9036,6 +9056,7 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "listen_ports": [],
                      *       "parameters_schema": {
                      *         "type": "object",
                      *         "properties": {
@@ -9209,6 +9230,7 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "listen_ports": [],
                      *       "parameters_schema": {
                      *         "type": "object",
                      *         "properties": {
@@ -9377,6 +9399,7 @@ export interface operations {
                      *       },
                      *       "python": null,
                      *       "start_mode": "warm",
+                     *       "listen_ports": [],
                      *       "parameters_schema": {
                      *         "type": "object",
                      *         "properties": {
