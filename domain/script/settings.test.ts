@@ -10,12 +10,12 @@ describe('settings of a script', () => {
   );
 
   test.each([
-    [[80], '80 is not a listen port: use 0, or 1024 to 65535.'],
-    [[-1], '-1 is not a listen port'],
-    [[65_536], '65536 is not a listen port'],
-    [[8000.5], '8000.5 is not a listen port'],
-    [[8000, 8000], 'Each listen port is named once.'],
-    [Array.from({ length: 17 }, (_, one) => 2000 + one), 'at most 16 listen ports'],
+    [[80], 'The listen ports cannot be used: 80 is none; use 0, or 1024 to 65535.'],
+    [[-1], '-1 is none'],
+    [[65_536], '65536 is none'],
+    [[8000.5], '8000.5 is none'],
+    [[8000, 8000], 'a port is named twice'],
+    [Array.from({ length: 17 }, (_, one) => 2000 + one), 'there are more than 16'],
   ])('may not have the listen ports %j', (listenPorts, problem) => {
     expect(settingsProblem({ listenPorts })).toContain(problem);
   });

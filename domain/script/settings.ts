@@ -107,16 +107,18 @@ export function settingsProblem(settings: Partial<ScriptSettings>): string | und
   if (unusable !== undefined) return `The environment cannot be used: ${unusable}.`;
   const misplaced = entrypointProblem(entrypoint);
   if (misplaced !== undefined) return `The entry point cannot be used: ${misplaced}.`;
-  return listenPortsProblem(listenPorts);
+  const refused = listenPortsProblem(listenPorts);
+  return refused === undefined ? undefined : `The listen ports cannot be used: ${refused}.`;
 }
 
-function listenPortsProblem(ports: readonly number[]): string | undefined {
-  if (ports.length > maxListenPorts) return `A script has at most ${maxListenPorts} listen ports.`;
-  if (new Set(ports).size < ports.length) return 'Each listen port is named once.';
+/** What is wrong with listen ports; `undefined` for nothing. */
+export function listenPortsProblem(ports: readonly number[]): string | undefined {
+  if (ports.length > maxListenPorts) return `there are more than ${maxListenPorts}`;
+  if (new Set(ports).size < ports.length) return 'a port is named twice';
   const wrong = ports.find((port) => !isListenPort(port));
   return wrong === undefined
     ? undefined
-    : `${wrong} is not a listen port: use 0, or ${minListenPort} to ${maxListenPort}.`;
+    : `${wrong} is none; use 0, or ${minListenPort} to ${maxListenPort}`;
 }
 
 function isListenPort(port: number): boolean {

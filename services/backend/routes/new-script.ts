@@ -18,6 +18,7 @@ import {
   defaultLimits,
   defaultRetry,
   defaultSettings,
+  listenPortsProblem,
   type ScriptSettings,
 } from '#domain/script/settings.ts';
 import type { Static } from 'typebox';
@@ -46,6 +47,8 @@ export async function createScript(
   if (unusable !== undefined) return badField('entrypoint', unusable);
   const refused = environmentProblem(call.body.environment ?? {});
   if (refused !== undefined) return badField('environment', refused);
+  const noPorts = listenPortsProblem(call.body.listen_ports ?? []);
+  if (noPorts !== undefined) return badField('listen_ports', noPorts);
   const noSchema = await parametersSchemaProblem(call.body, services);
   if (noSchema !== undefined) return noSchema;
   const { files, contents } = await startingFiles(call.body.template, entrypoint);

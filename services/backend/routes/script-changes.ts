@@ -5,7 +5,7 @@ import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ChangeScript } from '#domain/script/commands.ts';
 import { environmentProblem, type EnvironmentVariables } from '#domain/script/environment.ts';
 import { entrypointProblem } from '#domain/script/path.ts';
-import { defaultLimits, type ScriptSettings } from '#domain/script/settings.ts';
+import { defaultLimits, listenPortsProblem, type ScriptSettings } from '#domain/script/settings.ts';
 import type { ScriptView } from '#projections/scripts/queries.ts';
 import type { Static } from 'typebox';
 import { versionOf } from '../http/conditional.ts';
@@ -81,6 +81,8 @@ function changeOf(call: ChangeCall, script: ScriptView): ChangeScript | Problem 
   const settings = settingsOf(body, script);
   const refused = environmentProblem(settings.environment ?? {});
   if (refused !== undefined) return badField('environment', refused);
+  const noPorts = listenPortsProblem(settings.listenPorts ?? []);
+  if (noPorts !== undefined) return badField('listen_ports', noPorts);
   return {
     type: 'ChangeScript',
     scriptId: parameters.id,

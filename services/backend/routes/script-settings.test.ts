@@ -71,6 +71,7 @@ describe('the settings of a script', () => {
     [{ retry: { backoff_factor: 0.5 } }],
     [{ keep_alive: 'yes' }],
     [{ listen_ports: [80] }],
+    [{ listen_ports: ['8000'] }],
     [{ listen_ports: [65_536] }],
     [{ listen_ports: [8000, 8000] }],
     [{ listen_ports: Array.from({ length: 17 }, (_, index) => 8000 + index) }],

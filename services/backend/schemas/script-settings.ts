@@ -121,15 +121,12 @@ export const startMode = Type.Enum([...startModes], {
     'With `warm`, a run may be executed by an interpreter that is kept for the script and forked; it differs in nothing but what `docs/warm-start.md` names. With `cold`, each run starts an interpreter.',
 });
 
-export const listenPorts = Type.Array(
-  Type.Union([Type.Literal(0), Type.Integer({ minimum: minListenPort, maximum: maxListenPort })]),
-  {
-    maxItems: maxListenPorts,
-    uniqueItems: true,
-    description:
-      'TCP ports that runs may listen on. `0` allows a port that the kernel chooses. Empty: a run cannot listen.',
-  },
-);
+// Those from 1 to 1023 are refused by the domain, which says so in words.
+export const listenPorts = Type.Array(Type.Integer({ minimum: 0, maximum: maxListenPort }), {
+  maxItems: maxListenPorts,
+  uniqueItems: true,
+  description: `TCP ports that runs may listen on, ${minListenPort} or higher. \`0\` allows a port that the kernel chooses. Empty: a run cannot listen.`,
+});
 
 export const parametersSchema = Nullable(
   Type.Object(

@@ -10,6 +10,7 @@ import {
   defaultLimits,
   defaultRetry,
   defaultSettings,
+  listenPortsProblem,
   type ScriptSettings,
 } from '#domain/script/settings.ts';
 import { settingColumns } from '#projections/scripts/apply.ts';
@@ -224,6 +225,8 @@ async function problemOf(
 ): Promise<Problem | undefined> {
   const unusable = entrypointProblem(settings.entrypoint);
   if (unusable !== undefined) return badField('entrypoint', unusable);
+  const noPorts = listenPortsProblem(settings.listenPorts);
+  if (noPorts !== undefined) return badField('listen_ports', noPorts);
   return await parametersSchemaProblem(given, services);
 }
 
