@@ -3252,8 +3252,8 @@ export interface components {
              * @enum {unknown}
              */
             start_mode: "warm" | "cold";
-            /** @description TCP ports that runs may listen on. `0` allows a port that the kernel chooses. Empty: a run cannot listen. */
-            listen_ports: (0 | number)[];
+            /** @description TCP ports that runs may listen on, 1024 or higher. `0` allows a port that the kernel chooses. Empty: a run cannot listen. */
+            listen_ports: number[];
             parameters_schema: {
                 [key: string]: unknown;
             } | null;
@@ -3323,8 +3323,8 @@ export interface components {
              * @enum {unknown}
              */
             start_mode?: "warm" | "cold";
-            /** @description TCP ports that runs may listen on. `0` allows a port that the kernel chooses. Empty: a run cannot listen. */
-            listen_ports?: (0 | number)[];
+            /** @description TCP ports that runs may listen on, 1024 or higher. `0` allows a port that the kernel chooses. Empty: a run cannot listen. */
+            listen_ports?: number[];
             parameters_schema?: {
                 [key: string]: unknown;
             } | null;
@@ -3422,8 +3422,8 @@ export interface components {
              * @enum {unknown}
              */
             start_mode: "warm" | "cold";
-            /** @description TCP ports that runs may listen on. `0` allows a port that the kernel chooses. Empty: a run cannot listen. */
-            listen_ports: (0 | number)[];
+            /** @description TCP ports that runs may listen on, 1024 or higher. `0` allows a port that the kernel chooses. Empty: a run cannot listen. */
+            listen_ports: number[];
             parameters_schema: {
                 [key: string]: unknown;
             } | null;
@@ -3462,8 +3462,8 @@ export interface components {
              * @enum {unknown}
              */
             start_mode?: "warm" | "cold";
-            /** @description TCP ports that runs may listen on. `0` allows a port that the kernel chooses. Empty: a run cannot listen. */
-            listen_ports?: (0 | number)[];
+            /** @description TCP ports that runs may listen on, 1024 or higher. `0` allows a port that the kernel chooses. Empty: a run cannot listen. */
+            listen_ports?: number[];
             parameters_schema?: {
                 [key: string]: unknown;
             } | null;
@@ -5699,8 +5699,8 @@ export interface components {
              * @enum {unknown}
              */
             start_mode?: "warm" | "cold";
-            /** @description TCP ports that runs may listen on. `0` allows a port that the kernel chooses. Empty: a run cannot listen. */
-            listen_ports?: (0 | number)[];
+            /** @description TCP ports that runs may listen on, 1024 or higher. `0` allows a port that the kernel chooses. Empty: a run cannot listen. */
+            listen_ports?: number[];
             parameters_schema?: {
                 [key: string]: unknown;
             } | null;
