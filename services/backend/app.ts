@@ -5,8 +5,7 @@ import { findOpenSessions } from '#projections/sessions/queries.ts';
 import { findLiveTokens } from '#projections/tokens/queries.ts';
 import { gathered } from '#projections/gathered.ts';
 import { createServer, type Server } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { listen, stopListening } from '#services/shared/listen.ts';
 import { startLoop } from '#services/shared/loop.ts';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { addDashboard } from './dashboard/dashboard.ts';
@@ -77,11 +76,7 @@ export function createBackend(parts: Parts): Backend {
   });
   return {
     services,
-    listen: async (port, host) => {
-      server.listen(port, host);
-      await once(server, 'listening');
-      return (server.address() as AddressInfo).port;
-    },
+    listen: (port, host) => listen(server, port, host),
     settle: async () => {
       const { tokenUses, webhookMisses } = services;
       await Promise.all([refusals.flush(), tokenUses.flush(), webhookMisses.flush()]);
@@ -164,9 +159,7 @@ function serverFor(app: Express): Server {
 }
 
 async function stopServer(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = once(server, 'close');
-  server.close();
+  const closed = stopListening(server);
   server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), 5_000);
   await closed;

@@ -1,9 +1,8 @@
 /** The MCP server: the platform as tools for language models, with the rights of whoever's token it is. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { readConfig } from '#services/shared/config.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
-import { listen } from '#services/shared/listen.ts';
+import { listen, stopListening } from '#services/shared/listen.ts';
 import { localAddress } from '#services/shared/local-address.ts';
 import { version } from '#services/shared/version.ts';
 import { mcpApp } from './app.ts';
@@ -17,8 +16,7 @@ await runProcess('mcp', async (_signal, logger) => {
   await listen(server, mcpPort, bind);
   return {
     stop: async () => {
-      const closed = once(server, 'close');
-      server.close();
+      const closed = stopListening(server);
       await close();
       server.closeAllConnections();
       await closed;

@@ -1,6 +1,8 @@
 /** A service that is started when somebody connects to it: what nobody uses costs no memory. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import { isNoAddress } from '#services/shared/listen.ts';
+import { listenAddresses } from '#services/shared/local-address.ts';
 import type { ConnectableService, Service } from './service.ts';
 
 export interface OnDemandOptions {
@@ -45,11 +47,13 @@ export function createOnDemand({ service, host, ports, say }: OnDemandOptions): 
   return {
     name: service.name,
     async start() {
-      doors = ports.map((port) => {
-        const door = createServer({ pauseOnConnect: true }, (socket) => admit(port, socket));
-        return door.listen({ port, host, reusePort: true });
-      });
-      await Promise.all(doors.map((door) => once(door, 'listening')));
+      doors = ports.flatMap((port) =>
+        listenAddresses(host).map((address) => {
+          const door = createServer({ pauseOnConnect: true }, (socket) => admit(port, socket));
+          return door.listen({ port, host: address, reusePort: true });
+        }),
+      );
+      await Promise.all(doors.map(untilListening));
     },
     async stop(patienceMs) {
       stopping.abort();
@@ -62,4 +66,13 @@ export function createOnDemand({ service, host, ports, say }: OnDemandOptions): 
       service.kill();
     },
   };
+}
+
+/** A machine without IPv6 lacks one of the addresses. */
+async function untilListening(door: Server): Promise<void> {
+  try {
+    await once(door, 'listening');
+  } catch (error) {
+    if (!isNoAddress(error)) throw error;
+  }
 }

@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import { loopbackAddresses } from '#infra/testing/loopback.ts';
 import { readMinimalConfig } from './config.ts';
 import { moveTakenPorts } from './ports.ts';
 import { services } from './services.ts';
 
 test('given the queue’s port is taken, then it takes a free one and says so; given it is free, it stays', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
+  // Taken on one of the addresses that are listened on, which is as good as on all.
+  const address = loopbackAddresses.at(-1);
+  const other = createServer().listen(0, address);
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
   const wanted = readMinimalConfig({ ORCH_REDIS_PORT: String(port) });
@@ -14,7 +17,7 @@ test('given the queue’s port is taken, then it takes a free one and says so; g
   const moved = await moveTakenPorts(services, wanted, (line) => said.push(line));
   expect(moved.redisPort).not.toBe(port);
   expect(said).toEqual([
-    `Port ${port} on 127.0.0.1 for the redis is taken, so it takes ${moved.redisPort}; set ORCH_REDIS_PORT to choose another.`,
+    `Port ${port} on ${address} for the redis is taken, so it takes ${moved.redisPort}; set ORCH_REDIS_PORT to choose another.`,
   ]);
   await once(other.close(), 'close');
   expect(await moveTakenPorts(services, wanted, (line) => said.push(line))).toEqual(wanted);

@@ -1,6 +1,8 @@
 /** Finds out before anything is started which ports are taken. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
+import { isNoAddress } from '#services/shared/listen.ts';
+import { listenAddresses } from '#services/shared/local-address.ts';
 import type { Config } from './config.ts';
 import type { PortSetting, ServiceDefinition } from './services.ts';
 import { settings } from '#services/shared/settings.ts';
@@ -14,10 +16,10 @@ export async function takenPorts(
   const lines = await Promise.all(
     wanted.map(async ({ name, setting }) => {
       const [port, { variable }] = [config[setting], settings[setting]];
-      const code = await listenProblem(config.bind, port);
-      if (code === undefined) return [];
-      const problem = code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${code})`;
-      return `Port ${port} on ${config.bind} for the ${name} ${problem}; set ${variable} to another.`;
+      const found = await listenProblem(config.bind, port);
+      if (found === undefined) return [];
+      const problem = found.code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${found.code})`;
+      return `Port ${port} on ${found.address} for the ${name} ${problem}; set ${variable} to another.`;
     }),
   );
   return lines.flat();
@@ -34,35 +36,47 @@ export async function moveTakenPorts(
   for (const { name, movable } of services) {
     if (movable === undefined) continue;
     const wanted = config[movable];
-    if ((await listenProblem(config.bind, wanted)) !== 'EADDRINUSE') continue;
+    const found = await listenProblem(config.bind, wanted);
+    if (found?.code !== 'EADDRINUSE') continue;
     const port = await freePort(config.bind);
     moved[movable] = port;
     const { variable } = settings[movable];
     say(
-      `Port ${wanted} on ${config.bind} for the ${name} is taken, so it takes ${port}; set ${variable} to choose another.`,
+      `Port ${wanted} on ${found.address} for the ${name} is taken, so it takes ${port}; set ${variable} to choose another.`,
     );
   }
   return { ...config, ...moved };
 }
 
-async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return port;
+/** One that is free on every address that is listened on. */
+async function freePort(bind: string): Promise<number> {
+  for (;;) {
+    const server = createServer().listen(0, bind);
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    await once(server.close(), 'close');
+    if ((await listenProblem(bind, port)) === undefined) return port;
+  }
 }
 
-/** @returns the error's code */
-async function listenProblem(host: string, port: number): Promise<string | undefined> {
-  const server = createServer();
-  try {
-    server.listen(port, host);
-    await once(server, 'listening');
-    return undefined;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? 'error';
-  } finally {
-    server.close();
+interface ListenProblem {
+  readonly address: string;
+  /** Of the error. */
+  readonly code: string;
+}
+
+async function listenProblem(bind: string, port: number): Promise<ListenProblem | undefined> {
+  for (const address of listenAddresses(bind)) {
+    const server = createServer();
+    try {
+      server.listen(port, address);
+      await once(server, 'listening');
+    } catch (error) {
+      if (address !== bind && isNoAddress(error)) continue;
+      return { address, code: (error as NodeJS.ErrnoException).code ?? 'error' };
+    } finally {
+      server.close();
+    }
   }
+  return undefined;
 }

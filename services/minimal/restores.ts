@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { listen, stopListening } from '#services/shared/listen.ts';
 import { restoreAskedFor } from '#services/shared/restore-request.ts';
 
 const program = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
@@ -100,14 +101,12 @@ async function openNotice({ host, port }: RestoreParts): Promise<Notice> {
     });
     response.end(JSON.stringify(body));
   });
-  server.listen(port, host);
-  await once(server, 'listening');
+  await listen(server, port, host);
   return {
     tell: (next) => (progress = next),
     close: async () => {
+      const closed = stopListening(server);
       server.closeAllConnections();
-      const closed = once(server, 'close');
-      server.close();
       await closed;
     },
   };

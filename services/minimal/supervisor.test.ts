@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { loopbackAddresses } from '#infra/testing/loopback.ts';
 import { Fixture, type Supervisor } from './testing/fixture.ts';
 
 let fixture: Fixture;
@@ -28,11 +29,18 @@ function only(pids: readonly number[]): number {
   return pids[0] ?? 0;
 }
 
+/** The addresses of a port of this machine. */
+const urls = (port: number): readonly string[] =>
+  loopbackAddresses.map((host) => `http://${host.includes(':') ? `[${host}]` : host}:${port}/`);
 const onDemand = (): string => `http://127.0.0.1:${fixture.onDemandPort}/`;
 
+/** How each service is that is always up, at every loopback address. */
 async function health(): Promise<number[]> {
-  const answers = fixture.ports.map((port) => fetch(`http://127.0.0.1:${port}/health`));
-  return (await Promise.all(answers)).map((answer) => answer.status);
+  const each = fixture.ports.map(async (port) => {
+    const answers = await Promise.all(urls(port).map((url) => fetch(`${url}health`)));
+    return Math.max(...answers.map(({ status }) => status));
+  });
+  return await Promise.all(each);
 }
 
 describe('given an empty folder', () => {
@@ -86,7 +94,9 @@ describe('given an empty folder', () => {
   });
 
   test('when ports are taken, then each is named with its service and setting', async () => {
-    const servers = fixture.ports.map((port) => createServer().listen(port, '127.0.0.1'));
+    const last = loopbackAddresses.at(-1) ?? '';
+    const hosts = ['127.0.0.1', last];
+    const servers = fixture.ports.map((port, index) => createServer().listen(port, hosts[index]));
     await Promise.all(servers.map((server) => once(server, 'listening')));
     const supervisor = fixture.start();
     expect(await supervisor.end()).toBe(1);
@@ -94,7 +104,7 @@ describe('given an empty folder', () => {
     const [one, two] = fixture.ports;
     expect(supervisor.output.trim().split('\n')).toEqual([
       `Port ${one} on 127.0.0.1 for the first is taken; set ORCH_HTTP_PORT to another.`,
-      `Port ${two} on 127.0.0.1 for the second is taken; set ORCH_RUNTIME_HEALTH_PORT to another.`,
+      `Port ${two} on ${last} for the second is taken; set ORCH_RUNTIME_HEALTH_PORT to another.`,
     ]);
   });
 
@@ -148,10 +158,12 @@ describe('given everything is up', () => {
 
   test('when several connect at once to a service that waits for that, then it serves them all', async () => {
     expect(supervisor.children('third.ts')).toEqual([]);
-    const answers = Array.from({ length: 5 }, () => fetch(onDemand()));
+    const all = urls(fixture.onDemandPort);
+    const answers = Array.from({ length: 6 }, (_, index) => fetch(all[index % all.length] ?? ''));
     expect((await Promise.all(answers)).map((answer) => answer.status)).toEqual([
-      200, 200, 200, 200, 200,
+      200, 200, 200, 200, 200, 200,
     ]);
+    for (const url of all) expect((await fetch(url)).status).toBe(200);
     process.kill(only(supervisor.children('third.ts')), 'SIGKILL');
     await supervisor.says('The third is back');
     expect((await fetch(onDemand())).status).toBe(200);

@@ -1,7 +1,7 @@
 /** The port: who may be connected, how many, and for how long without saying who they are. */
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Clock } from '#domain/ports/clock.ts';
-import { listen } from '#services/shared/listen.ts';
+import { listen, stopListening } from '#services/shared/listen.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
 import { newSession } from './session.ts';
@@ -50,7 +50,7 @@ export class RedisServer {
   /** Cuts all connections; resolves when what they had under way is settled. Safe twice. */
   async close(): Promise<void> {
     const connections = [...this.#connections];
-    this.#server.close();
+    void stopListening(this.#server);
     for (const connection of connections) connection.close();
     await Promise.all(connections.map((connection) => connection.ended));
   }

@@ -1,7 +1,6 @@
 /** A small HTTP server that says whether a process is well, and what it counts. */
-import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { listen } from './listen.ts';
+import { listen, stopListening } from './listen.ts';
 
 export interface HealthServerOptions {
   readonly host: string;
@@ -74,9 +73,7 @@ function reply(response: ServerResponse, status: number, body: string): void {
 }
 
 async function close(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = once(server, 'close');
-  server.close();
+  const closed = stopListening(server);
   server.closeAllConnections();
   await closed;
 }

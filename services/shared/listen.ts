@@ -1,7 +1,9 @@
 /** How a service's servers come by their connections. */
 import { once } from 'node:events';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { Server as HttpServer } from 'node:http';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { readConfig } from './config.ts';
+import { listenAddresses } from './local-address.ts';
 
 /** What comes with a connection that the supervisor has accepted. */
 export interface HandedConnection {
@@ -9,17 +11,62 @@ export interface HandedConnection {
   readonly connectedTo: number;
 }
 
-/** Listens. Where the process was started because somebody connected (`ORCH_ON_DEMAND`), its supervisor listens
- *  on the same port until this does, and hands over whom it has accepted.
- *  @param port 0 takes a free one
+/** The listener on the other loopback address, which hands its connections to the server. */
+const companions = new WeakMap<Server, Server>();
+
+/** Listens, also on the other loopback address (see {@link listenAddresses}). Where the process was started because
+ *  somebody connected (`ORCH_ON_DEMAND`), its supervisor listens on the same port until this does, and hands over whom
+ *  it has accepted. {@link stopListening} ends it.
+ *  @param port 0 takes a free one, on `host` alone
  *  @returns the port
- *  @throws Error when it is taken */
+ *  @throws Error when it is taken, on either address */
 export async function listen(server: Server, port: number, host: string): Promise<number> {
   const { onDemand } = readConfig(['onDemand']);
   server.listen({ port, host, reusePort: onDemand });
   await once(server, 'listening');
+  const other = listenAddresses(host)[1];
+  if (port !== 0 && other !== undefined) await accompany(server, port, other, onDemand);
   if (onDemand) takeConnections(server, port);
   return (server.address() as AddressInfo).port;
+}
+
+/** Takes no more connections.
+ *  @returns a promise that is fulfilled when those that there are have ended */
+export async function stopListening(server: Server): Promise<void> {
+  const companion = companions.get(server);
+  await Promise.all([close(server), companion && close(companion)]);
+}
+
+async function close(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  await closed;
+}
+
+/** Whether the machine lacks the address, such as one without IPv6. @param error of a `listen` */
+export function isNoAddress(error: unknown): boolean {
+  return ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(String((error as NodeJS.ErrnoException).code));
+}
+
+async function accompany(
+  server: Server,
+  port: number,
+  host: string,
+  reusePort: boolean,
+): Promise<void> {
+  // As the server itself makes its sockets.
+  const options = { allowHalfOpen: server instanceof HttpServer, noDelay: true };
+  const companion = createServer(options, (socket) => void server.emit('connection', socket));
+  companion.listen({ port, host, reusePort });
+  try {
+    await once(companion, 'listening');
+    companions.set(server, companion);
+  } catch (error) {
+    if (isNoAddress(error)) return;
+    server.close();
+    throw error;
+  }
 }
 
 function takeConnections(server: Server, port: number): void {

@@ -1,0 +1,12 @@
+/** The loopback addresses of this machine: IPv6 may be switched off. */
+import { networkInterfaces } from 'node:os';
+
+const present = new Set(
+  Object.values(networkInterfaces())
+    .flatMap((all) => all ?? [])
+    .map(({ address }) => address),
+);
+
+export const loopbackAddresses: readonly string[] = ['127.0.0.1', '::1'].filter((address) =>
+  present.has(address),
+);
