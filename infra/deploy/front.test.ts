@@ -11,7 +11,11 @@ describeWith(caddyService, 'Caddy', () => {
       change: (text) => text.replace('lb_try_duration 5s', 'lb_try_duration 0s'),
     });
     const { url, log } = front;
-    const headers = { Authorization: `Bearer ${token}`, Cookie: `orch_refresh=${token}` };
+    const headers = {
+      Authorization: `Bearer ${token}`,
+      Cookie: `orch_refresh=${token}`,
+      'Orch-Session-Key': token,
+    };
     const asked = [
       await fetch(`${url}/hooks/${token}`, { method: 'POST', headers }),
       await fetch(`${url}/api/v1/hooks/${token}?x=1`, { method: 'POST' }),

@@ -6,6 +6,7 @@ import bcrypt from 'bcrypt';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { FrameLog } from './testing/frame-log.ts';
+import { cookieOf, sessionHeaders } from './testing/browser-session.ts';
 import { apiToken, groups, run, script, someone, webhook } from './testing/people.ts';
 import { tablesWith } from '#infra/testing/stored-text.ts';
 import { administrator, startTestBackend, type TestBackend } from './testing/test-backend.ts';
@@ -91,7 +92,7 @@ async function workOf(body: { readonly email: string; readonly password: string 
   const commandId = known(parseCommandId, services.ids.next());
   const actor = { kind: 'anonymous' } as const;
   const context = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
-  const call = { body, context, ip: '192.0.2.200', header: () => undefined };
+  const call = { body, context, ip: '192.0.2.200', header: () => undefined, headers: {} };
   expect(await openSession(call, counting)).toMatchObject({ code: 'unauthenticated' });
   return work;
 }
@@ -100,7 +101,8 @@ describe('given tokens of every kind', () => {
   test('when they were used, well or badly, then none is in a log, a table, a metric or an answer', async () => {
     const login = await platform.anonymous.post('/api/v1/auth/login', administrator);
     const { access_token: access } = login.json as { access_token: string };
-    const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    const browser = sessionHeaders(login);
+    const { Cookie: cookie, 'Orch-Session-Key': key } = browser;
     const client = new TestClient(platform.origin, access);
     const made = await client.post('/api/v1/auth/tokens', { name: 'ci', scopes: ['*'] });
     const { token: api } = made.json as { token: string };
@@ -112,10 +114,12 @@ describe('given tokens of every kind', () => {
     const again = new FrameLog(new WebSocket(`${platform.origin}/ws?token=${ticket}`));
     expect(await again.closed).toBe(4401);
     frames.socket.terminate();
-    const refresh = platform.anonymous.with({ Cookie: cookie });
-    const next = await refresh.post('/api/v1/auth/refresh');
-    const renewed = (next.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    const refresh = '/api/v1/auth/refresh';
+    const next = await platform.anonymous.with(browser).post(refresh);
+    const renewed = cookieOf(next.headers);
+    const foreignKey = { Cookie: renewed, 'Orch-Session-Key': `${key}x` };
     const answers = [
+      await platform.anonymous.with(foreignKey).post(refresh),
       await new TestClient(platform.origin, api).get('/api/v1/scripts'),
       await new TestClient(platform.origin, `${api}x`).get('/api/v1/scripts'),
       await new TestClient(platform.origin, `${access}x`).get('/api/v1/scripts'),
@@ -132,6 +136,7 @@ describe('given tokens of every kind', () => {
       api.slice(5),
       hook.token,
       ticket,
+      key,
       cookie.split('.')[1] ?? '',
       renewed.split('.')[1] ?? '',
     ];
@@ -172,12 +177,14 @@ describe('given a page of another site', () => {
 
   test('when it has the cookie sent along, then nothing is written', async () => {
     const login = await platform.anonymous.post('/api/v1/auth/login', administrator);
-    const Cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-    const client = platform.anonymous.with({ ...evil, Cookie });
+    const both = sessionHeaders(login);
+    const client = platform.anonymous.with({ ...both, ...evil });
     // Nothing but a renewal takes the cookie, and that looks where it comes from.
     expect((await client.post('/api/v1/scripts', { name: 'Evil' })).status).toBe(401);
     expect((await client.post('/api/v1/auth/refresh')).status).toBe(403);
-    const socket = new WebSocket(`${platform.origin}/ws`, { headers: { ...evil, Cookie } });
+    const offered = ['orch.v1', `orch.session.${both['Orch-Session-Key']}`];
+    const headers = { Cookie: both.Cookie, ...evil };
+    const socket = new WebSocket(`${platform.origin}/ws`, offered, { headers });
     expect(await new FrameLog(socket).closed).toBe(4401);
   });
 });

@@ -1,5 +1,6 @@
 /** What changes by the mere passing of time. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sessionHeaders } from './testing/browser-session.ts';
 import { administrator, startTestBackend, type TestBackend } from './testing/test-backend.ts';
 
 let platform: TestBackend;
@@ -31,8 +32,7 @@ describe('given time that passes', () => {
 
   test('when 14 days are over, then the refresh token has expired', async () => {
     const answer = await platform.anonymous.post(login, administrator);
-    const cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-    const browser = platform.anonymous.with({ Cookie: cookie });
+    const browser = platform.anonymous.with(sessionHeaders(answer));
     aheadMs += 15 * 24 * 60 * minuteMs;
     expect((await browser.post('/api/v1/auth/refresh')).status).toBe(401);
   });

@@ -1,6 +1,6 @@
 /** What is known of the client of a request. */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
@@ -86,9 +86,11 @@ export function traceOf({ headers }: IncomingMessage): RequestTrace {
   return { traceId, isSampled, ...(!/^0*$/.test(parentSpanId) && { parentSpanId }) };
 }
 
-/** Whether a browser sent the request from a page of this very site. Other programs send no `Origin`.
- *  @param host the `Host` header */
-export function isSameOrigin(origin: string | undefined, host: string | undefined): boolean {
+/** Whether the request comes from a page of this very origin, or from a program that is no browser. Another port
+ *  is another origin, although browsers send it the same cookies: they call it `same-site`. */
+export function isOwnPage(headers: IncomingHttpHeaders): boolean {
+  const { origin, host, 'sec-fetch-site': site } = headers;
+  if (site !== undefined && site !== 'same-origin') return false;
   if (origin === undefined) return true;
   return URL.canParse(origin) && new URL(origin).host === host;
 }

@@ -21,6 +21,7 @@ const requestHeaders: Readonly<Record<RequestHeader, string>> = {
   Prefer: '`wait=30` answers when the run has ended, or after so many seconds (at most 60).',
   'Orch-Min-Position': 'Waits until what a write answered with as `Orch-Position` can be seen.',
   'Orch-Client': '`mcp` when a language model asks: the run has that trigger.',
+  'Orch-Session-Key': 'The `session_key` of the sign-in.',
   'Idempotency-Key': 'The same key and body within 24 h give the first answer again.',
 };
 

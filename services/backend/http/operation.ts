@@ -81,6 +81,7 @@ export type RequestHeader =
   | 'If-None-Match'
   | 'Prefer'
   | 'Orch-Client'
+  | 'Orch-Session-Key'
   | 'Idempotency-Key'
   | 'Orch-Min-Position';
 

@@ -3,21 +3,27 @@ import { mayAnywhere, rights, type Right } from '#domain/kernel/rights.ts';
 import { findUser } from '#projections/users/queries.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
+import { isOwnPage } from '../http/client.ts';
 import { cookieOf, noCookie } from '../http/refresh-cookie.ts';
 import { json, nothing, type Reply } from '../http/reply.ts';
 import { accessTokenSeconds } from '../http/tokens.ts';
 import { isProblem } from '../http/problem.ts';
-import { AccessToken, Credentials, Me, WsTicket } from '../schemas/people.ts';
+import { AccessToken, Credentials, Me, SessionTokens, WsTicket } from '../schemas/people.ts';
 import { issueTicket } from '../stores/ws-tickets.ts';
 import { accepted, positionHeader } from './outcome.ts';
-import { openSession, refreshSession, type SignedIn } from './sign-in.ts';
+import { foreignPage, openSession, refreshSession, type Renewed } from './sign-in.ts';
 import { userJson } from './views.ts';
 
 const tag = 'Authentication';
 
-function tokenReply({ accessToken, refreshToken, position }: SignedIn, secure: boolean): Reply {
+function tokenReply(
+  { accessToken, refreshToken }: Renewed,
+  secure: boolean,
+  more: { readonly body?: object; readonly headers?: Readonly<Record<string, string>> } = {},
+): Reply {
   const body = { access_token: accessToken, token_type: 'bearer', expires_in: accessTokenSeconds };
-  return json(200, body, { 'Set-Cookie': cookieOf(refreshToken, secure), ...position });
+  const headers = { 'Set-Cookie': cookieOf(refreshToken, secure), ...more.headers };
+  return json(200, { ...body, ...more.body }, headers);
 }
 
 const login = operation({
@@ -26,7 +32,9 @@ const login = operation({
   operationId: 'login',
   summary: 'Sign in with e-mail address and password',
   description:
-    'The access token lives 15 minutes; browsers also get a refresh token in a cookie, for 14 days. ' +
+    'The access token lives 15 minutes; browsers also get a refresh token in a cookie, for 14 days. The ' +
+    'cookie counts only together with `session_key`, which is shown in this answer and nowhere else: send it as ' +
+    '`Orch-Session-Key` when you refresh. Keep it where pages of other origins cannot read it. ' +
     'After 5 failures for an account, or 20 from an address, within 5 minutes further attempts ' +
     'are answered 429. An address from which the account was signed in before has a count of its ' +
     'own for it, so that failures elsewhere never lock its owner out.',
@@ -37,12 +45,14 @@ const login = operation({
     example: { email: 'ada@example.com', password: 'correct horse battery staple' },
   },
   responses: {
-    200: { description: 'Signed in.', schema: AccessToken, headers: ['Set-Cookie'] },
+    200: { description: 'Signed in.', schema: SessionTokens, headers: ['Set-Cookie'] },
   },
   refusals: ['unauthenticated', 'rate_limited', 'forbidden'],
   handle: async (call, services) => {
     const signedIn = await openSession(call, services);
-    return isProblem(signedIn) ? signedIn : tokenReply(signedIn, call.secure);
+    if (isProblem(signedIn)) return signedIn;
+    const body = { session_key: signedIn.sessionKey };
+    return tokenReply(signedIn, call.secure, { body, headers: signedIn.position });
   },
 });
 
@@ -52,19 +62,20 @@ const refresh = operation({
   operationId: 'refreshToken',
   summary: 'Trade the refresh token of the cookie for new tokens',
   description:
-    'Each refresh token is good once: one that is used again ends its session, whoever has it. For 10 ' +
+    'Takes the cookie and the `session_key` of the sign-in; either alone is answered 401 and changes nothing. Each refresh token is good once: one that is used again ends its session, whoever has it. For 10 ' +
     'seconds the one that was traded last gives the same answer again: two tabs may ask at once, and an ' +
     'answer may be lost.',
   tag,
   access: 'public',
+  requestHeaders: ['Orch-Session-Key'],
   body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
   responses: {
     200: { description: 'New tokens.', schema: AccessToken, headers: ['Set-Cookie'] },
   },
   refusals: ['unauthenticated', 'forbidden'],
   handle: async (call, services) => {
-    const signedIn = await refreshSession(call, services);
-    return isProblem(signedIn) ? signedIn : tokenReply(signedIn, call.secure);
+    const renewed = await refreshSession(call, services);
+    return isProblem(renewed) ? renewed : tokenReply(renewed, call.secure);
   },
 });
 
@@ -77,7 +88,9 @@ const logout = operation({
   access: 'session',
   body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
   responses: { 204: { description: 'Signed out.', headers: ['Set-Cookie', 'Orch-Position'] } },
+  refusals: ['forbidden'],
   handle: async (call, { commands }) => {
+    if (!isOwnPage(call.headers)) return foreignPage;
     const { sessionId } = call;
     const outcome = accepted(
       await commands.execute({ type: 'CloseSession', sessionId, reason: 'logout' }, call.context),

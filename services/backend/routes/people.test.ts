@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { known, parseCommandId } from '#domain/kernel/ids.ts';
 import { FrameLog } from '../testing/frame-log.ts';
+import { sessionHeaders } from '../testing/browser-session.ts';
 import {
   accountHolder,
   accountPassword as password,
@@ -114,7 +115,6 @@ describe('given somebody with an account', () => {
     ];
     for (const end of ends) {
       const answer = await platform.anonymous.post('/api/v1/auth/login', { email, password });
-      const cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
       const client = new TestClient(platform.origin, answer.json.access_token);
       const socket = new FrameLog(
         new WebSocket(`${platform.origin}/ws`, ['orch.v1', `orch.bearer.${client.token}`]),
@@ -123,7 +123,7 @@ describe('given somebody with an account', () => {
       const { ticket } = (await client.post('/api/v1/auth/ws-ticket')).json as { ticket: string };
       await end();
       expect((await client.get('/api/v1/auth/me')).status).toBe(401);
-      const renewal = platform.anonymous.with({ Cookie: cookie }).post('/api/v1/auth/refresh');
+      const renewal = platform.anonymous.with(sessionHeaders(answer)).post('/api/v1/auth/refresh');
       expect((await renewal).status).toBe(401);
       expect(await socket.closed).toBe(4401);
       const late = new FrameLog(new WebSocket(`${platform.origin}/ws?token=${ticket}`));
@@ -156,6 +156,7 @@ describe('given somebody with an account', () => {
         context: { ...context, correlationId: commandId, causationId: null },
         ip: '127.0.0.1',
         header: () => undefined,
+        headers: {},
       },
       slow,
     );

@@ -3,7 +3,7 @@ import { known, parseSessionId, parseUserId, type UserId } from '#domain/kernel/
 import { getCredential } from '#infra/postgres/credentials.ts';
 import { findUserByEmail } from '#projections/users/queries.ts';
 import type { UsersTable } from '#projections/users/table.ts';
-import { isSameOrigin } from '../http/client.ts';
+import { isOwnPage } from '../http/client.ts';
 import type { Call } from '../http/operation.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import {
@@ -12,33 +12,43 @@ import {
   successorOf,
   type RefreshToken,
 } from '../http/refresh-cookie.ts';
+import { newSessionKey, parseSessionKey } from '../http/session-key.ts';
 import { windowSeconds, type Admission } from '../login-throttle.ts';
 import { isTooLong, maxPasswordBytes } from '#services/shared/passwords.ts';
 import type { Services } from '../services.ts';
-import { keepFirstToken, tradeToken } from '../stores/session-tokens.ts';
+import { isKeyOf, keepFirstToken, tradeToken } from '../stores/session-tokens.ts';
 import { accepted, positionHeader } from './outcome.ts';
 
-export interface SignedIn {
+export interface Renewed {
   readonly accessToken: string;
   readonly refreshToken: RefreshToken;
+}
+
+export interface SignedIn extends Renewed {
+  /** Shown to the client this once. */
+  readonly sessionKey: string;
   readonly position: Readonly<Record<string, string>>;
 }
 
-interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header'> {
+interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header' | 'headers'> {
   readonly body: { readonly email: string; readonly password: string };
 }
 
 /** Characters kept of what a client says that it is. */
 const maxUserAgent = 300;
 const wrong = 'The e-mail address or the password is wrong.';
-const foreignPage = problem('forbidden', 'The request comes from a page of another site.');
+/** The answer to a page of another origin, which is not to give, take or trade a cookie. */
+export const foreignPage: Problem = problem(
+  'forbidden',
+  'The request comes from a page of another origin.',
+);
 
 /** Checks a password, slowly and evenly, and opens a session. */
 export async function openSession(
   call: LoginCall,
   services: Services,
 ): Promise<SignedIn | Problem> {
-  if (isForeignPage(call)) return foreignPage;
+  if (!isOwnPage(call.headers)) return foreignPage;
   const { password } = call.body;
   if (isTooLong(password)) return passwordTooLong;
   const email = call.body.email.trim().toLowerCase();
@@ -74,7 +84,9 @@ async function open(
 ): Promise<SignedIn | Problem> {
   const sessionId = known(parseSessionId, ids.next());
   const refreshToken = newRefreshToken(sessionId);
-  await keepFirstToken(database, sessionId, refreshToken.hash, clock.now());
+  const key = newSessionKey();
+  const hashes = { tokenHash: refreshToken.hash, keyHash: key.hash };
+  await keepFirstToken(database, { sessionId, ...hashes }, clock.now());
   const userAgent = header('User-Agent')?.slice(0, maxUserAgent) ?? null;
   const outcome = accepted(
     await commands.execute(
@@ -84,23 +96,27 @@ async function open(
   );
   if (isProblem(outcome)) return outcome;
   const accessToken = await tokens.issue(userId, sessionId);
-  return { accessToken, refreshToken, position: positionHeader(outcome) };
+  return { accessToken, refreshToken, sessionKey: key.text, position: positionHeader(outcome) };
 }
 
 const ended = problem('unauthenticated', 'The session has ended: sign in again.');
 
-/** Trades the refresh token of the cookie. One that was traded before gets the same
- *  successor for a few seconds, and ends the session after. */
+/** Trades the refresh token of the cookie, for who has the session's key too. One that was traded before gets the
+ *  same successor for a few seconds, and ends the session after. A cookie without the key changes nothing: other
+ *  programs on the host are sent it, and are not to sign anybody out by it. */
 export async function refreshSession(
-  call: Pick<Call, 'context' | 'header' | 'secure'>,
+  call: Pick<Call, 'context' | 'header' | 'headers' | 'secure'>,
   services: Services,
-): Promise<SignedIn | Problem> {
-  if (isForeignPage(call)) return foreignPage;
+): Promise<Renewed | Problem> {
+  if (!isOwnPage(call.headers)) return foreignPage;
   const presented = refreshTokenIn(call.header('Cookie'), call.secure);
   if (presented === undefined) return ended;
   const { sessionId } = presented;
   const session = await services.findSession(sessionId);
   if (session === undefined) return ended;
+  const key = parseSessionKey(call.header('Orch-Session-Key'));
+  const resource = `session-${sessionId}`;
+  if (!(await isKeyOf(services.database, sessionId, key))) return { ...ended, resource };
   const userId = known(parseUserId, session.user_id);
   const next = successorOf(presented, services.tokenKey);
   const traded = await tradeToken(services.database, {
@@ -114,14 +130,10 @@ export async function refreshSession(
     const actor = { kind: 'user', userId, email: session.email } as const;
     const command = { type: 'CloseSession', sessionId, reason: 'refresh_reused' } as const;
     await services.commands.execute(command, { ...call.context, actor });
-    return { ...ended, resource: `session-${sessionId}` };
+    return { ...ended, resource };
   }
   const accessToken = await services.tokens.issue(userId, sessionId);
-  return { accessToken, refreshToken: next, position: {} };
-}
-
-function isForeignPage({ header }: Pick<Call, 'header'>): boolean {
-  return !isSameOrigin(header('Origin'), header('Host'));
+  return { accessToken, refreshToken: next };
 }
 
 const passwordTooLong = problem('validation_failed', 'The password is too long.', {

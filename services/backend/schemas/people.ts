@@ -144,16 +144,30 @@ export const WsTicket = Type.Object(
   },
 );
 
-export const AccessToken = Type.Object(
+const accessToken = {
+  access_token: Type.String(),
+  token_type: Type.Literal('bearer'),
+  expires_in: Type.Integer({ description: 'Seconds that the token lives.' }),
+};
+const accessTokenExample = { access_token: 'eyJhbGciOi…', token_type: 'bearer', expires_in: 900 };
+
+export const AccessToken = Type.Object(accessToken, {
+  title: 'AccessToken',
+  additionalProperties: false,
+  examples: [accessTokenExample],
+});
+
+export const SessionTokens = Type.Object(
   {
-    access_token: Type.String(),
-    token_type: Type.Literal('bearer'),
-    expires_in: Type.Integer({ description: 'Seconds that the token lives.' }),
+    ...accessToken,
+    session_key: Type.String({ description: 'Without it the cookie renews nothing.' }),
   },
   {
-    title: 'AccessToken',
+    title: 'SessionTokens',
     additionalProperties: false,
-    examples: [{ access_token: 'eyJhbGciOi…', token_type: 'bearer', expires_in: 900 }],
+    examples: [
+      { ...accessTokenExample, session_key: '3vYdSAn6Zr0Q2x5oT0gkqkS7Vh1m1cJq4l9l3bY8WdE' },
+    ],
   },
 );
 

@@ -1,16 +1,18 @@
-/** Which refresh token of a session is good (docs/adr/0018). A token that was traded before is in foreign
+/** Which refresh token of a session is good, and which key goes with it (docs/adr/0018). A token that was traded before is in foreign
  *  hands when it comes again (RFC 9700 §4.14.2). */
 import type { SessionId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { refreshTokenDays } from '../http/refresh-cookie.ts';
+import { hasHash, type SessionKey } from '../http/session-key.ts';
 
 /** For how long the token before the last is given the same successor again: a browser that restores two
  *  tabs presents it twice, and an answer may be lost. */
 const graceSeconds = 10;
 
 const statements = {
-  keep: `INSERT INTO session_tokens (session_id, current_hash, traded_at) VALUES ($1, $2, $3)
-    ON CONFLICT DO NOTHING`,
+  keep: `INSERT INTO session_tokens (session_id, current_hash, key_hash, traded_at)
+    VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+  keyHash: `SELECT key_hash FROM session_tokens WHERE session_id = $1`,
   // Of two at once the second waits for the first, and finds the token traded.
   trade: `UPDATE session_tokens
     SET previous_hash = current_hash, current_hash = $3, traded_at = $4
@@ -23,14 +25,32 @@ const statements = {
     SELECT session_id FROM session_tokens WHERE traded_at <= $1 ORDER BY traded_at LIMIT 1000)`,
 };
 
-/** Keeps the first token of a session, before an event names that. @param hash SHA-256, lower-case hex */
+export interface FirstToken {
+  readonly sessionId: SessionId;
+  /** SHA-256, lower-case hex. */
+  readonly tokenHash: string;
+  readonly keyHash: string;
+}
+
+/** Keeps the first token of a session and its key, before an event names the session. */
 export async function keepFirstToken(
   db: Queryable,
-  sessionId: SessionId,
-  hash: string,
+  { sessionId, tokenHash, keyHash }: FirstToken,
   now: Date,
 ): Promise<void> {
-  await db.query(statements.keep, [sessionId, hash, now]);
+  await db.query(statements.keep, [sessionId, tokenHash, keyHash, now]);
+}
+
+/** Whether the session was opened with this key. */
+export async function isKeyOf(
+  db: Queryable,
+  sessionId: SessionId,
+  key: SessionKey | undefined,
+): Promise<boolean> {
+  if (key === undefined) return false;
+  const { rows } = await db.query<{ key_hash: string | null }>(statements.keyHash, [sessionId]);
+  const hash = rows[0]?.key_hash ?? null;
+  return hash !== null && hasHash(key, hash);
 }
 
 export interface Trade {

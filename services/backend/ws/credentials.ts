@@ -1,16 +1,18 @@
 /** Who opens a WebSocket: a ticket in the address, a token as subprotocol or header, or the dashboard's
- *  cookie. */
+ *  cookie with the key of its session as subprotocol. */
 import type { IncomingMessage } from 'node:http';
 import { principalOf } from '#services/shared/principals.ts';
 import { authenticate, identityOfToken, type Identity } from '../http/authentication.ts';
-import { isSameOrigin, isSecure } from '../http/client.ts';
+import { isOwnPage, isSecure } from '../http/client.ts';
 import { isProblem } from '../http/problem.ts';
 import { refreshTokenIn } from '../http/refresh-cookie.ts';
+import { parseSessionKey } from '../http/session-key.ts';
 import type { Services } from '../services.ts';
-import { isCurrentToken } from '../stores/session-tokens.ts';
+import { isCurrentToken, isKeyOf } from '../stores/session-tokens.ts';
 import { redeemTicket } from '../stores/ws-tickets.ts';
 
 const bearer = 'orch.bearer.';
+const sessionKey = 'orch.session.';
 export const subprotocol = 'orch.v1';
 
 /** What is answered of the subprotocols that a client offers. A client that offers its token alone
@@ -34,13 +36,17 @@ export async function identify(
   services: Services,
 ): Promise<Identity | undefined> {
   if (ticket !== undefined) return await identityOfTicket(ticket, services);
-  const token = offered.find((one) => one.startsWith(bearer))?.slice(bearer.length);
+  const token = offeredAs(bearer, offered);
   if (token !== undefined) return await identityOfToken(token, services);
   if (request.headers.authorization !== undefined) {
     const identity = await authenticate(request.headers.authorization, services);
     return isProblem(identity) ? undefined : identity;
   }
-  return await identityOfCookie(request, services);
+  return await identityOfCookie(request, offeredAs(sessionKey, offered), services);
+}
+
+function offeredAs(prefix: string, offered: readonly string[]): string | undefined {
+  return offered.find((one) => one.startsWith(prefix))?.slice(prefix.length);
 }
 
 async function identityOfTicket(
@@ -54,17 +60,20 @@ async function identityOfTicket(
     : { credential: { kind: 'session', sessionId }, principal: principalOf(session) };
 }
 
-/** Browsers send the cookie whatever page opens the socket: the page must be of this site. */
+/** Browsers send the cookie whatever page opens the socket, and to other programs on the host: the page must be of
+ *  this origin, and have the session's key. */
 async function identityOfCookie(
   request: IncomingMessage,
+  key: string | undefined,
   { database, findSession, clock, trustedProxies }: Services,
 ): Promise<Identity | undefined> {
-  const { origin, host, cookie } = request.headers;
-  if (origin === undefined || !isSameOrigin(origin, host)) return undefined;
+  const { origin, cookie } = request.headers;
+  if (origin === undefined || !isOwnPage(request.headers)) return undefined;
   const token = refreshTokenIn(cookie, isSecure(request, trustedProxies));
   if (token === undefined || !(await isCurrentToken(database, token, clock.now())))
     return undefined;
   const { sessionId } = token;
+  if (!(await isKeyOf(database, sessionId, parseSessionKey(key)))) return undefined;
   const session = await findSession(sessionId);
   const credential = { kind: 'session', sessionId } as const;
   return session && { credential, principal: principalOf(session) };

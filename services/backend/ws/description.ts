@@ -61,8 +61,8 @@ const RunFrame = Type.Union(
 
 const signingIn =
   'The token comes as subprotocol `orch.bearer.<token>`, an access token or an API token (offer `orch.v1` too, which is the answer), as ' +
-  '`Authorization` header, in the session cookie of a page of this site, or as a one-time ticket in ' +
-  '`token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.';
+  '`Authorization` header, in the session cookie of a page of this origin that offers `orch.session.<session_key>` beside ' +
+  '`orch.v1`, or as a one-time ticket in `token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.';
 
 const tokenParameter = {
   name: 'token',

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { sessionHeaders } from '../testing/browser-session.ts';
 import {
   finishRun,
   groups,
@@ -206,17 +207,26 @@ describe('given ways to sign in', () => {
     await follow(runId, { headers }).until((all) => all.frames.length > 0);
   });
 
-  test('when it is the cookie, then the page must be of this site', async () => {
+  test('accepts the cookie from a page of this origin that has the key, and nothing less', async () => {
     const { runId } = await running();
-    const answer = await platform.anonymous.post('/api/v1/auth/login', administrator);
-    const cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-    const own = { Cookie: cookie, Origin: platform.origin };
-    await follow(runId, { headers: own }).until((all) => all.frames.length > 0);
-    const foreign = { Cookie: cookie, Origin: 'https://evil.example' };
-    expect(await closeCode(open(runId, { headers: foreign }))).toBe(4401);
-    expect(await closeCode(open(runId, { headers: { Cookie: cookie } }))).toBe(4401);
-    const forged = { ...own, Cookie: `${cookie.slice(0, -1)}_` };
-    expect(await closeCode(open(runId, { headers: forged }))).toBe(4401);
+    const signIn = () => platform.anonymous.post('/api/v1/auth/login', administrator);
+    const { Cookie, 'Orch-Session-Key': key } = sessionHeaders(await signIn());
+    const { 'Orch-Session-Key': otherKey } = sessionHeaders(await signIn());
+    const own = { Cookie, Origin: platform.origin };
+    const protocols = ['orch.v1', `orch.session.${key}`];
+    await follow(runId, { headers: own, protocols }).until((all) => all.frames.length > 0);
+    const refused: readonly Opening[] = [
+      { headers: own },
+      { headers: own, protocols: ['orch.v1'] },
+      { headers: own, protocols: ['orch.v1', `orch.session.${otherKey}`] },
+      { headers: { Origin: platform.origin }, protocols },
+      { headers: { Cookie }, protocols },
+      { headers: { Cookie, Origin: 'https://evil.example' }, protocols },
+      { headers: { Cookie, Origin: 'http://127.0.0.1:1' }, protocols },
+      { headers: { ...own, 'Sec-Fetch-Site': 'same-site' }, protocols },
+      { headers: { ...own, Cookie: `${Cookie.slice(0, -1)}_` }, protocols },
+    ];
+    for (const opening of refused) expect(await closeCode(open(runId, opening))).toBe(4401);
   });
 
   test('when there is no token or a wrong one, then the code is 4401', async () => {

@@ -1,13 +1,23 @@
 import { connection } from '../state/connection.svelte.ts';
 import { readApiError } from './api-error.ts';
 import { client, unwrap } from './client.ts';
-import type { TokenAnswer } from './token-keeper.ts';
-import { forgetEverywhere, keeper } from './tokens.ts';
-import type { Me } from './types.ts';
+import { sessionKey } from './session-key.ts';
+import { exclusively, forgetEverywhere, keeper } from './tokens.ts';
+import type { Me, SessionTokens } from './types.ts';
 
 /** Logs in; the refresh cookie is set by the server and invisible here.
  *  @throws ApiError 401 for wrong credentials, 429 while throttled */
 export async function logIn(email: string, password: string): Promise<void> {
+  // No tab is to present the new cookie with the key of the session before.
+  const answer = await exclusively(async () => {
+    const signedIn = await postLogin(email, password);
+    sessionKey.set(signedIn.session_key);
+    return signedIn;
+  });
+  keeper.accept(answer);
+}
+
+async function postLogin(email: string, password: string): Promise<SessionTokens> {
   const response = await connection.watch(() =>
     fetch('/api/v1/auth/login', {
       method: 'POST',
@@ -16,7 +26,7 @@ export async function logIn(email: string, password: string): Promise<void> {
     }),
   );
   if (!response.ok) throw await readApiError(response);
-  keeper.accept((await response.json()) as TokenAnswer);
+  return (await response.json()) as SessionTokens;
 }
 
 /** Ends the session here and in the other tabs. */

@@ -5,7 +5,7 @@ export interface TokenAnswer {
 }
 
 export interface TokenKeeperPorts {
-  /** Asks for a new access token by the refresh cookie; null when the session is over. */
+  /** Asks for a new access token by the refresh cookie and the session's key; null when the session is over. */
   refresh(): Promise<TokenAnswer | null>;
   /** Runs `work` while no other tab does the same (Web Locks, where the browser has them). */
   exclusively<T>(work: () => Promise<T>): Promise<T>;

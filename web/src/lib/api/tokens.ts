@@ -1,7 +1,6 @@
 import { connection } from '../state/connection.svelte.ts';
-import { readApiError } from './api-error.ts';
-import { markSignedIn, mayBeSignedIn } from './signed-in-mark.ts';
-import { TokenKeeper, type HeldToken, type TokenAnswer } from './token-keeper.ts';
+import { refreshWithKey, sessionKey } from './session-key.ts';
+import { TokenKeeper, type HeldToken } from './token-keeper.ts';
 
 /** Why a session ended: it ran out or was revoked, or the person left. */
 export type SessionEnd = 'expired' | 'logged-out';
@@ -11,20 +10,18 @@ type Message = { kind: 'token'; held: HeldToken } | { kind: 'ended' };
 const channel = new BroadcastChannel('orch-session');
 const endedListeners = new Set<(end: SessionEnd) => void>();
 
+/** Runs `work` while no other tab renews or opens the session. Web Locks need HTTPS or loopback; without them each
+ *  tab goes ahead on its own. */
+export function exclusively<T>(work: () => Promise<T>): Promise<T> {
+  return navigator.locks ? navigator.locks.request('orch-refresh', work) : work();
+}
+
 /** The access token of this tab, shared with the other tabs by message and never stored. */
 export const keeper = new TokenKeeper({
-  refresh,
-  exclusively: (work) =>
-    // Web Locks need HTTPS or loopback; without them each tab refreshes on its own.
-    navigator.locks ? navigator.locks.request('orch-refresh', work) : work(),
-  announce: (held) => {
-    markSignedIn(held !== null);
-    post(held ? { kind: 'token', held } : { kind: 'ended' });
-  },
-  onEnded: () => {
-    markSignedIn(false);
-    tellEnded('expired');
-  },
+  refresh: () => refreshWithKey(sessionKey, postRefresh),
+  exclusively,
+  announce: (held) => post(held ? { kind: 'token', held } : { kind: 'ended' }),
+  onEnded: () => tellEnded('expired'),
   nowMs: () => Date.now(),
   random: () => Math.random(),
   after: (delayMs, work) => {
@@ -44,10 +41,10 @@ export function onSessionEnded(listener: (end: SessionEnd) => void): void {
   endedListeners.add(listener);
 }
 
-/** Forgets the token in every tab. */
+/** Forgets the token in every tab, and the session's key. */
 export function forgetEverywhere(): void {
   keeper.forget();
-  markSignedIn(false);
+  sessionKey.remove();
   post({ kind: 'ended' });
 }
 
@@ -59,10 +56,7 @@ function tellEnded(end: SessionEnd): void {
   for (const listener of endedListeners) listener(end);
 }
 
-async function refresh(): Promise<TokenAnswer | null> {
-  if (!mayBeSignedIn()) return null;
-  const response = await connection.watch(() => fetch('/api/v1/auth/refresh', { method: 'POST' }));
-  if (response.ok) return (await response.json()) as TokenAnswer;
-  if (response.status === 401 || response.status === 403) return null;
-  throw await readApiError(response);
+function postRefresh(key: string): Promise<Response> {
+  const headers = { 'orch-session-key': key };
+  return connection.watch(() => fetch('/api/v1/auth/refresh', { method: 'POST', headers }));
 }

@@ -2,6 +2,8 @@ import type { components, operations } from './schema.d.ts';
 
 type Schemas = components['schemas'];
 
+export type SessionTokens = Schemas['SessionTokens'];
+
 export type Script = Schemas['Script'];
 /** A script as it stands in lists. */
 export type ListedScript = Schemas['ListedScript'];

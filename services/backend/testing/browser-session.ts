@@ -1,0 +1,13 @@
+/** What a browser keeps of a sign-in, as the headers of its requests. */
+import type { Answer } from './test-client.ts';
+
+/** Both halves of the session, as the dashboard sends them. */
+export function sessionHeaders(signedIn: Answer): { Cookie: string; 'Orch-Session-Key': string } {
+  const { session_key: key } = signedIn.json as { session_key: string };
+  return { Cookie: cookieOf(signedIn.headers), 'Orch-Session-Key': key };
+}
+
+/** The cookie of an answer, as a browser sends it, also to other ports of the host. */
+export function cookieOf(headers: Headers): string {
+  return (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { refreshWithKey, type KeyStore } from './session-key.ts';
+
+const answer = { access_token: 'fresh', expires_in: 900 };
+
+/** A browser whose cookie belongs to `good`; `before` does what other tabs do while a request is under way. */
+function setUp(
+  stored: string | null,
+  good: string | null,
+  before: (keys: KeyStore) => void = () => {},
+) {
+  let held = stored;
+  const sent: string[] = [];
+  const keys: KeyStore = {
+    get: () => held,
+    set: (key) => void (held = key),
+    remove: () => void (held = null),
+  };
+  const send = async (key: string) => {
+    sent.push(key);
+    before(keys);
+    return key === good ? Response.json(answer) : Response.json({}, { status: 401 });
+  };
+  return { keys, send, sent };
+}
+
+test('sends the key and keeps it', async () => {
+  const { keys, send, sent } = setUp('mine', 'mine');
+  expect(await refreshWithKey(keys, send)).toEqual(answer);
+  expect([sent, keys.get()]).toEqual([['mine'], 'mine']);
+});
+
+test('asks nothing without a key', async () => {
+  const { keys, send, sent } = setUp(null, 'mine');
+  expect(await refreshWithKey(keys, send)).toBeNull();
+  expect(sent).toEqual([]);
+});
+
+test('removes the key of a session that is over', async () => {
+  const { keys, send } = setUp('mine', null);
+  expect(await refreshWithKey(keys, send)).toBeNull();
+  expect(keys.get()).toBeNull();
+});
+
+test('takes the key of the tab that has signed in meanwhile', async () => {
+  const { keys, send, sent } = setUp('old', 'new', (all) => all.set('new'));
+  expect(await refreshWithKey(keys, send)).toEqual(answer);
+  expect([sent, keys.get()]).toEqual([['old', 'new'], 'new']);
+});
+
+test('keeps the key when the server cannot answer', async () => {
+  const { keys } = setUp('mine', 'mine');
+  const broken = async () => new Response('', { status: 503 });
+  await expect(refreshWithKey(keys, broken)).rejects.toThrow();
+  const offline = () => Promise.reject(new TypeError('offline'));
+  await expect(refreshWithKey(keys, offline)).rejects.toThrow('offline');
+  expect(keys.get()).toBe('mine');
+});
