@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with e-mail address and password
-         * @description The access token lives 15 minutes; browsers also get a refresh token in a cookie, for 14 days. After 5 failures for an account, or 20 from an address, within 5 minutes further attempts are answered 429. An address from which the account was signed in before has a count of its own for it, so that failures elsewhere never lock its owner out.
+         * @description The access token lives 15 minutes; browsers also get a refresh token in a cookie, for 14 days. The cookie counts only together with `session_key`, which is shown in this answer and nowhere else: send it as `Orch-Session-Key` when you refresh. Keep it where pages of other origins cannot read it. After 5 failures for an account, or 20 from an address, within 5 minutes further attempts are answered 429. An address from which the account was signed in before has a count of its own for it, so that failures elsewhere never lock its owner out.
          *
          *     Needs no token.
          */
@@ -37,7 +37,7 @@ export interface paths {
         put?: never;
         /**
          * Trade the refresh token of the cookie for new tokens
-         * @description Each refresh token is good once: one that is used again ends its session, whoever has it. For 10 seconds the one that was traded last gives the same answer again: two tabs may ask at once, and an answer may be lost.
+         * @description Takes the cookie and the `session_key` of the sign-in; either alone is answered 401 and changes nothing. Each refresh token is good once: one that is used again ends its session, whoever has it. For 10 seconds the one that was traded last gives the same answer again: two tabs may ask at once, and an answer may be lost.
          *
          *     Needs no token.
          */
@@ -2873,7 +2873,7 @@ export interface paths {
         };
         /**
          * Follow all runs and scripts that you may see, and learn what else has changed
-         * @description Needs the rights `runs.read` and `scripts.list`. The token comes as subprotocol `orch.bearer.<token>`, an access token or an API token (offer `orch.v1` too, which is the answer), as `Authorization` header, in the session cookie of a page of this site, or as a one-time ticket in `token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.
+         * @description Needs the rights `runs.read` and `scripts.list`. The token comes as subprotocol `orch.bearer.<token>`, an access token or an API token (offer `orch.v1` too, which is the answer), as `Authorization` header, in the session cookie of a page of this origin that offers `orch.session.<session_key>` beside `orch.v1`, or as a one-time ticket in `token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.
          */
         get: operations["followAll"];
         put?: never;
@@ -2893,7 +2893,7 @@ export interface paths {
         };
         /**
          * Follow a run: its log, status and use
-         * @description Needs the right `runs.read`. The token comes as subprotocol `orch.bearer.<token>`, an access token or an API token (offer `orch.v1` too, which is the answer), as `Authorization` header, in the session cookie of a page of this site, or as a one-time ticket in `token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.
+         * @description Needs the right `runs.read`. The token comes as subprotocol `orch.bearer.<token>`, an access token or an API token (offer `orch.v1` too, which is the answer), as `Authorization` header, in the session cookie of a page of this origin that offers `orch.session.<session_key>` beside `orch.v1`, or as a one-time ticket in `token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.
          */
         get: operations["followRun"];
         put?: never;
@@ -2938,6 +2938,24 @@ export interface components {
         Credentials: {
             email: string;
             password: string;
+        };
+        /**
+         * SessionTokens
+         * @example {
+         *       "access_token": "eyJhbGciOi…",
+         *       "token_type": "bearer",
+         *       "expires_in": 900,
+         *       "session_key": "3vYdSAn6Zr0Q2x5oT0gkqkS7Vh1m1cJq4l9l3bY8WdE"
+         *     }
+         */
+        SessionTokens: {
+            access_token: string;
+            /** @constant */
+            token_type: "bearer";
+            /** @description Seconds that the token lives. */
+            expires_in: number;
+            /** @description Without it the cookie renews nothing. */
+            session_key: string;
         };
         /**
          * AccessToken
@@ -6461,10 +6479,11 @@ export interface operations {
                      * @example {
                      *       "access_token": "eyJhbGciOi…",
                      *       "token_type": "bearer",
-                     *       "expires_in": 900
+                     *       "expires_in": 900,
+                     *       "session_key": "3vYdSAn6Zr0Q2x5oT0gkqkS7Vh1m1cJq4l9l3bY8WdE"
                      *     }
                      */
-                    "application/json": components["schemas"]["AccessToken"];
+                    "application/json": components["schemas"]["SessionTokens"];
                 };
             };
             /** @description `invalid_parameter`, `malformed_json` */
@@ -6544,7 +6563,10 @@ export interface operations {
     refreshToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `session_key` of the sign-in. */
+                "Orch-Session-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
