@@ -1,7 +1,7 @@
 /** What HTTP alone costs, twice: `/bare`, the server library parsing and answering JSON, and
  *  `/api/v1/echo`, an operation that goes through all that an operation of the backend goes through but
  *  the database. */
-import type { AddressInfo } from 'node:net';
+import { BlockList, type AddressInfo } from 'node:net';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { trustedProxies } from '#services/backend/http/client.ts';
@@ -11,6 +11,11 @@ import { addRoutes, type RouterParts } from '#services/backend/http/router.ts';
 import { setSecurityHeaders } from '#services/backend/http/security-headers.ts';
 import { createMetrics } from '#services/backend/metrics.ts';
 import { RunRequest } from '#services/backend/schemas/run.ts';
+import { readConfig } from '#services/shared/config.ts';
+import {
+  httpServerOptions,
+  httpServerSettings,
+} from '#services/shared/connections/from-settings.ts';
 import { createLogger } from '#services/shared/logger.ts';
 import express from 'express';
 import Type from 'typebox';
@@ -37,11 +42,13 @@ app.use((_request, response, next) => {
   next();
 });
 // What an operation without a database is served with; asking for more fails.
+const logger = createLogger('echo', 'error');
+const { connections } = httpServerOptions(readConfig(httpServerSettings), new BlockList(), logger);
 const services = {
   clock: systemClock,
   ids: systemIds,
-  logger: createLogger('echo', 'error'),
-  metrics: createMetrics(),
+  logger,
+  metrics: createMetrics(connections),
   trustedProxies: trustedProxies([]),
 };
 addRoutes(app, [echo], { services } as unknown as RouterParts);

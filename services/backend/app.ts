@@ -4,13 +4,13 @@ import { findRunnableScripts } from '#projections/scripts/queries.ts';
 import { findOpenSessions } from '#projections/sessions/queries.ts';
 import { findLiveTokens } from '#projections/tokens/queries.ts';
 import { gathered } from '#projections/gathered.ts';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
+import { createHttpServer } from '#services/shared/connections/http-server.ts';
 import { listen, stopListening } from '#services/shared/listen.ts';
 import { startLoop } from '#services/shared/loop.ts';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { addDashboard } from './dashboard/dashboard.ts';
 import { addDocs } from './dashboard/docs.ts';
-import { limitArrival } from './http/deadline.ts';
 import { authenticate } from './http/authentication.ts';
 import { isSecure, traceIdOf } from './http/client.ts';
 import { faultOf } from './http/faults.ts';
@@ -65,7 +65,7 @@ export function createBackend(parts: Parts): Backend {
   addDocs(app);
   addDashboard(app, services.dashboardDir);
   addLastResort(app, services);
-  const server = serverFor(app);
+  const server = createHttpServer(app, services);
   const sockets = new WebSockets(services, refusals, { heartbeatMs });
   sockets.attach(server);
   const purge = startLoop({
@@ -120,7 +120,7 @@ function servicesOf(parts: Parts): Services {
     parameterSchemas: new ParameterSchemas(),
     passwords: bcryptPasswords(parts.passwordCost),
     throttle: new LoginThrottle(parts.database, parts.clock),
-    metrics: createMetrics(),
+    metrics: createMetrics(parts.connections),
     startedAt: parts.clock.now(),
   };
 }
@@ -144,18 +144,6 @@ async function purgeOnce({ database, clock }: Services): Promise<boolean> {
     await purgeTickets(database),
   ];
   return isMore.includes(true);
-}
-
-/** Limits that keep slow or endless clients from holding connections. */
-function serverFor(app: Express): Server {
-  const server = createServer({ maxHeaderSize: 16 * 1024 }, app);
-  server.headersTimeout = 15_000;
-  // By each request itself: some may take longer.
-  server.requestTimeout = 0;
-  server.on('request', limitArrival);
-  server.keepAliveTimeout = 65_000;
-  server.maxHeadersCount = 100;
-  return server;
 }
 
 async function stopServer(server: Server): Promise<void> {

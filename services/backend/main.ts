@@ -13,6 +13,10 @@ import {
   settingStates,
   type SettingName,
 } from '#services/shared/config.ts';
+import {
+  httpServerOptions,
+  httpServerSettings,
+} from '#services/shared/connections/from-settings.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import { passwordCost } from '#services/shared/passwords.ts';
 import type { Loop } from '#services/shared/loop.ts';
@@ -42,6 +46,7 @@ const ownSettings = [
   'examples',
   'edition',
   'trustedProxies',
+  ...httpServerSettings,
   'publicUrl',
   'mcpUrl',
   'mcpPort',
@@ -66,6 +71,7 @@ await runProcess('backend', async (signal, logger) => {
   const provider = updateProvider(config, platform.clock);
   const releases = releasesOf(config);
   const updater: { loop?: Loop } = {};
+  const proxies = trustedProxies(config.trustedProxies);
   const backend = createBackend({
     ...rest,
     readModels: reads,
@@ -80,7 +86,8 @@ await runProcess('backend', async (signal, logger) => {
     edition,
     settings: settingStates(givenSecrets(edition)),
     tokenKey,
-    trustedProxies: trustedProxies(config.trustedProxies),
+    trustedProxies: proxies,
+    ...httpServerOptions(config, proxies, logger),
     publicUrl: config.publicUrl,
     passwordCost,
     positionPatienceMs,

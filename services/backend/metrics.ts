@@ -1,6 +1,7 @@
 /** What the backend counts, for Prometheus. Labels are templates of paths, never paths: ids would
  *  make a series each. */
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { ConnectionLimits } from '#services/shared/connections/connection-limits.ts';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
   readonly registry: Registry;
@@ -9,8 +10,10 @@ export interface Metrics {
   readonly openSockets: Gauge;
 }
 
-export function createMetrics(): Metrics {
+/** @param connections of the server */
+export function createMetrics(connections: ConnectionLimits): Metrics {
   const registry = new Registry();
+  addConnectionMetrics(registry, connections);
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'orchestrator_http_request_duration_seconds',
@@ -30,4 +33,31 @@ export function createMetrics(): Metrics {
     observe: (method, route, status, seconds) =>
       requests.observe({ method, route, status: String(status) }, seconds),
   };
+}
+
+function addConnectionMetrics(registry: Registry, connections: ConnectionLimits): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'orchestrator_connections_open',
+    help: 'Open connections of the HTTP server, WebSockets included.',
+    registers,
+    collect() {
+      this.set(connections.open);
+    },
+  });
+  new Gauge({
+    name: 'orchestrator_connections_limit',
+    help: 'Most connections that the HTTP server holds.',
+    registers,
+  }).set(connections.limit);
+  new Counter({
+    name: 'orchestrator_connections_closed_total',
+    help: 'Connections that were closed or refused at a limit or a deadline.',
+    labelNames: ['reason'] as const,
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of connections.closed) this.inc({ reason }, count);
+    },
+  });
 }

@@ -15,6 +15,7 @@ import type { RunnableScript } from '#projections/scripts/queries.ts';
 import type { LiveToken } from '#projections/tokens/queries.ts';
 import type { OpenSession } from '#projections/sessions/queries.ts';
 import type { SettingState } from '#services/shared/config.ts';
+import type { HttpServerOptions } from '#services/shared/connections/http-server.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import type { TrustedProxies } from './http/client.ts';
 import type { AccessTokens } from './http/tokens.ts';
@@ -41,7 +42,7 @@ export interface UpdateParts {
 }
 
 /** What the process is given from outside. */
-export interface Parts {
+export interface Parts extends HttpServerOptions {
   readonly commands: Commands;
   readonly readModels: ReadModels;
   readonly database: Queryable;

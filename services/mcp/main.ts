@@ -1,6 +1,11 @@
 /** The MCP server: the platform as tools for language models, with the rights of whoever's token it is. */
-import { createServer } from 'node:http';
+import { BlockList } from 'node:net';
 import { readConfig } from '#services/shared/config.ts';
+import {
+  httpServerOptions,
+  httpServerSettings,
+} from '#services/shared/connections/from-settings.ts';
+import { createHttpServer } from '#services/shared/connections/http-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import { listen, stopListening } from '#services/shared/listen.ts';
 import { localAddress } from '#services/shared/local-address.ts';
@@ -8,11 +13,18 @@ import { version } from '#services/shared/version.ts';
 import { mcpApp } from './app.ts';
 
 await runProcess('mcp', async (_signal, logger) => {
-  const config = readConfig(['bind', 'mcpPort', 'mcpHosts', 'backendUrl', 'httpPort']);
+  const config = readConfig([
+    'bind',
+    'mcpPort',
+    'mcpHosts',
+    'backendUrl',
+    'httpPort',
+    ...httpServerSettings,
+  ]);
   const { bind, mcpPort, mcpHosts: hosts } = config;
   const backendUrl = config.backendUrl ?? localAddress(bind, config.httpPort);
   const { app, close } = mcpApp({ backendUrl, hosts, version, logger });
-  const server = createServer(app);
+  const server = createHttpServer(app, httpServerOptions(config, new BlockList(), logger));
   await listen(server, mcpPort, bind);
   return {
     stop: async () => {

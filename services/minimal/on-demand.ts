@@ -12,6 +12,9 @@ export interface OnDemandOptions {
   readonly say: (line: string) => void;
 }
 
+/** Callers that wait while the service starts: the oldest makes room for the next one. */
+const maxCallers = 100;
+
 interface Caller {
   readonly port: number;
   readonly socket: Socket;
@@ -28,6 +31,7 @@ export function createOnDemand({ service, host, ports, say }: OnDemandOptions): 
   const admit = (port: number, socket: Socket): void => {
     socket.on('error', () => undefined); // they may go away again
     callers.push({ port, socket });
+    if (callers.length > maxCallers) callers.shift()?.socket.destroy();
     starting ??= begin().finally(() => (starting = undefined));
   };
 

@@ -1,7 +1,7 @@
 /** Restores that were asked for: while the services are down, in a process of its own, as this one stays small. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createBriefServer } from '#services/shared/connections/brief-server.ts';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -84,7 +84,7 @@ interface Notice {
 /** Answers in the place of the backend. */
 async function openNotice({ host, port }: RestoreParts): Promise<Notice> {
   let progress = 'beginning';
-  const server: Server = createServer((_request, response) => {
+  const server = createBriefServer((_request, response) => {
     const detail = `The service is being restored from a backup: ${progress}.`;
     const body = {
       type: 'about:blank',

@@ -54,6 +54,20 @@ test('given more strangers than may be, then the oldest goes, and members stay',
   expect(await member.call('LLEN', 'runtime:jobs')).toBe(0);
 });
 
+test('closes a client that has not signed in when a new one comes to a full server', async () => {
+  const options = { maxConnections: 2, maxStrangers: 2, strangerMs: 60_000 };
+  const full = await startTestAdapter({ options });
+  try {
+    const member = await full.member();
+    const stranger = await full.stranger();
+    const next = await full.member();
+    expect(await stranger.rest()).toBe('');
+    expect([await member.call('PING'), await next.call('PING')]).toEqual(['PONG', 'PONG']);
+  } finally {
+    await full.close();
+  }
+});
+
 test('given as many connections as may be, then the next is told so', async () => {
   const members = [];
   for (let made = 0; made < 20; made += 1) {

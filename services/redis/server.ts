@@ -1,6 +1,7 @@
 /** The port: who may be connected, how many, and for how long without saying who they are. */
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Clock } from '#domain/ports/clock.ts';
+import { maxConnections } from '#services/shared/connections/descriptors.ts';
 import { listen, stopListening } from '#services/shared/listen.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
@@ -15,7 +16,7 @@ export interface ServerOptions {
 }
 
 export const usualOptions: ServerOptions = {
-  maxConnections: 1000,
+  maxConnections: Math.min(1000, maxConnections()),
   maxStrangers: 100,
   strangerMs: 10_000,
 };
@@ -56,7 +57,8 @@ export class RedisServer {
   }
 
   #accept(socket: Socket): void {
-    if (this.#connections.size >= this.#options.maxConnections) {
+    const { maxConnections } = this.#options;
+    if (this.#connections.size >= maxConnections && !this.#closeOldestStranger(1)) {
       socket.on('error', () => undefined);
       socket.end('-ERR max number of clients reached\r\n', () => socket.destroy());
       return;
@@ -67,7 +69,7 @@ export class RedisServer {
     const session = newSession(this.#made, remoteAddress, remotePort, clock.now());
     const connection = new Connection(socket, { session, execute, logger });
     this.#connections.add(connection);
-    this.#makeRoom();
+    this.#closeOldestStranger(this.#options.maxStrangers + 1);
     const patience = setTimeout(() => {
       if (session.credential === undefined) connection.close();
     }, this.#options.strangerMs);
@@ -77,8 +79,11 @@ export class RedisServer {
     });
   }
 
-  #makeRoom(): void {
+  /** Closes the connection that has not signed in for longest, where there are at least so many. */
+  #closeOldestStranger(least: number): boolean {
     const strangers = [...this.#connections].filter((one) => one.session.credential === undefined);
-    if (strangers.length > this.#options.maxStrangers) strangers[0]?.close();
+    if (strangers.length < least) return false;
+    strangers[0]?.close();
+    return true;
   }
 }

@@ -1,5 +1,6 @@
 /** A small HTTP server that says whether a process is well, and what it counts. */
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
+import { createBriefServer } from './connections/brief-server.ts';
 import { listen, stopListening } from './listen.ts';
 
 export interface HealthServerOptions {
@@ -27,7 +28,7 @@ export interface HealthServer {
 
 /** Listens. @throws Error when the port is taken */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
-  const server = createServer((request, response) => {
+  const server = createBriefServer((request, response) => {
     const path = request.url?.split('?')[0];
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');

@@ -1,6 +1,7 @@
 /** Every setting of every process. What is not here is not known. */
 import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
+import { usualConnections } from './connections/descriptors.ts';
 import {
   addresses,
   flag,
@@ -99,6 +100,22 @@ export const settings = {
   mcpUrl: optional(text('ORCH_MCP_URL', httpAddress)),
   /** Names by which the MCP server may be addressed, besides those of this machine. */
   mcpHosts: list('ORCH_MCP_HOSTS', hostName),
+
+  // Connections of the HTTP servers
+  maxConnections: integer('ORCH_MAX_CONNECTIONS', { min: 16, max: 1_000_000 }, () =>
+    usualConnections(),
+  ),
+  maxConnectionsPerAddress: integer(
+    'ORCH_MAX_CONNECTIONS_PER_ADDRESS',
+    { min: 1, max: 1_000_000 },
+    1000,
+  ),
+  /** For the first byte and the headers of a request. */
+  headersTimeoutSeconds: integer('ORCH_HEADERS_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 10),
+  /** Period in which a body must bring a minimum of bytes. */
+  bodyTimeoutSeconds: integer('ORCH_BODY_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 30),
+  /** Between two requests. */
+  idleTimeoutSeconds: integer('ORCH_IDLE_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 65),
 
   // Where things are kept
   dataDir: path('ORCH_DATA_DIR', () => resolve('.orchestrator')),

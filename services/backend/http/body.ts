@@ -1,6 +1,5 @@
 /** Reads bodies, each with a hard limit that no declared length can talk it out of. */
 import type { IncomingMessage } from 'node:http';
-import { unhurried } from './deadline.ts';
 import type { BodyRule } from './operation.ts';
 import { problem, type Problem } from './problem.ts';
 import { bodyProblem, contentProblem } from './validation.ts';
@@ -42,8 +41,7 @@ export async function readBody(
   if (rule.rawMaxBytes === undefined) return unsupported(rule);
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > rule.rawMaxBytes) return tooLarge(rule.rawMaxBytes);
-  const chunks = limited(request, rule.rawMaxBytes);
-  return { kind: 'raw', chunks: rule.unhurried === true ? unhurried(request, chunks) : chunks };
+  return { kind: 'raw', chunks: limited(request, rule.rawMaxBytes) };
 }
 
 export function tooLarge(maxBytes: number): Problem {

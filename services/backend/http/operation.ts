@@ -48,8 +48,6 @@ export interface BodyRule<Schema extends TSchema> {
   readonly mediaTypes?: readonly string[];
   /** Any other content type is taken as bytes, up to this many. */
   readonly rawMaxBytes?: number;
-  /** They may take as long as they keep coming. */
-  readonly unhurried?: true;
   /** JSON is taken as bytes, too. */
   readonly bytesOnly?: true;
   /** What those bytes may be, for the description. */

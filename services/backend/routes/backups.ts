@@ -125,7 +125,6 @@ const upload = operation({
     bytesOnly: true,
     rawMaxBytes: maxUploadBytes,
     rawMediaTypes: ['application/x-tar'],
-    unhurried: true,
   },
   responses: { 201: { description: 'It can be restored.', schema: Backup } },
   refusals: ['already_exists', 'backup_damaged', 'backup_in_use', 'backup_newer', 'storage_full'],

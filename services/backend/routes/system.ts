@@ -26,7 +26,8 @@ const info = operation({
   access: { right: 'system.read' },
   responses: { 200: { description: 'The platform.', schema: SystemInfo } },
   handle: async (_call, services) => {
-    const { database, readModels, edition, startedAt, clock, objectsFolder } = services;
+    const { database, readModels, edition, startedAt, clock, objectsFolder, connections } =
+      services;
     const watched = { database, reads: readModels, clock, folder: objectsFolder };
     const [runtimes, projections, position, triggers, alarms] = await Promise.all([
       listRuntimes(database),
@@ -47,6 +48,12 @@ const info = operation({
       event_position: position.globalPosition,
       projections,
       alarms,
+      connections: {
+        open: connections.open,
+        limit: connections.limit,
+        limit_per_address: connections.limitPerAddress,
+        closed: Object.fromEntries(connections.closed),
+      },
     });
   },
 });

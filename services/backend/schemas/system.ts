@@ -1,6 +1,7 @@
 /** The platform about itself. */
 import { maxRetentionDays } from '#domain/system/retention.ts';
 import { alarmNames } from '#domain/system/alarms.ts';
+import { closeReasons } from '#services/shared/connections/connection-limits.ts';
 import Type from 'typebox';
 import { examples, Nullable, Time } from './common.ts';
 
@@ -18,6 +19,8 @@ export const TriggerState = Type.Object(
   },
   { title: 'TriggerState', additionalProperties: false, examples: [triggerStateExample] },
 );
+
+const count = Type.Integer({ minimum: 0 });
 
 export const SystemInfo = Type.Object(
   {
@@ -75,6 +78,21 @@ export const SystemInfo = Type.Object(
       ),
       { description: 'What somebody has to look at before it stops the platform.' },
     ),
+    connections: Type.Object(
+      {
+        open: count,
+        limit: count,
+        limit_per_address: count,
+        closed: Type.Object(Object.fromEntries(closeReasons.map((reason) => [reason, count])), {
+          description: 'Connections closed or refused at a limit or a deadline since the start.',
+        }),
+      },
+      {
+        title: 'ConnectionInfo',
+        description: 'Connections of the backend that answers.',
+        additionalProperties: false,
+      },
+    ),
   },
   {
     title: 'SystemInfo',
@@ -108,6 +126,12 @@ export const SystemInfo = Type.Object(
         event_position: 1204,
         projections: [{ name: 'audit', version: 1, position: 1204, lag: 0 }],
         alarms: [{ name: 'backup_overdue', detail: 'A backup was due 2 hours ago.' }],
+        connections: {
+          open: 12,
+          limit: 9872,
+          limit_per_address: 1000,
+          closed: Object.fromEntries(closeReasons.map((reason) => [reason, 0])),
+        },
       },
     ],
   },

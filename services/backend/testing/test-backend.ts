@@ -20,7 +20,11 @@ import { createTestDatabase } from '#infra/testing/database.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
 import { worldOf } from '#projections/world.ts';
-import { settingStates } from '#services/shared/config.ts';
+import { readConfig, settingStates } from '#services/shared/config.ts';
+import {
+  httpServerOptions,
+  httpServerSettings,
+} from '#services/shared/connections/from-settings.ts';
 import { createLogger } from '#services/shared/logger.ts';
 import { Releases } from '#services/shared/releases.ts';
 import { version } from '#services/shared/version.ts';
@@ -84,7 +88,10 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
   const releases = new Releases(folder);
   const before = { version: '0.0.1', folder };
   releases.write('active', { version, folder, previous: before });
+  const logger = createLogger('backend', 'info', logged);
+  const proxies = trustedProxies(['127.0.0.1']);
   const backend = createBackend({
+    ...httpServerOptions(readConfig(httpServerSettings, {}), proxies, logger),
     commands: new CommandPipeline({
       pool,
       clock: changes.clock ?? systemClock,
@@ -104,12 +111,12 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     bus,
     clock: systemClock,
     ids: systemIds,
-    logger: createLogger('backend', 'info', logged),
+    logger,
     edition: 'minimal',
     settings: settingStates([], {}),
     objectsFolder: folder,
     tokenKey: randomBytes(32),
-    trustedProxies: trustedProxies(['127.0.0.1']),
+    trustedProxies: proxies,
     passwordCost: 4,
     positionPatienceMs: 5_000,
     dashboardDir: join(folder, 'dashboard'),

@@ -8,6 +8,7 @@ import type { Identity } from '../http/authentication.ts';
 import { clientAddress, traceIdOf } from '../http/client.ts';
 import { actorOf } from '../http/exchange.ts';
 import { problemKinds } from '../http/problem.ts';
+import { plainResponse } from '#services/shared/connections/plain-response.ts';
 import type { RefusalRecorder } from '#services/shared/refusals.ts';
 import { isIn, visibleRun } from '../routes/visible.ts';
 import type { Services } from '../services.ts';
@@ -23,6 +24,8 @@ import { RunSubscriber } from './run-subscriber.ts';
 import { SocketGuard } from './socket-guard.ts';
 
 const maxSockets = 2000;
+/** They take at most this part of all connections. */
+const shareOfConnections = 0.5;
 const maxIncomingBytes = 1024;
 
 type WantedRun = Extract<Wanted, { kind: 'run' }>;
@@ -57,7 +60,7 @@ export class WebSockets {
       socket.on('error', () => socket.destroy());
       const wanted = wantedOf(request.url ?? '');
       if (typeof wanted === 'string') turnAway(socket, wanted);
-      else if (this.#guard.size >= maxSockets) turnAway(socket, '503 Service Unavailable');
+      else if (this.#guard.size >= this.#maxSockets) socket.end(plainResponse(503));
       else {
         this.#server.handleUpgrade(request, socket, head, (opened) => {
           this.#open(opened, request, wanted).catch((error: unknown) => {
@@ -67,6 +70,10 @@ export class WebSockets {
         });
       }
     });
+  }
+
+  get #maxSockets(): number {
+    return Math.min(maxSockets, this.#services.connections.limit * shareOfConnections);
   }
 
   /** Tells every client to come back; safe twice. */
@@ -85,7 +92,8 @@ export class WebSockets {
         : wanted.kind === 'run'
           ? await this.#followRun(socket, identity, wanted)
           : this.#followAll(socket, identity);
-    if (ending !== undefined) this.#refuse(socket, request, ending, wanted, identity);
+    if (ending === undefined) this.#services.connections.keep(request.socket);
+    else this.#refuse(socket, request, ending, wanted, identity);
   }
 
   async #followRun(

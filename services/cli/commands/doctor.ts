@@ -16,6 +16,8 @@ interface Finding {
 const answerMs = 10_000;
 const maxSkewMs = 30_000;
 const maxLag = 1_000;
+/** Of all connections. */
+const highShare = 0.8;
 const ok = (what: string, detail: string): Finding => ({ what, state: 'ok', detail });
 const warning = (what: string, detail: string): Finding => ({ what, state: 'warning', detail });
 const failed = (what: string, detail: string): Finding => ({ what, state: 'failed', detail });
@@ -98,6 +100,11 @@ interface SystemInfo {
   }[];
   readonly triggers: { readonly paused: boolean };
   readonly projections: readonly { readonly name: string; readonly lag: number }[];
+  readonly connections: {
+    readonly open: number;
+    readonly limit: number;
+    readonly closed: Readonly<Record<string, number>>;
+  };
 }
 
 async function platformFindings({ api }: Session): Promise<readonly Finding[]> {
@@ -124,10 +131,25 @@ async function platformFindings({ api }: Session): Promise<readonly Finding[]> {
           'read models',
           behind.map(({ name, lag }) => `${name} is ${lag} events behind`).join(', '),
         ),
+    connectionFinding(info.connections),
     info.triggers.paused
       ? warning('triggers', 'paused: nothing starts by itself')
       : ok('triggers', 'on'),
   ];
+}
+
+function connectionFinding({ open, limit, closed }: SystemInfo['connections']): Finding {
+  const what = 'connections';
+  const detail = `${open} of ${limit} are open`;
+  const { limit: closedAtLimit = 0, address_limit: closedAtAddress = 0, refused = 0 } = closed;
+  const lost = closedAtLimit + closedAtAddress + refused;
+  if (lost > 0) {
+    const advice = 'look for clients that hold connections, or raise ORCH_MAX_CONNECTIONS';
+    return warning(what, `${detail}; ${lost} were closed or refused at a limit: ${advice}`);
+  }
+  return open > limit * highShare
+    ? warning(what, `${detail}: raise ORCH_MAX_CONNECTIONS`)
+    : ok(what, detail);
 }
 
 function slotsOf(runtimes: SystemInfo['services']): number {

@@ -1,0 +1,19 @@
+/** HTTP servers with few, short requests: health, metrics, notices. */
+import type { RequestListener, Server } from 'node:http';
+import { ConnectionLimits } from './connection-limits.ts';
+import { createHttpServer } from './http-server.ts';
+import { plainResponse } from './plain-response.ts';
+
+const max = 64;
+const deadlines = { headersMs: 5000, bodyMs: 5000, idleMs: 65_000 };
+
+/** Makes a server, which does not listen yet. It leaves the file descriptors to the process. */
+export function createBriefServer(listener: RequestListener): Server {
+  const connections = new ConnectionLimits({
+    max,
+    maxPerAddress: max,
+    isShared: () => true,
+    refusal: plainResponse(503),
+  });
+  return createHttpServer(listener, { connections, deadlines });
+}

@@ -1,0 +1,210 @@
+/** Limits how many connections a server holds, in total and for each address. At a limit the connection that has kept
+ *  the server waiting for longest makes room for the next one, so that a flood of idle connections locks nobody out.
+ *  Connections whose request is being answered are never closed for another one. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { peerOf } from './peer.ts';
+
+export const closeReasons = [
+  /** It made room for another one. */
+  'limit',
+  'address_limit',
+  /** No connection could make room for it. */
+  'refused',
+  'headers_timeout',
+  'body_timeout',
+  /** The client stopped reading its response. */
+  'response_timeout',
+] as const;
+export type CloseReason = (typeof closeReasons)[number];
+
+export interface LimitOptions {
+  /** Connections in total. */
+  readonly max: number;
+  readonly maxPerAddress: number;
+  /** Whether many users may come from an address: only the limit in total holds for it. */
+  readonly isShared: (address: string) => boolean;
+  /** Told of each connection that is closed or refused at a limit. */
+  readonly onLimit?: (reason: CloseReason) => void;
+  /** Response to a request that is cut off, or to a connection that is refused. */
+  readonly refusal: string;
+}
+
+interface Connection {
+  readonly socket: Socket;
+  readonly peer: Peer;
+  request?: IncomingMessage | undefined;
+  response?: ServerResponse | undefined;
+  /** Bytes in both directions when it was last spared. */
+  bytes: number;
+}
+
+/** All connections of one address. */
+interface Peer {
+  open: number;
+  /** Those that may be closed, longest without progress first. */
+  readonly waiting: Set<Connection>;
+}
+
+/** A transfer that moved this much since the last look is under way. */
+const progressBytes = 16 * 1024;
+/** Connections that are looked at to make room for one. */
+const maxLooks = 256;
+/** Additional connections of this machine, such as health checks, when no other connection can be closed. */
+const localHeadroom = 16;
+
+export class ConnectionLimits {
+  readonly #options: LimitOptions;
+  readonly #peers = new Map<string, Peer>();
+  readonly #connections = new Map<Socket, Connection>();
+  readonly #closed = new Map<CloseReason, number>(closeReasons.map((reason) => [reason, 0]));
+
+  constructor(options: LimitOptions) {
+    this.#options = options;
+  }
+
+  get open(): number {
+    return this.#connections.size;
+  }
+
+  get limit(): number {
+    return this.#options.max;
+  }
+
+  get limitPerAddress(): number {
+    return this.#options.maxPerAddress;
+  }
+
+  /** Connections that were closed or refused since the start. */
+  get closed(): ReadonlyMap<CloseReason, number> {
+    return this.#closed;
+  }
+
+  /** Admits a connection, or ends it where no other can make room. */
+  add(socket: Socket): void {
+    const address = peerOf(socket.remoteAddress ?? '');
+    const known = this.#peers.get(address);
+    const isTooMany = (known?.open ?? 0) >= this.#options.maxPerAddress;
+    if (known !== undefined && isTooMany && !this.#options.isShared(address)) {
+      if (!this.#closeOne([known], 'address_limit')) return this.#refuse(socket);
+    }
+    if (this.open >= this.limit && !this.#closeOne(this.#largestFirst(), 'limit')) {
+      const isLocal = address === 'local' && this.open < this.limit + localHeadroom;
+      if (!isLocal) return this.#refuse(socket);
+    }
+    const peer = this.#peers.get(address) ?? { open: 0, waiting: new Set() };
+    const connection = { socket, peer, bytes: 0 };
+    this.#peers.set(address, peer);
+    this.#connections.set(socket, connection);
+    peer.open += 1;
+    peer.waiting.add(connection);
+    socket.once('close', () => {
+      this.#remove(connection);
+      if (peer.open === 0) this.#peers.delete(address);
+    });
+  }
+
+  /** Notes a request whose headers are complete. */
+  serve(request: IncomingMessage, response: ServerResponse): void {
+    const connection = this.#connections.get(request.socket);
+    if (connection === undefined) return;
+    connection.request = request;
+    connection.response = response;
+    renew(connection);
+    response.once('close', () => {
+      if (connection.response !== response) return;
+      connection.request = undefined;
+      connection.response = undefined;
+      if (this.#connections.has(connection.socket)) renew(connection);
+    });
+  }
+
+  /** Spares a connection for good, such as a WebSocket whose client is known. */
+  keep(socket: Socket): void {
+    const connection = this.#connections.get(socket);
+    connection?.peer.waiting.delete(connection);
+  }
+
+  /** Whether the server waits for the client of a connection, not the other way round. */
+  waitsForClient(socket: Socket): boolean {
+    const connection = this.#connections.get(socket);
+    return connection === undefined || isWaiting(connection);
+  }
+
+  /** Closes a connection. */
+  close(socket: Socket, reason: CloseReason, response?: string): void {
+    this.#count(reason);
+    const connection = this.#connections.get(socket);
+    if (response !== undefined && connection?.response?.headersSent !== true) {
+      // Sent at once where the socket has room, which frees the descriptor without waiting for the client.
+      socket.write(response);
+    }
+    socket.destroy();
+    if (connection !== undefined) this.#remove(connection);
+  }
+
+  #refuse(socket: Socket): void {
+    this.#options.onLimit?.('refused');
+    socket.on('error', () => undefined);
+    this.close(socket, 'refused', this.#options.refusal);
+  }
+
+  #closeOne(peers: Iterable<Peer>, reason: CloseReason): boolean {
+    let looks = maxLooks;
+    for (const peer of peers) {
+      for (let left = peer.waiting.size; left > 0; left -= 1) {
+        const [oldest] = peer.waiting;
+        if (oldest === undefined || looks === 0) return false;
+        looks -= 1;
+        if (isWaiting(oldest) && !hasMoved(oldest)) {
+          this.#options.onLimit?.(reason);
+          const isCut = oldest.request !== undefined;
+          this.close(oldest.socket, reason, isCut ? this.#options.refusal : undefined);
+          return true;
+        }
+        renew(oldest);
+      }
+    }
+    return false;
+  }
+
+  *#largestFirst(): Generator<Peer> {
+    let largest: Peer | undefined;
+    for (const peer of this.#peers.values()) {
+      if (largest === undefined || peer.waiting.size > largest.waiting.size) largest = peer;
+    }
+    if (largest !== undefined) yield largest;
+    for (const peer of this.#peers.values()) if (peer !== largest) yield peer;
+  }
+
+  #count(reason: CloseReason): void {
+    this.#closed.set(reason, (this.#closed.get(reason) ?? 0) + 1);
+  }
+
+  /** Safe twice. */
+  #remove(connection: Connection): void {
+    if (!this.#connections.delete(connection.socket)) return;
+    connection.peer.waiting.delete(connection);
+    connection.peer.open -= 1;
+  }
+}
+
+function isWaiting({ socket, request, response }: Connection): boolean {
+  if (request?.complete !== true || response === undefined) return true;
+  return response.writableEnded || socket.writableNeedDrain;
+}
+
+function hasMoved(connection: Connection): boolean {
+  const { socket, request } = connection;
+  if (request === undefined) return false;
+  const bytes = socket.bytesRead + socket.bytesWritten - socket.writableLength;
+  const isMoving = bytes - connection.bytes >= progressBytes;
+  if (isMoving) connection.bytes = bytes;
+  return isMoving;
+}
+
+/** Makes it the last one to be closed, unless it is spared for good. */
+function renew(connection: Connection): void {
+  const { waiting } = connection.peer;
+  if (waiting.delete(connection)) waiting.add(connection);
+}

@@ -1,0 +1,33 @@
+/** How many connections a process has file descriptors for. */
+import { readFileSync } from 'node:fs';
+
+/** Never used for clients: the database, log files, health checks and whatever else the process opens. */
+export const reservedDescriptors = 256;
+/** Assumed where the system does not tell. */
+const usualDescriptors = 1024;
+
+/** File descriptors that this process may have. */
+export function descriptorLimit(): number {
+  const [, limit] = /^Max open files\s+(\d+)/m.exec(limitsOfProcess()) ?? [];
+  return limit === undefined ? usualDescriptors : Number(limit);
+}
+
+/** The most connections that fit, with the reserve left.
+ *  @param descriptors that the process may have */
+export function maxConnections(descriptors = descriptorLimit()): number {
+  return Math.max(1, descriptors - reservedDescriptors);
+}
+
+/** Connections where none are configured. Half of the descriptors are for what requests open: files, uploads,
+ *  connections to the object store. */
+export function usualConnections(descriptors = descriptorLimit()): number {
+  return Math.min(10_000, Math.max(1, Math.floor(maxConnections(descriptors) / 2)));
+}
+
+function limitsOfProcess(): string {
+  try {
+    return readFileSync('/proc/self/limits', 'utf8');
+  } catch {
+    return '';
+  }
+}

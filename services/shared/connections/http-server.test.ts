@@ -1,0 +1,236 @@
+import { once } from 'node:events';
+import { request, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ConnectionLimits, type LimitOptions } from './connection-limits.ts';
+import { createHttpServer, type HttpDeadlines } from './http-server.ts';
+import { plainResponse } from './plain-response.ts';
+
+const patient: HttpDeadlines = { headersMs: 60_000, bodyMs: 60_000, idleMs: 60_000 };
+const head = 'Host: a\r\nContent-Type: text/plain\r\n';
+
+let server: Server;
+let connections: ConnectionLimits;
+afterEach(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+async function start(
+  limits: Partial<LimitOptions>,
+  deadlines: Partial<HttpDeadlines> = {},
+  listener: RequestListener = (_, response) => response.end('done'),
+): Promise<void> {
+  connections = new ConnectionLimits({
+    max: 100,
+    maxPerAddress: 100,
+    isShared: () => true,
+    refusal: plainResponse(503),
+    ...limits,
+  });
+  server = createHttpServer(listener, { connections, deadlines: { ...patient, ...deadlines } });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+}
+
+/** A client that the server has accepted. */
+async function client(localAddress = '127.0.0.1'): Promise<Socket> {
+  const accepted = once(server, 'connection');
+  const { port } = server.address() as AddressInfo;
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
+  socket.on('error', () => undefined);
+  await Promise.all([accepted, once(socket, 'connect')]);
+  return socket;
+}
+
+/** The status of a request on a connection of its own. */
+async function statusOf(): Promise<number | undefined> {
+  const { port } = server.address() as AddressInfo;
+  const asked = request({ port, host: '127.0.0.1', agent: false }).end();
+  const [response] = (await once(asked, 'response')) as [
+    NodeJS.ReadableStream & { statusCode: number },
+  ];
+  response.resume();
+  return response.statusCode;
+}
+
+function closed(reason: Parameters<ReadonlyMap<string, number>['get']>[0]): number | undefined {
+  return (connections.closed as ReadonlyMap<string, number>).get(reason);
+}
+
+describe('a server at its limit of connections', () => {
+  test('closes the connection that has been silent for longest', async () => {
+    await start({ max: 2 });
+    const first = await client();
+    const second = await client();
+    const ended = once(first, 'close');
+    expect(await statusOf()).toBe(200);
+    await ended;
+    expect(second.destroyed).toBe(false);
+    expect([connections.open <= 2, closed('limit')]).toEqual([true, 1]);
+  });
+
+  test('serves requests while many connections stay silent', async () => {
+    await start({ max: 5 });
+    for (let made = 0; made < 20; made += 1) {
+      await client();
+      expect(await statusOf()).toBe(200);
+    }
+    expect(connections.open).toBeLessThanOrEqual(5);
+  });
+
+  test('closes a connection that was served before one that has just come', async () => {
+    await start({ max: 2 });
+    const served = await client();
+    served.write(`GET / HTTP/1.1\r\n${head}\r\n`);
+    await once(served, 'data');
+    const newer = await client();
+    await client();
+    await once(served, 'close');
+    expect(newer.destroyed).toBe(false);
+  });
+
+  test('tells the client of an unfinished request to try again', async () => {
+    await start({ max: 1 }, {}, (asked) => asked.resume());
+    const slow = await client();
+    const heard = once(server, 'request');
+    slow.write(`POST / HTTP/1.1\r\n${head}Content-Length: 100\r\n\r\nbegin`);
+    await heard;
+    const answer = text(slow);
+    await client();
+    expect(await answer).toMatch(
+      /^HTTP\/1\.1 503 [^]*Retry-After: 2\r\n[^]*"too_many_connections"/,
+    );
+  });
+
+  test('keeps connections whose request is being answered, and refuses new ones', async () => {
+    const responses: ServerResponse[] = [];
+    await start({ max: 1 }, {}, (_, response) => responses.push(response));
+    const busy: Socket[] = [];
+    // Health checks of this machine have some more.
+    for (let made = 0; made < 1 + 16; made += 1) {
+      const heard = once(server, 'request');
+      const one = await client();
+      one.write(`GET / HTTP/1.1\r\n${head}\r\n`);
+      await heard;
+      busy.push(one);
+    }
+    expect(await text(await client())).toContain('503 Service Unavailable');
+    expect([closed('refused'), closed('limit')]).toEqual([1, 0]);
+    for (const response of responses) response.end('done');
+    const answers = await Promise.all(busy.map((one) => once(one, 'data') as Promise<[Buffer]>));
+    expect(answers.every(([bytes]) => bytes.toString().includes('200 OK'))).toBe(true);
+  });
+
+  test('closes connections whose clients do not read their responses', async () => {
+    const chunk = 'x'.repeat(64 * 1024 * 1024);
+    const full = Promise.withResolvers<void>();
+    await start({ max: 1 }, {}, (_, response) => {
+      while (response.write(chunk));
+      full.resolve();
+    });
+    const stuck = await client();
+    stuck.pause().write(`GET / HTTP/1.1\r\n${head}\r\n`);
+    await full.promise;
+    const ended = once(stuck, 'close');
+    // The system's own buffers fill up first, which counts as progress.
+    for (let made = 0; made < 10; made += 1) await client();
+    stuck.resume();
+    await ended;
+  });
+
+  test('keeps a connection that is spared for good', async () => {
+    await start({ max: 2 });
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const kept = await client();
+    const [socket] = await accepted;
+    connections.keep(socket);
+    const other = await client();
+    const ended = once(other, 'close');
+    await client();
+    await ended;
+    expect(kept.destroyed).toBe(false);
+  });
+});
+
+describe('a server with a limit for each address', () => {
+  const perAddress = { max: 100, maxPerAddress: 2, isShared: () => false };
+
+  test('makes room among the connections of the same address', async () => {
+    await start(perAddress);
+    const [first] = [await client(), await client()];
+    const ended = once(first, 'close');
+    await client();
+    await ended;
+    expect([connections.open, closed('address_limit')]).toEqual([2, 1]);
+  });
+
+  test('leaves addresses that many users share to the limit in total', async () => {
+    await start({ ...perAddress, isShared: (address) => address === 'local' });
+    for (let made = 0; made < 5; made += 1) await client();
+    expect([connections.open, closed('address_limit')]).toEqual([5, 0]);
+  });
+});
+
+describe('a slow client', () => {
+  test.each([
+    ['sends nothing', ''],
+    ['sends headers byte by byte', `GET / HTTP/1.1\r\n${head}`],
+  ])('that %s is told that its request is late', async (_, bytes) => {
+    await start({}, { headersMs: 50 });
+    const slow = await client();
+    if (bytes !== '') slow.write(bytes);
+    expect(await text(slow)).toMatch(/^HTTP\/1\.1 408 [^]*"request_timeout"/);
+    expect(closed('headers_timeout')).toBe(1);
+  });
+
+  test('that sends its body byte by byte is told that its request is late', async () => {
+    await start({}, { bodyMs: 100 }, (asked) => asked.resume());
+    const slow = await client();
+    slow.write(`POST / HTTP/1.1\r\n${head}Content-Length: 100000\r\n\r\n`);
+    const bytes = setInterval(() => slow.write('x'), 10);
+    try {
+      expect(await text(slow)).toMatch(/^HTTP\/1\.1 408 [^]*"request_timeout"/);
+    } finally {
+      clearInterval(bytes);
+    }
+    expect(closed('body_timeout')).toBe(1);
+  });
+
+  test('that the server does not read from is not late', async () => {
+    const reading = Promise.withResolvers<() => void>();
+    await start({}, { bodyMs: 20 }, (asked, response) => {
+      reading.resolve(() => asked.resume().once('end', () => response.end('done')));
+    });
+    const waiting = await client();
+    waiting.write(`POST / HTTP/1.1\r\n${head}Content-Length: 100000\r\n\r\nbegin`);
+    const resume = await reading.promise;
+    const later = setTimeout(() => {
+      resume();
+      waiting.write('x'.repeat(100_000 - 'begin'.length));
+    }, 100);
+    const [bytes] = (await once(waiting, 'data')) as [Buffer];
+    clearTimeout(later);
+    expect(bytes.toString()).toContain('200 OK');
+  });
+
+  test('is closed when it asks for nothing more', async () => {
+    await start({}, { idleMs: 50 });
+    const idle = await client();
+    idle.write(`GET / HTTP/1.1\r\n${head}\r\n`);
+    expect(await text(idle)).toContain('200 OK');
+  });
+});
+
+test.each([
+  ['GARBAGE\r\n\r\n', '400 Bad Request', 'malformed_request'],
+  [`GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, '431', 'headers_too_large'],
+])('a request that is not HTTP gets a problem document', async (bytes, status, code) => {
+  await start({});
+  const broken = await client();
+  broken.write(bytes);
+  const answer = await text(broken);
+  expect(answer).toContain(status);
+  expect(answer).toContain(code);
+});

@@ -1,0 +1,84 @@
+/** HTTP servers with limits and deadlines: slow, silent and endless clients hold no connections. */
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ConnectionLimits } from './connection-limits.ts';
+import { plainResponse } from './plain-response.ts';
+
+export interface HttpDeadlines {
+  /** For the first byte and the headers of a request. */
+  readonly headersMs: number;
+  /** A body must bring `minBodyBytesPerSecond` in each such period. */
+  readonly bodyMs: number;
+  /** Between two requests. */
+  readonly idleMs: number;
+}
+
+export interface HttpServerOptions {
+  readonly connections: ConnectionLimits;
+  readonly deadlines: HttpDeadlines;
+}
+
+export const minBodyBytesPerSecond = 500;
+/** How long a client may leave a response unread. */
+const unreadMs = 60_000;
+/** How often Node looks for requests whose headers are late. */
+const headersCheckMs = 1000;
+
+/** Makes a server, which does not listen yet. */
+export function createHttpServer(
+  listener: RequestListener,
+  { connections, deadlines: { headersMs, bodyMs, idleMs } }: HttpServerOptions,
+): Server {
+  const server = createServer({
+    maxHeaderSize: 16 * 1024,
+    headersTimeout: headersMs,
+    connectionsCheckingInterval: Math.min(headersCheckMs, headersMs),
+    // Bodies have a deadline of their own: a large one may take long.
+    requestTimeout: 0,
+    keepAliveTimeout: idleMs,
+  });
+  server.maxHeadersCount = 100;
+  server.timeout = unreadMs;
+  server.on('connection', (socket: Socket) => connections.add(socket));
+  server.on('request', (request: IncomingMessage, response) => {
+    connections.serve(request, response);
+    watchBody(request, bodyMs, () =>
+      connections.close(request.socket, 'body_timeout', plainResponse(408)),
+    );
+  });
+  server.on('request', listener);
+  server.on('timeout', (socket: Socket) => {
+    // A response that takes long to make leaves the connection silent, too.
+    if (!connections.waitsForClient(socket)) return;
+    if (socket.writableLength > 0) connections.close(socket, 'response_timeout');
+    else socket.destroy();
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+    if (isLate) connections.close(socket, 'headers_timeout', plainResponse(408));
+    else if (socket.writable) socket.end(plainResponse(statusOf(error)));
+    else socket.destroy();
+  });
+  return server;
+}
+
+function statusOf({ code }: NodeJS.ErrnoException): number {
+  if (code === 'HPE_HEADER_OVERFLOW') return 431;
+  return code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW' ? 413 : 400;
+}
+
+/** Calls `onLate` when a body comes too slowly. */
+function watchBody(request: IncomingMessage, bodyMs: number, onLate: () => void): void {
+  const { headers, socket } = request;
+  if (headers['transfer-encoding'] === undefined && !Number(headers['content-length'] ?? 0)) return;
+  const leastBytes = (minBodyBytesPerSecond * bodyMs) / 1000;
+  let before = socket.bytesRead;
+  const timer = setInterval(() => {
+    if (request.complete || socket.destroyed) return clearInterval(timer);
+    // Bytes that have arrived and are not read yet: the client waits for the server.
+    const isRead = request.readableLength === 0;
+    if (isRead && socket.bytesRead - before < leastBytes) onLate();
+    before = socket.bytesRead;
+  }, bodyMs).unref();
+  request.once('close', () => clearInterval(timer));
+}

@@ -1,0 +1,28 @@
+/** Who is at the other end of a connection, as far as limits are concerned. */
+import { isIP, isIPv6, type BlockList } from 'node:net';
+
+/** `local` for this machine, the network for IPv6, where one customer has at least 64 bits, and otherwise the address.
+ *  @param address as a socket has it */
+export function peerOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
+  if (plain.startsWith('127.') || plain === '::1') return 'local';
+  return isIPv6(plain) ? `${networkOf(plain)}::/64` : plain;
+}
+
+/** The first four of its eight groups. */
+function networkOf(address: string): string {
+  const [head = '', tail] = (address.split('%')[0] ?? '').split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : 8 - before.length - after.length;
+  return [...before, ...Array<string>(Math.max(0, zeros)).fill('0'), ...after]
+    .slice(0, 4)
+    .join(':');
+}
+
+/** Whether an address, or a network that `peerOf` made of it, is in a list. */
+export function isIn(peer: string, list: BlockList): boolean {
+  const address = peer.replace(/\/64$/, '');
+  const version = isIP(address);
+  return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4');
+}
