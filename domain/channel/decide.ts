@@ -1,6 +1,7 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
+import { newNameProblem } from '#domain/kernel/names.ts';
 import type { ChangeChannel, ChannelCommand } from './commands.ts';
 import type { ChannelEvent } from './events.ts';
 import { evolveChannel, initialChannel, type ChannelState } from './state.ts';
@@ -23,6 +24,8 @@ export function decideChannel(
     case 'CreateChannel': {
       if (state.status !== 'absent') return accept();
       const { type: _, ...data } = command;
+      const unusable = newNameProblem('name', command.name);
+      if (unusable !== undefined) return refuse('validation_failed', unusable);
       return problemOf(facts) ?? accept({ type: 'ChannelCreated', data });
     }
     case 'ChangeChannel':
@@ -58,6 +61,8 @@ function change(
   if (expectedVersion !== undefined && expectedVersion !== state.version) {
     return refuse('version_mismatch', 'The channel was changed meanwhile.');
   }
+  const unusable = newNameProblem('name', command.name, state.settings.name);
+  if (unusable !== undefined) return refuse('validation_failed', unusable);
   const data = { channelId, ...Object.fromEntries(changes) };
   return problemOf(facts) ?? accept({ type: 'ChannelChanged', data });
 }

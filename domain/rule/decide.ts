@@ -1,6 +1,7 @@
 import type { Aggregate, World } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
+import { newNameProblem } from '#domain/kernel/names.ts';
 import type { RuleCommand } from './commands.ts';
 import type { RuleEvent } from './events.ts';
 import type { RuleSettings } from './rule.ts';
@@ -19,7 +20,8 @@ export function decideRule(
   const { ruleId } = command;
   if (command.type === 'CreateRule') {
     if (state.status !== 'absent') return accept();
-    if (missing !== undefined) return refuse('validation_failed', missing);
+    const unusable = newNameProblem('name', command.settings.name) ?? missing;
+    if (unusable !== undefined) return refuse('validation_failed', unusable);
     return accept({ type: 'RuleCreated', data: { ruleId, settings: command.settings } });
   }
   if (command.type === 'DeleteRule' && state.status === 'deleted') return accept();
@@ -28,7 +30,8 @@ export function decideRule(
     case 'ChangeRule': {
       const settings = { ...state.settings, ...command.changes };
       if (isSameJson(settings, state.settings)) return accept();
-      if (missing !== undefined) return refuse('validation_failed', missing);
+      const unusable = newNameProblem('name', settings.name, state.settings.name) ?? missing;
+      if (unusable !== undefined) return refuse('validation_failed', unusable);
       return accept({ type: 'RuleChanged', data: { ruleId, settings } });
     }
     case 'DeleteRule':

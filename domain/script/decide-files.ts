@@ -2,7 +2,7 @@
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import type { CreateScript, DeleteFile, MoveFile, SaveFile } from './commands.ts';
 import type { FileVersion, ScriptEvent } from './events.ts';
-import { pathProblem } from './path.ts';
+import { newPathProblem } from './path.ts';
 import { maxFileBytes, type ScriptSettings } from './settings.ts';
 import { storageUsedBytes, type PresentScript } from './state.ts';
 
@@ -11,7 +11,7 @@ export function filesProblem({ files, settings }: CreateScript): Decision<never>
   const paths = new Set(files.map((file) => file.path));
   if (paths.size < files.length) return refuse('invalid_path', 'A path is there twice.');
   for (const { path, sizeBytes } of files) {
-    const problem = pathProblem(path);
+    const problem = newPathProblem(path);
     if (problem !== undefined) return unusable(problem);
     const blocker = foldersOf(path).find((folder) => paths.has(folder));
     if (blocker !== undefined) return unusable(`"${blocker}" is in its way`);
@@ -21,9 +21,9 @@ export function filesProblem({ files, settings }: CreateScript): Decision<never>
 }
 
 export function saveFile(state: PresentScript, command: SaveFile): Decision<ScriptEvent> {
-  const problem = pathProblem(command.path);
-  if (problem !== undefined) return unusable(problem);
   const present = state.files.get(command.path);
+  const problem = present === undefined ? newPathProblem(command.path) : undefined;
+  if (problem !== undefined) return unusable(problem);
   if (isOther(present, command.expectedSha256)) return changed;
   if (present?.sha256 === command.sha256) return accept();
   const blocker = blockingPath(state.files, command.path);
@@ -55,7 +55,7 @@ export function deleteFile(state: PresentScript, command: DeleteFile): Decision<
 /** Where the entrypoint is moved, the script's setting follows it. */
 export function moveFile(state: PresentScript, command: MoveFile): Decision<ScriptEvent> {
   const { scriptId, path: from, to } = command;
-  const problem = pathProblem(to);
+  const problem = newPathProblem(to);
   if (problem !== undefined) return unusable(problem);
   const present = state.files.get(from);
   if (present === undefined) return noSuchFile;

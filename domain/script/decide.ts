@@ -1,6 +1,7 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { canonicalJson } from '#domain/kernel/json.ts';
+import { newNameProblem } from '#domain/kernel/names.ts';
 import type {
   ChangeScript,
   CreateScript,
@@ -102,7 +103,11 @@ function create(
 ): Decision<ScriptEvent> {
   if (state.status !== 'absent') return refuse('already_exists', 'The script exists already.');
   if (!facts.groupExists) return refuse('validation_failed', 'There is no such group.');
-  const unusable = settingsProblem(command.settings);
+  const unusable =
+    newNameProblem('name', command.name) ??
+    newNameProblem('tag', command.settings.tags) ??
+    newNameProblem('entrypoint', command.settings.entrypoint) ??
+    settingsProblem(command.settings);
   if (unusable !== undefined) return refuse('validation_failed', unusable);
   const problem = filesProblem(command);
   if (problem !== undefined) return problem;
@@ -116,9 +121,14 @@ function change(
   facts: ScriptDecisionFacts,
 ): Decision<ScriptEvent> {
   if (!facts.groupExists) return refuse('validation_failed', 'There is no such group.');
-  const unusable = settingsProblem(command.settings ?? {});
+  const { name, settings: wanted = {} } = command;
+  const unusable =
+    newNameProblem('name', name, state.name) ??
+    newNameProblem('tag', wanted.tags, state.settings.tags) ??
+    newNameProblem('entrypoint', wanted.entrypoint, state.settings.entrypoint) ??
+    settingsProblem(wanted);
   if (unusable !== undefined) return refuse('validation_failed', unusable);
-  const settings = changedSettings(state.settings, command.settings ?? {});
+  const settings = changedSettings(state.settings, wanted);
   const data: ScriptChanged['data'] = {
     scriptId: command.scriptId,
     version: state.version + 1,

@@ -1,4 +1,5 @@
 /** Paths of a script's files (contract §3, "Files"). */
+import { nameProblem } from '#domain/kernel/names.ts';
 
 const maxPathBytes = 255;
 
@@ -25,6 +26,15 @@ export function entrypointProblem(path: string): string | undefined {
   // `python -c` would read it as an option.
   if (path.startsWith('-')) return 'the path of an entry point cannot begin with "-"';
   return pathProblem(path);
+}
+
+/** Why `path` cannot name a new file, or `undefined` when it can: names of the files that are there already are
+ *  checked by `pathProblem` alone. */
+export function newPathProblem(path: string): string | undefined {
+  const problem = pathProblem(path);
+  if (problem !== undefined) return problem;
+  const unusable = nameProblem(path);
+  return unusable === undefined ? undefined : `the path ${unusable}`;
 }
 
 // `data/` is what runs keep for themselves: a file of the script there would be hidden by it.

@@ -1,5 +1,6 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import { newNameProblem } from '#domain/kernel/names.ts';
 import type { TokenCommand } from './commands.ts';
 import type { TokenEvent } from './events.ts';
 import { evolveToken, initialToken, type TokenState } from './state.ts';
@@ -8,6 +9,8 @@ export function decideToken(state: TokenState, command: TokenCommand): Decision<
   switch (command.type) {
     case 'IssueToken': {
       if (state.status !== 'absent') return accept();
+      const unusable = newNameProblem('name', command.name);
+      if (unusable !== undefined) return refuse('validation_failed', unusable);
       const { type: _, ...data } = command;
       return accept({ type: 'TokenIssued', data });
     }

@@ -1,6 +1,7 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { canonicalJson } from '#domain/kernel/json.ts';
+import { emailProblem, newNameProblem } from '#domain/kernel/names.ts';
 import type { ChangeUser, UserCommand } from './commands.ts';
 import type { UserEvent, UserSettings } from './events.ts';
 import { evolveUser, initialUser, type UserState } from './state.ts';
@@ -18,6 +19,8 @@ export function decideUser(
 ): Decision<UserEvent> {
   if (command.type === 'CreateUser') {
     if (state.status !== 'absent') return accept();
+    const unusable = emailProblem(command.email) ?? newNameProblem('name', command.name);
+    if (unusable !== undefined) return refuse('validation_failed', unusable);
     if (facts.emailTaken) return refuse('already_exists', 'The e-mail address is taken.');
     const { type: _, ...data } = command;
     return accept({ type: 'UserCreated', data });
@@ -47,6 +50,8 @@ function change(
 ): Decision<UserEvent> {
   const changes = differing(present, wanted);
   if (Object.keys(changes).length === 0) return accept();
+  const unusable = newNameProblem('name', changes.name);
+  if (unusable !== undefined) return refuse('validation_failed', unusable);
   if (administers(present) && !administers({ ...present, ...changes }) && !otherAdministrator) {
     const detail = 'Nobody else could administer the platform: this is the last administrator.';
     return refuse('last_administrator', detail);

@@ -1,6 +1,7 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { differing } from '#domain/kernel/differing.ts';
+import { newNameProblem } from '#domain/kernel/names.ts';
 import type { WebhookCommand } from './commands.ts';
 import type { WebhookEvent } from './events.ts';
 import { evolveWebhook, initialWebhook, type WebhookState } from './state.ts';
@@ -21,6 +22,8 @@ export function decideWebhook(
     if (state.status !== 'absent') return accept();
     if (!scriptExists) return refuse('not_found', 'There is no such script.');
     if (!keyExists) return overtaken;
+    const unusable = newNameProblem('name', command.name);
+    if (unusable !== undefined) return refuse('validation_failed', unusable);
     const { type: _, signing, ...data } = command;
     const { webhookId } = data;
     return accept<WebhookEvent>(
@@ -38,6 +41,8 @@ export function decideWebhook(
       const { signing } = command;
       if (signing && (!keyExists || signing.version !== state.signingVersion + 1)) return overtaken;
       const changes = differing(state.settings, command.changes);
+      const unusable = newNameProblem('name', changes.name);
+      if (unusable !== undefined) return refuse('validation_failed', unusable);
       const events: WebhookEvent[] = [];
       if (Object.keys(changes).length > 0) {
         events.push({ type: 'WebhookChanged', data: { webhookId, ...changes } });

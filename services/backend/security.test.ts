@@ -242,6 +242,70 @@ describe('given text with characters that move a cursor', () => {
   );
 });
 
+describe('a name', () => {
+  test.each([
+    ['turns the direction of text', 'invoice\u202egpj.py'],
+    ['isolates text', 'a\u2066b'],
+    ['has no width', 'a\u200bb'],
+    ['joins nothing', 'a\u200db'],
+    ['is a tag', 'a\u{e0041}'],
+    ['is a filler', 'a\u3164'],
+    ['separates lines', 'a\u2028b'],
+    ['is a space that does not break', 'a\u00a0b'],
+    ['is private', 'a\ue000'],
+    ['is unassigned', 'a\u{effff}'],
+    ['is decomposed', 'e\u0301a'],
+  ])('with a character that %s is refused', async (_, name) => {
+    const { admin } = platform;
+    const { id } = await script(admin);
+    const email = `x${name}@example.com`;
+    const person = { password: 'a good password', role: 'viewer' };
+    const answers = [
+      await admin.post('/api/v1/scripts', { name }),
+      await admin.post('/api/v1/scripts', { name: 'Report', tags: [name] }),
+      await admin.patch(`/api/v1/scripts/${id}`, { name }),
+      await admin.put(`/api/v1/scripts/${id}/files/${encodeURIComponent(name)}`, { content: '' }),
+      await admin.post('/api/v1/groups', { name }),
+      await admin.post('/api/v1/webhooks', { script_id: id, name }),
+      await admin.post('/api/v1/auth/tokens', { name, scopes: ['*'] }),
+      await admin.post('/api/v1/users', { ...person, email: 'x@example.com', name }),
+      await admin.post('/api/v1/users', { ...person, email }),
+      await admin.post('/api/v1/notifications/channels', {
+        name,
+        kind: 'webhook',
+        config: { url: 'https://example.com' },
+      }),
+      await admin.post('/api/v1/system/config', {
+        format: 1,
+        groups: [{ id: '019aa3f0-7788-7abc-8def-0123456789aa', name }],
+      }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 422));
+  });
+});
+
+describe('a script that moves to another group', () => {
+  test('leaves its runs to the group in which they were queued', async () => {
+    const inGroup = async (group: string) =>
+      await someone(platform, { role: 'viewer', groupIds: [group] });
+    const [before, after] = [await inGroup(groups.custom), await inGroup(groups.bots)];
+    const { id } = await script(platform.admin, {
+      group_id: groups.custom,
+      max_concurrent_runs: 9,
+    });
+    const early = await run(platform.admin, id);
+    await platform.admin.patch(`/api/v1/scripts/${id}`, { group_id: groups.bots });
+    const late = await run(platform.admin, id);
+    const statuses = async (client: TestClient) => [
+      (await client.get(`/api/v1/runs/${early}`)).status,
+      (await client.get(`/api/v1/runs/${late}`)).status,
+      (await client.get(`/api/v1/scripts/${id}`)).status,
+    ];
+    expect(await statuses(before)).toEqual([200, 404, 404]);
+    expect(await statuses(after)).toEqual([404, 200, 200]);
+  });
+});
+
 describe('given a token with all scopes', () => {
   test('when its owner is somebody of one group, then it is no more than they are', async () => {
     const developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });

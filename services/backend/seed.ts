@@ -3,10 +3,11 @@
 import { seededGroups } from '#domain/group/seed.ts';
 import type { Command } from '#domain/aggregates.ts';
 import { known, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
+import { emailProblem } from '#domain/kernel/names.ts';
 import { putCredential } from '#infra/postgres/credentials.ts';
 import { findUserByEmail, listUsers } from '#projections/users/queries.ts';
 import { makeExamples } from './examples.ts';
-import { isTooLong } from '#services/shared/passwords.ts';
+import { passwordProblem } from '#services/shared/password-rules.ts';
 import { ConfigError } from '#services/shared/config.ts';
 import type { Services } from './services.ts';
 
@@ -21,8 +22,9 @@ const noAdministrator =
 
 /** @param administrator made where there is nobody yet; `undefined` makes nobody
  *  @param withExamples made with the administrator: a newcomer shall see something that runs
- *  @throws ConfigError where nobody could sign in to the production edition
- *  @throws when a command is refused, or the password has more than 72 bytes */
+ *  @throws ConfigError where nobody could sign in to the production edition, or e-mail address or password cannot be
+ *  used
+ *  @throws when a command is refused */
 export async function seed(
   services: Services,
   administrator: FirstAdministrator | undefined,
@@ -48,7 +50,9 @@ async function createAdministrator(
   { email, password }: FirstAdministrator,
   services: Services,
 ): Promise<void> {
-  if (isTooLong(password)) throw new Error('the first administrator has a password over 72 bytes');
+  const unusable = passwordProblem(password, { email }) ?? emailProblem(email.toLowerCase());
+  if (unusable !== undefined)
+    throw new ConfigError([`The first administrator cannot be made. ${unusable}`]);
   const { database, ids, passwords, readModels } = services;
   const address = email.toLowerCase();
   const cause = `first administrator ${address}`;

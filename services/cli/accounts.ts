@@ -11,13 +11,8 @@ import { inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
 import { findUserByEmail } from '#projections/users/queries.ts';
 import { worldOf } from '#projections/world.ts';
-import {
-  bcryptPasswords,
-  isTooLong,
-  maxPasswordBytes,
-  minPasswordLength,
-  passwordCost,
-} from '#services/shared/passwords.ts';
+import { passwordProblem } from '#services/shared/password-rules.ts';
+import { bcryptPasswords, passwordCost } from '#services/shared/passwords.ts';
 import type pg from 'pg';
 import { CommandProblem, exitCodes, usageProblem } from './problem.ts';
 import type { Terminal } from './terminal.ts';
@@ -31,22 +26,19 @@ export interface NewPassword {
 
 /** Gives an account another password, which ends its sessions. Backends notice within seconds.
  *  @param pool connections as the schema's owner
- *  @throws CommandProblem where there is no such account, or the password is none */
+ *  @throws CommandProblem where there is no such account, or the password cannot be used */
 export async function giveNewPassword(
   pool: pg.Pool,
   { email, password, enable }: NewPassword,
   terminal: Pick<Terminal, 'line'>,
 ): Promise<void> {
-  if (password.length < minPasswordLength || isTooLong(password)) {
-    throw usageProblem(
-      `A password has at least ${minPasswordLength} characters, and at most ${maxPasswordBytes} bytes.`,
-    );
-  }
   await refuseOutdatedRows(pool, inlineProjections);
   const user = await findUserByEmail(queryBuilder<Tables>(pool), email.trim().toLowerCase());
   if (user === undefined) {
     throw new CommandProblem(exitCodes.notFound, `There is no account with the address ${email}.`);
   }
+  const unusable = passwordProblem(password, user);
+  if (unusable !== undefined) throw usageProblem(unusable);
   const userId = known(parseUserId, user.user_id);
   const credentialId = systemIds.next();
   await putCredential(pool, credentialId, await bcryptPasswords(passwordCost).hash(password));

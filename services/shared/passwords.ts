@@ -14,7 +14,12 @@ export interface Passwords {
 }
 
 export function isTooLong(password: string): boolean {
-  return Buffer.byteLength(password) > maxPasswordBytes;
+  return Buffer.byteLength(opaque(password)) > maxPasswordBytes;
+}
+
+/** The same text for what keyboards and systems enter differently (RFC 8265, OpaqueString). */
+function opaque(password: string): string {
+  return password.replaceAll(/\p{Zs}/gu, ' ').normalize('NFC');
 }
 
 /** @param cost as a power of two */
@@ -22,9 +27,14 @@ export function bcryptPasswords(cost: number): Passwords {
   // What nobody's password is, at the same cost.
   const decoy = bcrypt.hash(randomBytes(32).toString('base64'), cost);
   return {
-    hash: (password) => bcrypt.hash(password, cost),
+    hash: (password) => bcrypt.hash(opaque(password), cost),
     matches: async (password, hash) => {
-      const isMatch = await bcrypt.compare(password, hash ?? (await decoy));
+      const stored = hash ?? (await decoy);
+      let isMatch = await bcrypt.compare(opaque(password), stored);
+      // Hashes from before are of what was typed.
+      if (!isMatch && opaque(password) !== password) {
+        isMatch = await bcrypt.compare(password, stored);
+      }
       return hash !== undefined && isMatch;
     },
   };

@@ -21,6 +21,7 @@ const rows = read('docs/settings.md')
   }));
 /** What these are without being set depends on the machine. */
 const ofTheMachine = [
+  'ORCH_MAX_CONNECTIONS',
   'ORCH_DATA_DIR',
   'ORCH_OBJECTS_DIR',
   'ORCH_WORK_DIR',

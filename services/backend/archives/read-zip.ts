@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { FileVersion } from '#domain/script/events.ts';
-import { pathProblem } from '#domain/script/path.ts';
+import { newPathProblem } from '#domain/script/path.ts';
 import { defaultSettings, maxFileBytes } from '#domain/script/settings.ts';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
 import { problem, type Problem } from '../http/problem.ts';
@@ -89,7 +89,7 @@ function pathOf(entry: Entry): string | undefined {
   const name = nameOf(entry);
   const isFolder = name.endsWith('/');
   const path = isFolder ? name.slice(0, -1) : name;
-  const unusable = pathProblem(path);
+  const unusable = newPathProblem(path);
   if (unusable !== undefined) {
     throw new Untaken('invalid_path', `The entry ${JSON.stringify(name)} is refused: ${unusable}.`);
   }
@@ -106,7 +106,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 // Archivers of macOS write UTF-8 without saying so; an old code page is nothing to guess at.
 function nameOf({ fileNameRaw }: Entry): string {
   try {
-    return utf8.decode(fileNameRaw);
+    // Those of macOS have decomposed characters.
+    return utf8.decode(fileNameRaw).normalize('NFC');
   } catch {
     throw new Untaken('invalid_path', 'The archive has a name that is not UTF-8.');
   }

@@ -82,6 +82,7 @@ function accessProblem(
 ): Problem | undefined {
   if (access === 'signed-in') return undefined;
   if (access === 'session') return credential.kind === 'session' ? undefined : needsSession;
+  if (access.session === true && credential.kind !== 'session') return needsSession;
   if (mayAnywhere(principal, access.right)) return undefined;
   const { token: _, ...owner } = principal;
   if (!mayAnywhere(owner, access.right)) {
@@ -91,7 +92,8 @@ function accessProblem(
   return problem('forbidden', `The API token does not allow this: it needs the scope ${givers}.`);
 }
 
-const needsSession = problem(
+/** What API tokens are refused. */
+export const needsSession = problem(
   'forbidden',
   'An API token cannot do this: sign in with e-mail address and password.',
 );

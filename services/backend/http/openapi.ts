@@ -130,6 +130,9 @@ function rightOf({ access }: Operation): string {
   if (access === 'public') return 'Needs no token.';
   if (access === 'signed-in') return 'Needs a token.';
   if (access === 'session') return 'Needs the token of a sign-in; an API token is refused.';
+  if (access.session === true) {
+    return `Needs the right \`${access.right}\` and the token of a sign-in; an API token is refused.`;
+  }
   const givers = scopesOf[access.right].map((scope) => `\`${scope}\``).join(', ');
   return `Needs the right \`${access.right}\`, and of an API token one of the scopes ${givers}.`;
 }

@@ -12,8 +12,12 @@ import type { ProblemCode } from './problem.ts';
 import type { Answer } from './reply.ts';
 
 /** Who may ask: anybody, anybody who is known, those who signed in (and use no API token), or the holders
- *  of a right. */
-export type Access = 'public' | 'signed-in' | 'session' | { readonly right: Right };
+ *  of a right; with `session`, those of them who signed in. */
+export type Access =
+  | 'public'
+  | 'signed-in'
+  | 'session'
+  | { readonly right: Right; readonly session?: true };
 
 /** A part of the path. Text that does not parse names nothing: 404. */
 export interface PathParameter<Value> {

@@ -21,6 +21,7 @@ import { isIn, visibleGroups } from './visible.ts';
 const tag = 'Notifications';
 const path = '/api/v1/notifications';
 const access = { right: 'notifications.read' } as const;
+const marking = { right: 'notifications.mark' } as const;
 
 const list = operation({
   method: 'get',
@@ -69,7 +70,7 @@ const read = operation({
   operationId: 'readNotification',
   summary: 'Mark a notification as read by you',
   tag,
-  access,
+  access: marking,
   parameters: { notification_id: pathParameters.notificationId },
   responses: { 204: { description: 'Marked, or it was before.' } },
   handle: async ({ principal, parameters: { notification_id: id } }, { readModels, database }) => {
@@ -86,7 +87,7 @@ const readAll = operation({
   operationId: 'readAllNotifications',
   summary: 'Mark everything in your inbox as read by you',
   tag,
-  access,
+  access: marking,
   responses: { 204: { description: 'All that was there is marked.' } },
   handle: async ({ principal }, { database }) => {
     const { reader, groupIds } = inboxOf(principal);

@@ -1,14 +1,15 @@
 /** What people do with their own account: where they are signed in, and their password. */
-import type { SessionId, UserId } from '#domain/kernel/ids.ts';
+import { known, parseUserId, type SessionId } from '#domain/kernel/ids.ts';
 import { mayAnywhere } from '#domain/kernel/rights.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { getCredential, putCredential } from '#infra/postgres/credentials.ts';
 import { findOpenSession } from '#projections/sessions/queries.ts';
-import { findUser } from '#projections/users/queries.ts';
+import { findUser, type UserView } from '#projections/users/queries.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import { json, nothing } from '../http/reply.ts';
-import { isTooLong, maxPasswordBytes } from '#services/shared/passwords.ts';
+import { passwordProblem } from '#services/shared/password-rules.ts';
+import { isTooLong } from '#services/shared/passwords.ts';
 import { pathParameters } from '../schemas/common.ts';
 import { OwnPassword, SessionItems } from '../schemas/people.ts';
 import type { Services } from '../services.ts';
@@ -102,29 +103,35 @@ const ownPassword = operation({
     );
     if (admission.kind === 'throttled') return tooMany(admission);
     if (!admission.matches) return badField('current_password', 'it is not your password');
-    const outcome = await changePassword({ userId, password, keep: sessionId }, context, services);
+    const outcome = await changePassword({ user, password, keep: sessionId }, context, services);
     return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
   },
 });
 
 interface PasswordChange {
-  readonly userId: UserId;
+  readonly user: UserView;
   readonly password: string;
   /** The session that goes on. */
   readonly keep?: SessionId;
 }
 
+/** @param detail why it cannot be set, as a sentence */
+export function unusablePassword(pointer: string, detail: string): Problem {
+  return problem('validation_failed', detail, { errors: [{ pointer, detail }] });
+}
+
 /** Gives an account another password, which ends its sessions. */
 export async function changePassword(
-  { userId, password, keep }: PasswordChange,
+  { user, password, keep }: PasswordChange,
   context: CommandContext,
   services: Services,
 ): Promise<Accepted | Problem> {
-  if (isTooLong(password)) {
-    return problem('validation_failed', `The password has more than ${maxPasswordBytes} bytes.`);
-  }
+  const unusable = passwordProblem(password, user);
+  if (unusable !== undefined)
+    return unusablePassword(keep ? '/new_password' : '/password', unusable);
   const { commands, database, ids, passwords } = services;
   const credentialId = ids.next();
+  const userId = known(parseUserId, user.user_id);
   await putCredential(database, credentialId, await passwords.hash(password));
   const kept = keep && { keptSessionId: keep };
   const command = { type: 'ChangeUserPassword', userId, credentialId, ...kept } as const;

@@ -227,6 +227,32 @@ describe('given accounts', () => {
     expect([again.status, again.json.code]).toEqual([409, 'already_exists']);
   });
 
+  test.each([
+    ['password', /most common/],
+    ['Password2026!', /most common/],
+    ['12345678', /most common/],
+    ['aaaabbbb', /4 different characters/],
+    ['grace.hopper rules', /contains "grace\.hopper"/],
+    ['Rear Admiral 42', /contains "Rear Admiral"/],
+  ])('refuses %j as a password, and says why', async (bad, why) => {
+    const email = 'grace.hopper@example.com';
+    const body = { ...wanted, email, name: 'Rear Admiral', password: bad };
+    const answer = await platform.admin.post('/api/v1/users', body);
+    expect([answer.status, answer.json.errors[0].pointer]).toEqual([422, '/password']);
+    expect(answer.json.detail).toMatch(why);
+  });
+
+  test('refuses a common password where one is changed or reset', async () => {
+    const { id, client } = await accountHolder(platform);
+    const own = { current_password: password, new_password: 'password1' };
+    const changed = await client.post('/api/v1/auth/password', own);
+    expect([changed.status, changed.json.errors[0].pointer]).toEqual([422, '/new_password']);
+    const reset = await platform.admin.post(`/api/v1/users/${id}/password`, {
+      password: 'password1',
+    });
+    expect([reset.status, reset.json.errors[0].pointer]).toEqual([422, '/password']);
+  });
+
   test('when two want the same address at once, then one gets it', async () => {
     const body = { ...wanted, email: 'same@example.com' };
     const answers = await Promise.all(

@@ -170,22 +170,60 @@ describe('given the owner of a token', () => {
   });
 });
 
-describe('given a token that makes tokens', () => {
-  test('when they would be more than it is, then they are refused', async () => {
-    const { client } = await apiToken(platform.admin, ['admin', 'runs:read'], {
-      expires_in_days: 9,
-    });
-    const ask = async (body: object) => {
-      const made = await client.post(path, { name: 'next', expires_in_days: 9, ...body });
-      return made.status;
-    };
-    expect(await ask({ scopes: ['runs:read'], expires_in_days: 8 })).toBe(201);
-    expect(await ask({ scopes: ['scripts:read'], expires_in_days: 8 })).toBe(403);
-    expect(await ask({ scopes: ['*'], expires_in_days: 8 })).toBe(403);
-    expect(await ask({ scopes: ['runs:read'], expires_in_days: 10 })).toBe(403);
-    expect(await ask({ scopes: ['runs:read'], expires_in_days: null })).toBe(403);
+describe('an API token of an administrator', () => {
+  const token = async () => (await apiToken(platform.admin, ['*'])).client;
+  let made = 0;
+  const person = (body: object = {}) => ({
+    email: `provisioned${(made += 1)}@example.com`,
+    role: 'developer',
+    ...body,
   });
 
+  test('makes no other token, which would outlive it', async () => {
+    const answer = await (await token()).post(path, { name: 'next', scopes: ['runs:read'] });
+    expect([answer.status, answer.json.code]).toEqual([403, 'forbidden']);
+  });
+
+  test.each([
+    { password: 'four random words here' },
+    { role: 'administrator' },
+    { can_audit: true },
+  ])('creates no account with %o', async (body) => {
+    const answer = await (await token()).post('/api/v1/users', person(body));
+    expect([answer.status, answer.json.code]).toEqual([403, 'forbidden']);
+  });
+
+  test('creates, changes and disables accounts without a password', async () => {
+    const client = await token();
+    const created = await client.post('/api/v1/users', person());
+    expect(created.status, created.text).toBe(201);
+    const address = `/api/v1/users/${created.json.id}`;
+    const login = { email: created.json.email, password: '' };
+    expect((await platform.anonymous.post('/api/v1/auth/login', login)).status).toBe(401);
+    const changes = { role: 'operator', group_ids: [groups.custom], disabled: true };
+    expect((await client.patch(address, changes)).json).toMatchObject(changes);
+    const password = 'four random words here';
+    expect((await client.post(`${address}/password`, { password })).status).toBe(403);
+    expect((await platform.admin.post(`${address}/password`, { password })).status).toBe(204);
+    await platform.admin.patch(address, { disabled: false });
+    await platform.anonymous.signIn({ email: created.json.email, password });
+  });
+
+  test('makes no account an administrator or an auditor, and changes none that is', async () => {
+    const client = await token();
+    const { id } = (await client.post('/api/v1/users', person())).json;
+    const { id: own } = (await platform.admin.get('/api/v1/auth/me')).json;
+    const answers = [
+      await client.patch(`/api/v1/users/${id}`, { role: 'administrator' }),
+      await client.patch(`/api/v1/users/${id}`, { can_audit: true }),
+      await client.patch(`/api/v1/users/${own}`, { name: 'Mallory' }),
+      await client.patch(`/api/v1/users/${own}`, { role: 'viewer' }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+  });
+});
+
+describe('an API token', () => {
   test('when what only a person may do is asked for, then the answer says so', async () => {
     const { client } = await apiToken(developer, ['*']);
     const answer = await client.post('/api/v1/auth/logout');

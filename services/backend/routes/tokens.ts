@@ -60,9 +60,9 @@ const create = operation({
     'Send it as `Authorization: Bearer orch_…`, and to WebSockets as subprotocol `orch.bearer.orch_…`. It ' +
     'may do what its scopes give and what you may do yourself at that moment: a role or groups that ' +
     'change count at once, and while your account is disabled it is refused. It is shown in this answer ' +
-    'and nowhere else. A token that makes another gives it no scope that it lacks, and no later end.',
+    'and nowhere else. An API token cannot make another one: it would outlive its own revocation.',
   tag,
-  access: { right: 'tokens.manage' },
+  access: 'session',
   creates: true,
   shownOnce: ['token'],
   body: {
@@ -109,7 +109,7 @@ async function issue(
 ): Promise<Answer> {
   const days = body.expires_in_days === undefined ? defaultDays : body.expires_in_days;
   const expiresAt = days === null ? null : new Date(clock.now().getTime() + days * dayMs);
-  const tooMuch = grantProblem(principal, body.scopes, expiresAt);
+  const tooMuch = grantProblem(principal, body.scopes);
   if (tooMuch !== undefined) return tooMuch;
   const { text, hash } = newApiToken();
   const outcome = accepted(
@@ -135,21 +135,15 @@ async function issue(
   return json(201, shown, positionHeader(outcome));
 }
 
-/** Why somebody may not make such a token: neither roles nor tokens give what they lack. */
+/** Why the caller may not make such a token: a role gives no scope that it lacks. */
 function grantProblem(
   principal: Principal,
   scopes: Static<typeof NewApiToken>['scopes'],
-  expiresAt: Date | null,
 ): Problem | undefined {
   const refused = scopes.filter((scope) => !mayGrant(principal, scope));
-  if (refused.length > 0) {
-    const names = refused.map((scope) => `"${scope}"`).join(', ');
-    return problem('forbidden', `You do not have what these scopes would give: ${names}.`);
-  }
-  const end = principal.token?.expiresAt;
-  if (end === undefined || end === null || (expiresAt !== null && expiresAt <= end))
-    return undefined;
-  return problem('forbidden', `A token that this one makes ends by ${end.toISOString()}.`);
+  if (refused.length === 0) return undefined;
+  const names = refused.map((scope) => `"${scope}"`).join(', ');
+  return problem('forbidden', `You do not have what these scopes would give: ${names}.`);
 }
 
 function tokenJson(row: TokenView) {

@@ -1,4 +1,5 @@
 /** People's accounts, for administrators. */
+import { randomBytes } from 'node:crypto';
 import { known, parseGroupId, parseUserId, type GroupId } from '#domain/kernel/ids.ts';
 import type { CreateUser } from '#domain/user/commands.ts';
 import { putCredential } from '#infra/postgres/credentials.ts';
@@ -7,20 +8,25 @@ import { findUser, listUsers, type UserView } from '#projections/users/queries.t
 import Type, { type Static } from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { needsSession } from '../http/exchange.ts';
 import { isProblem, notFound, type Problem } from '../http/problem.ts';
 import { json, nothing } from '../http/reply.ts';
-import { isTooLong, maxPasswordBytes } from '#services/shared/passwords.ts';
+import { passwordProblem } from '#services/shared/password-rules.ts';
 import { pageQuery, pathParameters } from '../schemas/common.ts';
 import { NewPassword, NewUser, User, UserChange, UserPage } from '../schemas/people.ts';
 import type { Services } from '../services.ts';
 import { badField } from './new-script.ts';
 import { accepted, positionHeader, refusalProblem, type Accepted } from './outcome.ts';
-import { changePassword } from './own-account.ts';
+import { changePassword, unusablePassword } from './own-account.ts';
 import { aboutPastLists, listThen, thingThen } from './past-things.ts';
 import { atParameter } from './moments.ts';
 import { userJson } from './views.ts';
 
 const tag = 'Users';
+
+const aboutTokens =
+  'With an API token no password is set, and no account that is or becomes an administrator or an auditor is created ' +
+  'or changed.';
 
 const aboutLogins = '`last_login_at` is `null` with `at`: it is no part of what an account was.';
 
@@ -53,6 +59,8 @@ const create = operation({
   path: '/api/v1/users',
   operationId: 'createUser',
   summary: 'Create an account',
+  description:
+    'Without a password nobody can sign in until an administrator sets one. ' + aboutTokens,
   tag,
   access: { right: 'users.manage' },
   creates: true,
@@ -71,6 +79,11 @@ const create = operation({
   },
   refusals: ['already_exists'],
   handle: async (call, services) => {
+    const { role, can_audit: canAudit = false, password } = call.body;
+    if (call.principal.token !== undefined) {
+      if (password !== undefined) return needsSession;
+      if (isPowerful({ role, can_audit: canAudit })) return needsSession;
+    }
     const created = await createUser(call, services);
     if (isProblem(created)) return created;
     return json(201, userJson(created.user), {
@@ -80,14 +93,18 @@ const create = operation({
   },
 });
 
+/** Accounts that a token must not make its own: they would outlive it. */
+function isPowerful({ role, can_audit }: Pick<UserView, 'role' | 'can_audit'>): boolean {
+  return role === 'administrator' || can_audit;
+}
+
 /** The password is hashed and kept once it is sure that the account is wanted. */
 async function createUser(
   { body, context }: Pick<Call, 'context'> & { readonly body: Static<typeof NewUser> },
   { commands, database, ids, passwords, readModels }: Services,
 ): Promise<{ readonly user: UserView; readonly outcome: Accepted } | Problem> {
-  if (isTooLong(body.password)) {
-    return badField('password', `it has more than ${maxPasswordBytes} bytes`);
-  }
+  const unusable = body.password === undefined ? undefined : passwordProblem(body.password, body);
+  if (unusable !== undefined) return unusablePassword('/password', unusable);
   const groupIds = (body.group_ids ?? []).map((id) => known(parseGroupId, id));
   const unknown = await unknownGroups(groupIds, readModels);
   if (unknown.length > 0) return badField('group_ids', `there is no group ${unknown.join(', ')}`);
@@ -104,7 +121,11 @@ async function createUser(
   };
   const refusal = await commands.check(command);
   if (refusal !== undefined) return refusalProblem(refusal);
-  await putCredential(database, command.credentialId, await passwords.hash(body.password));
+  await putCredential(
+    database,
+    command.credentialId,
+    await passwords.hash(body.password ?? noPassword()),
+  );
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
   // A repeated request made its account the first time, under another id.
@@ -113,6 +134,9 @@ async function createUser(
   if (user === undefined) throw new Error('a created account is not in the read model');
   return { user, outcome };
 }
+
+/** A password that nobody knows. */
+const noPassword = () => randomBytes(32).toString('base64');
 
 async function unknownGroups(
   groupIds: readonly GroupId[],
@@ -154,7 +178,8 @@ const change = operation({
   description:
     'It counts at once, also for sessions, WebSockets and API tokens that are in use. Disabling it ends its ' +
     'sessions for good; its API tokens are refused until it is enabled again. The last administrator stays ' +
-    'one.',
+    'one. ' +
+    aboutTokens,
   tag,
   access: { right: 'users.manage' },
   parameters,
@@ -165,8 +190,14 @@ const change = operation({
   },
   responses: { 200: { description: 'As it is now.', schema: User, headers: ['Orch-Position'] } },
   refusals: ['last_administrator'],
-  handle: async ({ parameters: { user_id: userId }, body, context }, services) => {
+  handle: async ({ principal, parameters: { user_id: userId }, body, context }, services) => {
     const { name, role, group_ids: named, can_audit: canAudit, disabled } = body;
+    if (principal.token !== undefined) {
+      const present = await findUser(services.readModels, userId);
+      if (present === undefined) return notFound;
+      const wanted = { role: role ?? present.role, can_audit: canAudit ?? present.can_audit };
+      if (isPowerful(present) || isPowerful(wanted)) return needsSession;
+    }
     const groupIds = named?.map((id) => known(parseGroupId, id));
     const unknown = await unknownGroups(groupIds ?? [], services.readModels);
     if (unknown.length > 0) return badField('group_ids', `there is no group ${unknown.join(', ')}`);
@@ -192,13 +223,14 @@ const resetPassword = operation({
   summary: 'Give an account another password',
   description: 'Its sessions end; its API tokens stay.',
   tag,
-  access: { right: 'users.manage' },
+  access: { right: 'users.manage', session: true },
   parameters,
   body: { schema: NewPassword, example: { password: 'correct horse battery staple' } },
   responses: { 204: { description: 'It is the password now.', headers: ['Orch-Position'] } },
   handle: async ({ parameters: { user_id: userId }, body, context }, services) => {
-    if ((await findUser(services.readModels, userId)) === undefined) return notFound;
-    const outcome = await changePassword({ userId, password: body.password }, context, services);
+    const user = await findUser(services.readModels, userId);
+    if (user === undefined) return notFound;
+    const outcome = await changePassword({ user, password: body.password }, context, services);
     return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
   },
 });

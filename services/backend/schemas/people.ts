@@ -54,7 +54,7 @@ const groupIds = Type.Optional(Type.Array(Uuid(), { maxItems: 1000, uniqueItems:
 export const NewUser = Type.Object(
   {
     email: Email,
-    password,
+    password: Type.Optional(password),
     name: personName,
     role: RoleSchema,
     group_ids: groupIds,

@@ -1,0 +1,97 @@
+import { userAggregate } from '#domain/user/decide.ts';
+import { scriptAggregate } from '#domain/script/decide.ts';
+import { defaultSettings } from '#domain/script/settings.ts';
+import { given } from '#domain/testing/given.ts';
+import { scriptId } from '#domain/testing/ids.ts';
+import { createScript, createUser, file } from '#domain/testing/samples.ts';
+import { describe, expect, test } from 'vitest';
+import { emailProblem, nameProblem } from './names.ts';
+
+describe('a name', () => {
+  test.each([
+    'Nightly report',
+    'Übersicht №5',
+    'تقرير يومي',
+    'می\u200cخواهم',
+    'क्\u200dष',
+    '👩\u200d🔬 laboratory',
+    '❤\ufe0f',
+    '👍🏽',
+    '報告書',
+    'a.py',
+  ])('may be %j', (name) => {
+    expect(nameProblem(name)).toBeUndefined();
+  });
+
+  test.each([
+    ['\u202e', /direction-changing character \(U\+202E\)/],
+    ['\u200b', /invisible .* \(U\+200B\)/],
+    ['a\u200db', /\(U\+200D\)/],
+    ['a\ufe0f', /\(U\+FE0F\)/],
+    ['\u{e0067}', /\(U\+E0067\)/],
+    ['\ufeff', /\(U\+FEFF\)/],
+    ['\u00ad', /\(U\+00AD\)/],
+    ['\u2800', /\(U\+2800\)/],
+    ['\u2003', /unusual space \(U\+2003\)/],
+    ['\u2029', /control character/],
+    ['\u0085', /control character/],
+    ['\u{10fffd}', /private or unassigned/],
+    ['\uffff', /private or unassigned/],
+    ['\ud800', /private or unassigned/],
+    ['o\u0308', /NFC/],
+  ])('may not have %j', (character, why) => {
+    expect(nameProblem(`x${character}`)).toMatch(why);
+  });
+});
+
+describe('an e-mail address', () => {
+  test.each(['ada@example.com', 'müller+x@beispiel.de', 'иван@пример.рф'])('may be %s', (email) => {
+    expect(emailProblem(email)).toBeUndefined();
+  });
+
+  test.each([
+    ['a\u202eb@example.com', /U\+202E/],
+    ['ada😀@example.com', /letters, digits and ASCII/],
+    ['ａda@example.com', /stands for others/],
+    ['аda@example.com', /look alike/],
+    ['ada@exаmple.com', /look alike/],
+  ])('may not be %s', (email, why) => {
+    expect(emailProblem(email)).toMatch(why);
+  });
+});
+
+describe('a name from before the rules', () => {
+  const old = 'old\u202ename';
+  const { type: _, ...user } = createUser({ name: old, email: `${old}@example.com` });
+  const { type: __, ...script } = createScript({
+    name: old,
+    files: [file(old), file('main.py')],
+    settings: { ...defaultSettings, tags: [old] },
+  });
+
+  test('does not keep its account from changing', () => {
+    const { userId } = user;
+    given(userAggregate, { type: 'UserCreated', data: user })
+      .when(
+        { type: 'ChangeUser', userId, changes: { name: old, role: 'operator' } },
+        { emailTaken: false, otherAdministrator: true },
+      )
+      .thenRecords({ type: 'UserChanged', data: { userId, role: 'operator' } });
+  });
+
+  test('does not keep its script from changing', () => {
+    const created = { type: 'ScriptCreated', data: script } as const;
+    const changes = { name: old, settings: { tags: [old, 'new'] } };
+    const recorded = { scriptId: scriptId(), version: 2, settings: { tags: [old, 'new'] } };
+    given(scriptAggregate, created)
+      .when({ type: 'ChangeScript', scriptId: scriptId(), ...changes }, { groupExists: true })
+      .thenRecords({ type: 'ScriptChanged', data: recorded });
+    const saved = { ...file(old, 'b'), scriptId: scriptId() };
+    given(scriptAggregate, created)
+      .when({ type: 'SaveFile', ...saved }, { groupExists: true })
+      .thenRecords({ type: 'FileSaved', data: { ...saved, version: 2 } });
+    given(scriptAggregate, created)
+      .when({ type: 'ChangeScript', scriptId: scriptId(), name: `${old}!` }, { groupExists: true })
+      .thenRefuses('validation_failed');
+  });
+});

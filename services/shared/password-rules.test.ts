@@ -1,0 +1,41 @@
+import bcrypt from 'bcrypt';
+import { describe, expect, test } from 'vitest';
+import { passwordProblem } from './password-rules.ts';
+import { bcryptPasswords } from './passwords.ts';
+
+const owner = { email: 'ada@example.com', name: 'Ada' };
+
+describe('a password', () => {
+  test.each([
+    'correct horse battery staple',
+    'a good password',
+    'dash-cloud-92',
+    'パスワードを選ぶ人',
+  ])('may be %s', (password) => {
+    expect(passwordProblem(password, owner)).toBeUndefined();
+  });
+
+  test.each([
+    'password',
+    'PASSWORD',
+    'ｐａｓｓｗｏｒｄ',
+    'password2026!',
+    'qwertyuiop',
+    'changeme',
+    'orchestrator1',
+  ])('may not be %s, which is common', (password) => {
+    expect(passwordProblem(password, owner)).toMatch(/most common/);
+  });
+
+  test('is the same however a keyboard enters it', async () => {
+    const passwords = bcryptPasswords(4);
+    const hash = await passwords.hash('größer\u00a0als zwei');
+    expect(await passwords.matches('gro\u0308ßer als zwei', hash)).toBe(true);
+    expect(await passwords.matches('groesser als zwei', hash)).toBe(false);
+  });
+
+  test('that was hashed as it was typed goes on working', async () => {
+    const typed = 'gro\u0308ßer als zwei';
+    expect(await bcryptPasswords(4).matches(typed, await bcrypt.hash(typed, 4))).toBe(true);
+  });
+});

@@ -1,0 +1,60 @@
+/** Which passwords may be set (NIST SP 800-63B §3.1.1.2): no frequent ones, and none that repeats the account. What was
+ *  set before goes on working. */
+import { readFileSync } from 'node:fs';
+import { isTooLong, maxPasswordBytes, minPasswordLength } from './passwords.ts';
+
+/** Whose password it is to be. */
+export interface PasswordOwner {
+  readonly email: string;
+  readonly name?: string | undefined;
+}
+
+/** Shorter parts of names are in many good passwords. */
+const minPartLength = 4;
+/** Fewer different characters are a pattern. */
+const minDifferentCharacters = 4;
+const ownWords = ['orchestrator', 'script orchestration', 'changeme', 'change-me', 'change me'];
+
+/** Why a password cannot be set, as a sentence; `undefined` where it can. */
+export function passwordProblem(
+  password: string,
+  { email, name = '' }: PasswordOwner,
+): string | undefined {
+  if (password.length < minPasswordLength) {
+    return `The password needs at least ${minPasswordLength} characters.`;
+  }
+  if (isTooLong(password)) return `The password has more than ${maxPasswordBytes} bytes.`;
+  const text = comparable(password);
+  if (new Set(text).size < minDifferentCharacters) {
+    return `The password needs at least ${minDifferentCharacters} different characters.`;
+  }
+  if (isCommon(text)) {
+    return 'The password is one of the most common ones. Choose another one, such as four random words.';
+  }
+  const [local = ''] = email.split('@');
+  const repeated = [email, local, name].find((part) => isPartOf(comparable(part), text));
+  return repeated === undefined
+    ? undefined
+    : `The password contains "${repeated}", which belongs to the account. Choose one that cannot be guessed.`;
+}
+
+/** Equal for texts that look or are typed alike. */
+function comparable(text: string): string {
+  return text.normalize('NFKC').toLowerCase().trim();
+}
+
+function isPartOf(part: string, text: string): boolean {
+  return part.length >= minPartLength && text.includes(part);
+}
+
+let list: string | undefined;
+
+function isCommon(text: string): boolean {
+  // The list as one text takes a tenth of the memory of a set. Passwords are seldom set.
+  list ??= readFileSync(new URL('common-passwords.txt', import.meta.url), 'utf8');
+  // A year and an exclamation mark are what people add first.
+  const stem = text.replace(/[\d!?.*@#$]{1,5}$/, '');
+  return [text, stem].some(
+    (one) => ownWords.includes(one) || list?.includes(`\n${one}\n`) === true,
+  );
+}
