@@ -195,9 +195,9 @@ export interface paths {
         put?: never;
         /**
          * Make an API token
-         * @description Send it as `Authorization: Bearer orch_…`, and to WebSockets as subprotocol `orch.bearer.orch_…`. It may do what its scopes give and what you may do yourself at that moment: a role or groups that change count at once, and while your account is disabled it is refused. It is shown in this answer and nowhere else. A token that makes another gives it no scope that it lacks, and no later end.
+         * @description Send it as `Authorization: Bearer orch_…`, and to WebSockets as subprotocol `orch.bearer.orch_…`. It may do what its scopes give and what you may do yourself at that moment: a role or groups that change count at once, and while your account is disabled it is refused. It is shown in this answer and nowhere else. An API token cannot make another one: it would outlive its own revocation.
          *
-         *     Needs the right `tokens.manage`, and of an API token one of the scopes `admin`, `*`.
+         *     Needs the token of a sign-in; an API token is refused.
          */
         post: operations["createToken"];
         delete?: never;
@@ -1231,7 +1231,7 @@ export interface paths {
         put?: never;
         /**
          * Mark a notification as read by you
-         * @description Needs the right `notifications.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
+         * @description Needs the right `notifications.mark`, and of an API token one of the scopes `runs:write`, `*`.
          */
         post: operations["readNotification"];
         delete?: never;
@@ -1251,7 +1251,7 @@ export interface paths {
         put?: never;
         /**
          * Mark everything in your inbox as read by you
-         * @description Needs the right `notifications.read`, and of an API token one of the scopes `runs:read`, `runs:write`, `*`.
+         * @description Needs the right `notifications.mark`, and of an API token one of the scopes `runs:write`, `*`.
          */
         post: operations["readAllNotifications"];
         delete?: never;
@@ -1491,7 +1491,9 @@ export interface paths {
         put?: never;
         /**
          * Create an account
-         * @description Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
+         * @description Without a password nobody can sign in until an administrator sets one. With an API token no password is set, and no account that is or becomes an administrator or an auditor is created or changed.
+         *
+         *     Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         post: operations["createUser"];
         delete?: never;
@@ -1521,7 +1523,7 @@ export interface paths {
         head?: never;
         /**
          * Change, disable or enable an account
-         * @description It counts at once, also for sessions, WebSockets and API tokens that are in use. Disabling it ends its sessions for good; its API tokens are refused until it is enabled again. The last administrator stays one.
+         * @description It counts at once, also for sessions, WebSockets and API tokens that are in use. Disabling it ends its sessions for good; its API tokens are refused until it is enabled again. The last administrator stays one. With an API token no password is set, and no account that is or becomes an administrator or an auditor is created or changed.
          *
          *     Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
          */
@@ -1541,7 +1543,7 @@ export interface paths {
          * Give an account another password
          * @description Its sessions end; its API tokens stay.
          *
-         *     Needs the right `users.manage`, and of an API token one of the scopes `admin`, `*`.
+         *     Needs the right `users.manage` and the token of a sign-in; an API token is refused.
          */
         post: operations["resetPassword"];
         delete?: never;
@@ -4734,7 +4736,7 @@ export interface components {
         NewUser: {
             email: string;
             /** @description At least 8 characters, at most 72 bytes of UTF-8. */
-            password: string;
+            password?: string;
             name?: string;
             role: components["schemas"]["Role"];
             group_ids?: string[];
@@ -5226,6 +5228,24 @@ export interface components {
             detail: string;
         };
         /**
+         * ConnectionInfo
+         * @description Connections of the backend that answers.
+         */
+        ConnectionInfo: {
+            open: number;
+            limit: number;
+            limit_per_address: number;
+            /** @description Connections closed or refused at a limit or a deadline since the start. */
+            closed: {
+                limit: number;
+                address_limit: number;
+                refused: number;
+                headers_timeout: number;
+                body_timeout: number;
+                response_timeout: number;
+            };
+        };
+        /**
          * SystemInfo
          * @example {
          *       "name": "Script Orchestration Service",
@@ -5270,7 +5290,20 @@ export interface components {
          *           "name": "backup_overdue",
          *           "detail": "A backup was due 2 hours ago."
          *         }
-         *       ]
+         *       ],
+         *       "connections": {
+         *         "open": 12,
+         *         "limit": 9872,
+         *         "limit_per_address": 1000,
+         *         "closed": {
+         *           "limit": 0,
+         *           "address_limit": 0,
+         *           "refused": 0,
+         *           "headers_timeout": 0,
+         *           "body_timeout": 0,
+         *           "response_timeout": 0
+         *         }
+         *       }
          *     }
          */
         SystemInfo: {
@@ -5285,6 +5318,7 @@ export interface components {
             projections: components["schemas"]["ProjectionInfo"][];
             /** @description What somebody has to look at before it stops the platform. */
             alarms: components["schemas"]["Alarm"][];
+            connections: components["schemas"]["ConnectionInfo"];
         };
         /**
          * Health
@@ -18287,7 +18321,20 @@ export interface operations {
                      *           "name": "backup_overdue",
                      *           "detail": "A backup was due 2 hours ago."
                      *         }
-                     *       ]
+                     *       ],
+                     *       "connections": {
+                     *         "open": 12,
+                     *         "limit": 9872,
+                     *         "limit_per_address": 1000,
+                     *         "closed": {
+                     *           "limit": 0,
+                     *           "address_limit": 0,
+                     *           "refused": 0,
+                     *           "headers_timeout": 0,
+                     *           "body_timeout": 0,
+                     *           "response_timeout": 0
+                     *         }
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["SystemInfo"];
