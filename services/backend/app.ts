@@ -12,14 +12,13 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { addDashboard } from './dashboard/dashboard.ts';
 import { addDocs } from './dashboard/docs.ts';
 import { authenticate } from './http/authentication.ts';
-import { isSecure, traceIdOf } from './http/client.ts';
+import { isSecure } from './http/client.ts';
 import { faultOf } from './http/faults.ts';
 import { Idempotency } from './http/idempotency.ts';
-import { isProblem, notFound, type Problem } from './http/problem.ts';
+import { isProblem, notFound } from './http/problem.ts';
 import { RefusalRecorder } from '#services/shared/refusals.ts';
-import { addRoutes } from './http/router.ts';
+import { addRoutes, addSocketPaths, refuse } from './http/router.ts';
 import { setSecurityHeaders } from './http/security-headers.ts';
-import { render, send } from './http/send.ts';
 import { createAccessTokens } from './http/tokens.ts';
 import { LoginThrottle } from './login-throttle.ts';
 import { createMetrics } from './metrics.ts';
@@ -35,6 +34,7 @@ import { purgeTickets } from './stores/ws-tickets.ts';
 import { version } from '#services/shared/version.ts';
 import { TokenUses } from '#services/shared/token-uses.ts';
 import { WebhookMisses } from './webhooks/misses.ts';
+import { socketDescriptions } from './ws/description.ts';
 import { WebSockets } from './ws/web-sockets.ts';
 
 const purgeEveryMs = 10 * 60_000;
@@ -57,11 +57,17 @@ export function createBackend(parts: Parts): Backend {
   const idempotency = new Idempotency(services);
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
+  // `/metrics/` is not `/metrics`: a proxy in front decides by the exact path.
+  app.enable('strict routing');
   app.use((request, response, next) => {
     setSecurityHeaders(response, isSecure(request, services.trustedProxies));
     next();
   });
   addRoutes(app, operations, { services, idempotency, refusals });
+  addSocketPaths(
+    app,
+    socketDescriptions.map(({ path }) => path),
+  );
   addDocs(app);
   addDashboard(app, services.dashboardDir);
   addLastResort(app, services);
@@ -156,10 +162,6 @@ async function stopServer(server: Server): Promise<void> {
 
 /** What no route took: below the API nobody learns without a token that there is nothing. */
 function addLastResort(app: Express, services: Services): void {
-  const refuse = async (request: Request, response: Response, problem: Problem): Promise<void> => {
-    const traceId = traceIdOf(request);
-    await send(response, render(problem, traceId), traceId);
-  };
   app.use(async (request, response) => {
     const isApi = request.path.startsWith('/api/');
     const identity = isApi

@@ -37,7 +37,7 @@ export function addDocs(app: Express): void {
   const send = (response: Response, type: string, text: string): void => {
     response.type(type).set('Cache-Control', 'no-cache').end(text);
   };
-  app.get('/docs', (_request, response) => send(response, 'html', page));
+  app.get(['/docs', '/docs/'], (_request, response) => send(response, 'html', page));
   app.get('/docs/start.js', (_request, response) => send(response, 'js', start));
   const files = express.static(folder, { index: false, fallthrough: true, maxAge: '1h' });
   for (const name of assets) {

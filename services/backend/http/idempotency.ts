@@ -14,6 +14,9 @@ import {
 } from '../stores/idempotency-answers.ts';
 import { problem, type Problem, type ProblemCode } from './problem.ts';
 
+/** What an `Idempotency-Key` has to match. */
+export const keyPattern = /^[\x21-\x7e]{1,255}$/;
+
 /** An answer as it goes over the wire. */
 export interface Rendered {
   readonly status: number;
@@ -55,7 +58,7 @@ export class Idempotency {
     make: (own: Pick<CommandContext, 'commandId' | 'fingerprint'>) => Promise<Rendered>,
   ): Promise<Rendered | Problem> {
     const { database, ids, clock } = this.#parts;
-    if (!/^[\x21-\x7e]{1,255}$/.test(request.key)) return badKey;
+    if (!keyPattern.test(request.key)) return badKey;
     const commandId = known(parseCommandId, ids.derived(request.userId, request.key));
     const fingerprint = fingerprintOf(request);
     // One at a time for each key, the look for an earlier answer included.

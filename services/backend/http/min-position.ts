@@ -6,6 +6,9 @@ import { problem, type Problem } from './problem.ts';
 
 const header = 'Orch-Min-Position';
 
+/** What its value has to match. */
+export const positionPattern = /^\d{1,15}$/;
+
 /** Whether reads of this kind can be asked to wait. */
 export function takesMinPosition({ method, path }: Operation): boolean {
   return method === 'get' && path.startsWith('/api/v1/');
@@ -25,7 +28,7 @@ export async function awaitMinPosition(
 ): Promise<Problem | undefined> {
   const text = takesMinPosition(operation) ? valueOf(header) : undefined;
   if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) {
+  if (!positionPattern.test(text)) {
     return problem('invalid_parameter', `${header} is a number that a write answered with.`);
   }
   const reached = await positionReached(database, {

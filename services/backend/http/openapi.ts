@@ -3,6 +3,7 @@ import { scopesOf } from '#domain/kernel/rights.ts';
 import type { TSchema } from 'typebox';
 import { Problem } from '../schemas/system.ts';
 import { socketDescriptions } from '../ws/description.ts';
+import { headerComponents, headerParameter, headersOf } from './headers.ts';
 import {
   formsOf,
   type Operation,
@@ -15,27 +16,7 @@ import { problemKinds, type ProblemCode } from './problem.ts';
 
 type Json = Record<string, unknown>;
 
-const requestHeaders: Readonly<Record<RequestHeader, string>> = {
-  'If-Match': 'The `ETag` that you saw: 412 when it has changed since.',
-  'If-None-Match': 'The `ETag` that you have: 304 when it is still that.',
-  Prefer: '`wait=30` answers when the run has ended, or after so many seconds (at most 60).',
-  'Orch-Min-Position': 'Waits until what a write answered with as `Orch-Position` can be seen.',
-  'Orch-Client': '`mcp` when a language model asks: the run has that trigger.',
-  'Orch-Session-Key': 'The `session_key` of the sign-in.',
-  'Idempotency-Key': 'The same key and body within 24 h give the first answer again.',
-};
-
 const socketTag = 'WebSockets';
-
-const responseHeaders: Readonly<Record<ResponseHeader, string>> = {
-  ETag: 'Version of what is shown.',
-  Location: 'Where it is.',
-  Link: 'The next page: `rel="next"`.',
-  'Orch-Position': 'Position of the last event that it made.',
-  'Set-Cookie': 'The refresh token, for browsers.',
-  'Content-Disposition': 'Always an attachment.',
-  'Preference-Applied': 'What of `Prefer` was done.',
-};
 
 /** @param operations all of them, in the order in which they are shown */
 export function describe(operations: readonly Operation[], version: string): Json {
@@ -58,6 +39,7 @@ export function describe(operations: readonly Operation[], version: string): Jso
         'Lists are `{items, next_cursor}`. Errors are problem documents (RFC 9457) with a stable `code`. ' +
         'Writes answer with `Orch-Position`. Unknown body fields are refused. ' +
         'A path parameter that is no id names nothing: 404. ' +
+        'HEAD answers wherever GET does; any other method that a path does not have is 405, with `Allow`. ' +
         'Refused requests are part of the audit trail.',
     },
     servers: [{ url: '/' }],
@@ -66,6 +48,7 @@ export function describe(operations: readonly Operation[], version: string): Jso
     paths,
     components: {
       schemas: { Problem: components.inlined(Problem), ...components.schemas },
+      headers: headerComponents(),
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
     },
   };
@@ -81,6 +64,7 @@ function socketObject(socket: object, frames: unknown): Json {
         content: { 'application/json': { schema: frames } },
       },
       400: { description: 'A parameter is not valid.' },
+      426: failure(426, ['upgrade_required']),
       503: { description: 'Too many are open.' },
     },
   };
@@ -162,13 +146,7 @@ function parametersOf(one: Operation, components: Components): Json[] {
     ...(one.creates ? (['Idempotency-Key'] as const) : []),
     ...(takesMinPosition(one) ? (['Orch-Min-Position'] as const) : []),
   ];
-  const inHeader = named.map((name) => ({
-    name,
-    in: 'header',
-    description: requestHeaders[name],
-    schema: { type: 'string' },
-  }));
-  return [...inPath, ...inQuery, ...inHeader];
+  return [...inPath, ...inQuery, ...named.map(headerParameter)];
 }
 
 function requestBody({ body, method }: Operation, components: Components): Json {
@@ -192,25 +170,36 @@ function rawMediaTypes({ rawMaxBytes, rawMediaTypes: types }: NonNullable<Operat
 function successes(one: Operation, components: Components): Json {
   const entries = Object.entries(one.responses).map(([status, rule]) => [
     status,
-    response(rule, components),
+    response(Number(status), rule, one, components),
   ]);
   return Object.fromEntries(entries) as Json;
 }
 
-function response(rule: ResponseRule, components: Components): Json {
-  const { description, schema, mediaType = 'application/json', headers = [] } = rule;
+function response(
+  status: number,
+  {
+    description,
+    schema,
+    mediaType = 'application/json',
+    alternatives = {},
+    headers = [],
+  }: ResponseRule,
+  { creates }: Operation,
+  components: Components,
+): Json {
+  const named = creates ? ([...headers, 'Idempotency-Replayed'] as const) : headers;
+  const others = Object.entries(alternatives).map(([type, other]) => [
+    type,
+    { schema: components.use(other) },
+  ]);
   return {
     description,
-    ...(headers.length > 0 && {
-      headers: Object.fromEntries(
-        headers.map((name) => [
-          name,
-          { description: responseHeaders[name], schema: { type: 'string' } },
-        ]),
-      ),
-    }),
+    headers: headersOf(status, named),
     ...(schema && {
-      content: { [mediaType]: { schema: components.use(schema), ...exampleOf(schema) } },
+      content: {
+        [mediaType]: { schema: components.use(schema), ...exampleOf(schema) },
+        ...Object.fromEntries(others),
+      },
     }),
   };
 }
@@ -255,13 +244,21 @@ function failures(one: Operation): Json {
   const byStatus = Map.groupBy(refusalsOf(one), (code) => problemKinds[code].status);
   const entries = [...byStatus]
     .filter(([status]) => !(status in one.responses))
-    .map(([status, codes]) => [status, failure(codes)]);
+    .map(([status, codes]) => [
+      status,
+      failure(status, codes, one.creates ? ['Idempotency-Replayed'] : []),
+    ]);
   return Object.fromEntries(entries) as Json;
 }
 
-function failure(codes: readonly ProblemCode[]): Json {
+function failure(
+  status: number,
+  codes: readonly ProblemCode[],
+  headers: readonly ResponseHeader[] = [],
+): Json {
   return {
     description: codes.map((code) => `\`${code}\``).join(', '),
+    headers: headersOf(status, headers),
     content: {
       'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
     },

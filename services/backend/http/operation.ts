@@ -66,6 +66,8 @@ export interface ResponseRule {
   readonly schema?: TSchema;
   /** Default `application/json`. */
   readonly mediaType?: string;
+  /** Other content types that a request may ask for, each with the schema of its body. */
+  readonly alternatives?: Readonly<Record<string, TSchema>>;
   readonly headers?: readonly ResponseHeader[];
 }
 
@@ -76,6 +78,7 @@ export type ResponseHeader =
   | 'Orch-Position'
   | 'Set-Cookie'
   | 'Content-Disposition'
+  | 'Idempotency-Replayed'
   | 'Preference-Applied';
 
 export type RequestHeader =

@@ -14,6 +14,7 @@ type EdgeCode =
   | 'invalid_parameter'
   | 'invalid_signature'
   | 'malformed_json'
+  | 'method_not_allowed'
   | 'params_removed'
   | 'rate_limited'
   | 'restore_by_operator'
@@ -22,6 +23,7 @@ type EdgeCode =
   | 'unavailable'
   | 'unsupported_media_type'
   | 'update_source_not_configured'
+  | 'upgrade_required'
   | 'webhook_disabled';
 
 export type ProblemCode = RefusalCode | EdgeCode;
@@ -53,6 +55,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   last_file: { status: 409, title: 'The last file stays' },
   invalid_signature: { status: 401, title: 'The signature does not hold' },
   malformed_json: { status: 400, title: 'The body is not JSON' },
+  method_not_allowed: { status: 405, title: 'The method is not allowed' },
   not_found: { status: 404, title: 'Not found' },
   params_removed: { status: 409, title: 'The parameters are no longer kept' },
   payload_too_large: { status: 413, title: 'The body is too large' },
@@ -74,6 +77,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   update_not_possible: { status: 409, title: 'The update is not possible' },
   update_refused: { status: 409, title: 'The update cannot be trusted' },
   update_source_not_configured: { status: 409, title: 'No repository is set' },
+  upgrade_required: { status: 426, title: 'A WebSocket handshake is required' },
   user_disabled: { status: 401, title: 'The account is disabled' },
   validation_failed: { status: 422, title: 'The content is not valid' },
   webhook_disabled: { status: 409, title: 'The webhook is disabled' },
@@ -119,6 +123,15 @@ export function problemDocument({ code, detail, errors }: Problem, traceId: stri
     trace_id: traceId,
     ...(errors !== undefined && { errors }),
   };
+}
+
+/** The problem of a path that exists, asked with a method that it does not support.
+ *  @param methods those of its operations, in lower case */
+export function methodNotAllowed(methods: Iterable<string>): Problem {
+  const upper = [...new Set(methods)].map((method) => method.toUpperCase());
+  const allowed = upper.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  const detail = `This path does not support the method. Use ${allowed.join(', ')}.`;
+  return problem('method_not_allowed', detail, { headers: { Allow: allowed.join(', ') } });
 }
 
 /** Headers that belong to the status, whoever made the problem. */

@@ -1,8 +1,9 @@
 /** Leads requests to operations. Every way out of here is an answer of the contract. */
 import type { CommandContext } from '#domain/ports/commands.ts';
-import type { Express, Request, Response } from 'express';
+import type { Express, NextFunction, Request, Response } from 'express';
 import type { Services } from '../services.ts';
 import { BodyCut, discardRest, readBody } from './body.ts';
+import { traceIdOf } from './client.ts';
 import {
   admit,
   begin,
@@ -17,8 +18,9 @@ import { recordDisclosure } from './disclosures.ts';
 import { faultOf } from './faults.ts';
 import type { Idempotency, KeyedRequest } from './idempotency.ts';
 import { awaitMinPosition } from './min-position.ts';
-import { formsOf, type Operation } from './operation.ts';
-import { isProblem } from './problem.ts';
+import type { Operation } from './operation.ts';
+import { answeringMethod, pathsOf, routeOf } from './paths.ts';
+import { isProblem, methodNotAllowed, problem, type Problem } from './problem.ts';
 import type { RefusalRecorder } from '#services/shared/refusals.ts';
 import type { Answer } from './reply.ts';
 import { isRendered, render, send, whole, type Sendable } from './send.ts';
@@ -31,24 +33,44 @@ export interface RouterParts {
   readonly refusals: RefusalRecorder;
 }
 
-/** Adds a route for every form of every operation. */
+/** Adds a route for every form of every operation, and an answer to every other method of their paths. */
 export function addRoutes(
   app: Express,
   operations: readonly Operation[],
   parts: RouterParts,
 ): void {
-  for (const operation of operations) {
-    for (const { method, path } of formsOf(operation)) {
-      app[method](routeOf(path), (request: Request, response: Response) =>
-        serve(operation, request, response, parts),
-      );
-    }
+  for (const { path, methods, broader } of pathsOf(operations)) {
+    app.all(routeOf(path), async (request: Request, response: Response, next: NextFunction) => {
+      const method = answeringMethod(request.method);
+      const operation = methods.get(method);
+      if (operation !== undefined) await serve(operation, request, response, parts);
+      else if (broader.has(method)) next();
+      else
+        await refuse(request, response, methodNotAllowed([...methods.keys(), ...broader.keys()]));
+    });
   }
 }
 
-/** `/a/{id}/files/{path}` as express writes it; a path takes as many parts as it can. */
-function routeOf(path: string): string {
-  return path.replace('{path}', '*path').replaceAll(/\{(\w+)\}/g, ':$1');
+/** Answers requests without a WebSocket handshake at the paths of WebSockets.
+ *  @param paths with `{name}` for parameters */
+export function addSocketPaths(app: Express, paths: readonly string[]): void {
+  for (const path of paths) {
+    app.all(routeOf(path), async (request: Request, response: Response) => {
+      const isGet = answeringMethod(request.method) === 'get';
+      await refuse(request, response, isGet ? upgradeRequired : methodNotAllowed(['get']));
+    });
+  }
+}
+
+const upgradeRequired = problem('upgrade_required', 'Connect here with a WebSocket client.', {
+  headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
+});
+
+/** Answers a request that leads to no operation. */
+export async function refuse(request: Request, response: Response, answer: Problem): Promise<void> {
+  const traceId = traceIdOf(request);
+  if (!(await discardRest(request))) response.setHeader('Connection', 'close');
+  await send(response, render(answer, traceId), traceId);
 }
 
 async function serve(
@@ -62,7 +84,7 @@ async function serve(
   const exchange = begin(operation, request, response, parts.services);
   response.once('close', () => {
     const ms = performance.now() - startedMs;
-    metrics.observe(request.method, operation.path, response.statusCode, ms / 1000);
+    metrics.observe(operation, response.statusCode, ms / 1000);
     if (tracing !== undefined) traceRequest(exchange, ms, tracing);
   });
   await finish(exchange, await answerTo(exchange, parts), parts);

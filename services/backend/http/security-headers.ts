@@ -15,7 +15,8 @@ export const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const always = {
+/** Those of every answer. */
+export const securityHeaders = {
   'Content-Security-Policy': contentSecurityPolicy,
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -27,6 +28,6 @@ const always = {
 
 /** @param secure whether the client came over HTTPS, which it is then told to keep to */
 export function setSecurityHeaders(response: ServerResponse, secure: boolean): void {
-  for (const [name, value] of Object.entries(always)) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value);
   if (secure) response.setHeader('Strict-Transport-Security', 'max-age=31536000');
 }

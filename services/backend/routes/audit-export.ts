@@ -42,6 +42,7 @@ const exportAll = operation({
       description: 'A line for each entry, and one for the head; or the same as CSV.',
       schema: Type.String(),
       mediaType: 'application/x-ndjson',
+      alternatives: { 'text/csv': Type.String() },
       headers: ['Content-Disposition'],
     },
   },

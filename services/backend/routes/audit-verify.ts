@@ -22,7 +22,13 @@ const verify = operation({
   tag: 'Audit',
   access: { right: 'audit.read' },
   query: Type.Object({ head: headParameter }, { additionalProperties: false }),
-  responses: { 200: { description: 'What was found.', schema: AuditVerification } },
+  responses: {
+    200: {
+      description: 'What was found.',
+      schema: AuditVerification,
+      alternatives: { 'application/x-ndjson': Type.String(), 'text/event-stream': Type.String() },
+    },
+  },
   readsBehind: [auditProjection.name],
   handle: async ({ query, header, gone }, services) => {
     const { database, readModels } = services;

@@ -45,7 +45,11 @@ const login = operation({
     example: { email: 'ada@example.com', password: 'correct horse battery staple' },
   },
   responses: {
-    200: { description: 'Signed in.', schema: SessionTokens, headers: ['Set-Cookie'] },
+    200: {
+      description: 'Signed in.',
+      schema: SessionTokens,
+      headers: ['Set-Cookie', 'Orch-Position'],
+    },
   },
   refusals: ['unauthenticated', 'rate_limited', 'forbidden'],
   handle: async (call, services) => {

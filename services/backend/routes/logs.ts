@@ -44,7 +44,12 @@ const readLogs = operation({
   parameters: { run_id: pathParameters.runId },
   query,
   responses: {
-    200: { description: 'A page.', schema: LogPage, headers: ['Link', 'Content-Disposition'] },
+    200: {
+      description: 'A page; with `format=text` all lines that match.',
+      schema: LogPage,
+      alternatives: { 'text/plain': Type.String() },
+      headers: ['Link', 'Content-Disposition'],
+    },
   },
   refusals: ['invalid_cursor'],
   handle: async (call, { readModels, runLogs }) => {

@@ -103,7 +103,6 @@ describe('given addresses that lead nowhere', () => {
     const unknown = await platform.anonymous.get('/api/v1/nothing');
     expect([unknown.status, unknown.json.code]).toEqual([401, 'unauthenticated']);
     expect((await platform.admin.get('/api/v1/nothing')).json.code).toBe('not_found');
-    expect((await platform.admin.delete('/api/v1/groups')).status).toBe(404);
   });
 
   test('when they look like public ones, then they are not public', async () => {
@@ -111,9 +110,27 @@ describe('given addresses that lead nowhere', () => {
       '/api/v1/scripts/health',
       '/api/v1/scripts?/health',
       '/api/v1/users/docs',
+      '/api/v1/auth/login/',
     ]) {
       expect((await platform.anonymous.get(path)).status).toBe(401);
     }
+  });
+
+  test.each([
+    '/metrics/',
+    '/Metrics',
+    '//metrics',
+    '/metrics//',
+    '/%6detrics',
+    '/metrics%2f',
+    '/metrics%00',
+    '/metrics;a',
+    '/metrics.json',
+    '/health/',
+    '/openapi.json/',
+    '/sdk/simple',
+  ])('when it is %s, then there is nothing', async (path) => {
+    expect((await platform.anonymous.get(path)).status).toBe(404);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Compares answers with the API description. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { problemKinds, type ProblemCode } from '../http/problem.ts';
+import { securityHeaders } from '../http/security-headers.ts';
 import { apiDescription } from '../operations.ts';
 import type { Answer } from './test-client.ts';
 
@@ -8,10 +9,13 @@ interface Media {
   readonly schema?: unknown;
 }
 
+interface DescribedAnswer {
+  readonly content?: Readonly<Record<string, Media>>;
+  readonly headers?: Readonly<Record<string, unknown>>;
+}
+
 interface Described {
-  readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, Media>> }>
-  >;
+  readonly responses: Readonly<Record<string, DescribedAnswer>>;
 }
 
 export interface Description {
@@ -39,15 +43,34 @@ export function answerFault(method: string, path: string, answer: Answer): strin
   if (template === undefined || described === undefined || described === '') return undefined;
   const response = described.responses[String(answer.status)];
   if (response === undefined) return `the status ${answer.status} is not described`;
+  const undescribed = headerFault(answer, response);
+  if (undescribed !== undefined) return undescribed;
   const [mediaType = ''] = (answer.headers.get('content-type') ?? '').split(';');
-  const media = response.content?.[mediaType];
-  if (response.content === undefined || mediaType !== 'application/json') return undefined;
-  if (media === undefined) return `${mediaType} is not described`;
+  if (response.content === undefined)
+    return answer.text === '' ? undefined : 'a body is not described';
+  if (!(mediaType in response.content)) return `the content type "${mediaType}" is not described`;
+  if (mediaType !== 'application/json') return undefined;
   const pointer = [template, method.toLowerCase(), 'responses', answer.status, 'content', mediaType]
     .map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')))
     .join('/');
   const validate = validatorAt(`description#/paths/${pointer}/schema`);
   return validate(answer.json) ? undefined : ajv.errorsText(validate.errors);
+}
+
+/** Headers of HTTP itself, and those that every answer of this service has. */
+const generalHeaders = new Set([
+  ...['cache-control', 'connection', 'content-length', 'content-type', 'date', 'keep-alive'],
+  ...['transfer-encoding', 'strict-transport-security'],
+  ...Object.keys(securityHeaders).map((name) => name.toLowerCase()),
+]);
+
+function headerFault(answer: Answer, { headers = {} }: DescribedAnswer): string | undefined {
+  const described = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+  if (!answer.headers.has('x-request-id')) return 'the header x-request-id is missing';
+  const other = [...answer.headers.keys()].find(
+    (name) => !generalHeaders.has(name) && !described.has(name),
+  );
+  return other === undefined ? undefined : `the header ${other} is not described`;
 }
 
 function problemFault(answer: Answer): string | undefined {

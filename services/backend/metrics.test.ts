@@ -1,0 +1,27 @@
+/** What the backend tells Prometheus stays small, whatever is asked of it. */
+import { expect, test } from 'vitest';
+import { createMetrics } from './metrics.ts';
+import { operations } from './operations.ts';
+import { problemKinds } from './http/problem.ts';
+import { refusalsOf } from './http/openapi.ts';
+
+const maxBytes = 768 * 1024;
+
+test('every operation with every status that it can answer fits into 768 KiB', async () => {
+  const { registry, observe } = createMetrics();
+  for (const operation of operations) {
+    const refused = refusalsOf(operation).map((code) => problemKinds[code].status);
+    const statuses = new Set([...Object.keys(operation.responses).map(Number), ...refused, 500]);
+    for (const status of statuses) observe(operation, status, 0.01);
+  }
+  expect(Buffer.byteLength(await registry.metrics())).toBeLessThan(maxBytes);
+});
+
+test('a status adds one series to a route, not one to each of its buckets', async () => {
+  const { registry, observe } = createMetrics();
+  const route = { method: 'get', path: '/api/v1/scripts' } as const;
+  observe(route, 200, 0.01);
+  const before = (await registry.metrics()).split('\n').length;
+  observe(route, 404, 0.01);
+  expect((await registry.metrics()).split('\n').length).toBe(before + 1);
+});
