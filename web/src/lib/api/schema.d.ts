@@ -6477,7 +6477,36 @@ export interface components {
     responses: never;
     parameters: never;
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description Version of what is shown. */
+        ETag: string;
+        /** @description Where it is. */
+        Location: string;
+        /** @description The next page: `rel="next"`. */
+        Link: string;
+        /** @description Position of the last event that it made. */
+        "Orch-Position": string;
+        /** @description The refresh token, for browsers. */
+        "Set-Cookie": string;
+        /** @description Always an attachment. */
+        "Content-Disposition": string;
+        /** @description `true` where this is the first answer again. */
+        "Idempotency-Replayed": string;
+        /** @description What of `Prefer` was done. */
+        "Preference-Applied": string;
+        /** @description Id of the trace that the request belongs to. */
+        "X-Request-Id": string;
+        /** @description Always `Bearer`. */
+        "WWW-Authenticate": string;
+        /** @description Always `websocket`. */
+        Upgrade: string;
+        /** @description Seconds to wait before the next request. */
+        "Retry-After": string;
+        /** @description What is left of the limit, and after how many seconds there is more. */
+        RateLimit: string;
+        /** @description The limit, and its window in seconds. */
+        "RateLimit-Policy": string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -6504,8 +6533,9 @@ export interface operations {
             /** @description Signed in. */
             200: {
                 headers: {
-                    /** @description The refresh token, for browsers. */
-                    "Set-Cookie"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6523,6 +6553,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6532,6 +6563,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6541,6 +6574,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6550,6 +6584,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6559,6 +6594,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6568,6 +6604,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6577,6 +6614,10 @@ export interface operations {
             /** @description `rate_limited` */
             429: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6586,6 +6627,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6614,8 +6657,8 @@ export interface operations {
             /** @description New tokens. */
             200: {
                 headers: {
-                    /** @description The refresh token, for browsers. */
-                    "Set-Cookie"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6632,6 +6675,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6641,6 +6685,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6650,6 +6696,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6659,6 +6706,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6668,6 +6716,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6677,6 +6726,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6686,6 +6736,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6711,10 +6763,9 @@ export interface operations {
             /** @description Signed out. */
             204: {
                 headers: {
-                    /** @description The refresh token, for browsers. */
-                    "Set-Cookie"?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6722,6 +6773,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6731,6 +6783,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6740,6 +6794,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6749,6 +6804,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6758,6 +6814,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6767,6 +6824,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6776,6 +6834,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6801,6 +6861,7 @@ export interface operations {
             /** @description The ticket, shown once. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6816,6 +6877,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6825,6 +6887,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6834,6 +6898,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6843,6 +6908,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6852,6 +6918,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6861,6 +6928,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6870,6 +6938,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6893,6 +6963,7 @@ export interface operations {
             /** @description You. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6923,6 +6994,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6932,6 +7004,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6941,6 +7015,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6964,6 +7040,7 @@ export interface operations {
             /** @description Your sessions. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6987,6 +7064,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6996,6 +7074,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7005,6 +7085,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7014,6 +7095,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7034,8 +7117,8 @@ export interface operations {
             /** @description Ended. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7043,6 +7126,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7052,6 +7136,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7061,6 +7147,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7070,6 +7157,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7096,8 +7185,8 @@ export interface operations {
             /** @description Ended. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7105,6 +7194,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7114,6 +7204,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7123,6 +7215,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7132,6 +7225,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7141,6 +7235,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7171,8 +7267,8 @@ export interface operations {
             /** @description It is the password now. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7180,6 +7276,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7189,6 +7286,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7198,6 +7297,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7207,6 +7307,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7216,6 +7317,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7225,6 +7327,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7234,6 +7337,10 @@ export interface operations {
             /** @description `rate_limited` */
             429: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7243,6 +7350,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7270,8 +7379,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7299,6 +7408,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7308,6 +7418,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7317,6 +7429,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7326,6 +7439,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7363,8 +7478,9 @@ export interface operations {
             /** @description Made. */
             201: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7387,6 +7503,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7396,6 +7514,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7405,6 +7526,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7414,6 +7537,8 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7423,6 +7548,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7432,6 +7559,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7441,6 +7570,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7467,8 +7599,8 @@ export interface operations {
             /** @description Revoked. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7476,6 +7608,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7485,6 +7618,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7494,6 +7629,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7503,6 +7639,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7512,6 +7649,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7552,8 +7691,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7626,6 +7765,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7635,6 +7775,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7644,6 +7786,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7653,6 +7796,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7688,12 +7833,11 @@ export interface operations {
             /** @description Created. */
             201: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7761,6 +7905,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7770,6 +7916,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7779,6 +7928,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7788,6 +7939,8 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7797,6 +7950,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7806,6 +7961,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7815,6 +7972,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7849,8 +8009,8 @@ export interface operations {
             /** @description The script. */
             200: {
                 headers: {
-                    /** @description Version of what is shown. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7918,6 +8078,8 @@ export interface operations {
             /** @description Unchanged. */
             304: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7925,6 +8087,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7934,6 +8097,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7943,6 +8108,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7952,6 +8118,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7961,6 +8128,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8011,10 +8180,9 @@ export interface operations {
             /** @description The script. */
             200: {
                 headers: {
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8082,6 +8250,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8091,6 +8260,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8100,6 +8271,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8109,6 +8281,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8118,6 +8291,7 @@ export interface operations {
             /** @description `version_mismatch` */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8127,6 +8301,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8136,6 +8311,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8145,6 +8321,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8154,6 +8331,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8183,8 +8362,8 @@ export interface operations {
             /** @description Deleted. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8192,6 +8371,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8201,6 +8381,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8210,6 +8392,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8219,6 +8402,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8228,6 +8412,7 @@ export interface operations {
             /** @description `version_mismatch` */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8237,6 +8422,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8287,10 +8474,9 @@ export interface operations {
             /** @description The script. */
             200: {
                 headers: {
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8358,6 +8544,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8367,6 +8554,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8376,6 +8565,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8385,6 +8575,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8394,6 +8585,7 @@ export interface operations {
             /** @description `version_mismatch` */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8403,6 +8595,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8412,6 +8605,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8421,6 +8615,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8430,6 +8625,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8456,10 +8653,9 @@ export interface operations {
             /** @description The script. */
             200: {
                 headers: {
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8527,6 +8723,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8536,6 +8733,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8545,6 +8744,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8554,6 +8754,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8563,6 +8764,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8589,10 +8792,9 @@ export interface operations {
             /** @description The script. */
             200: {
                 headers: {
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8660,6 +8862,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8669,6 +8872,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8678,6 +8883,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8687,6 +8893,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8696,6 +8903,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8728,6 +8937,7 @@ export interface operations {
             /** @description The environment. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8758,6 +8968,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8767,6 +8978,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8776,6 +8989,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8785,6 +8999,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8794,6 +9009,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8823,10 +9040,10 @@ export interface operations {
             /** @description The script. */
             200: {
                 headers: {
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8894,6 +9111,8 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8903,6 +9122,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8912,6 +9134,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8921,6 +9145,8 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8930,6 +9156,8 @@ export interface operations {
             /** @description `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8939,6 +9167,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8970,10 +9201,9 @@ export interface operations {
             /** @description The archive. */
             200: {
                 headers: {
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Always an attachment. */
-                    "Content-Disposition"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8983,6 +9213,8 @@ export interface operations {
             /** @description Unchanged. */
             304: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8990,6 +9222,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8999,6 +9232,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9008,6 +9243,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9017,6 +9253,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9026,6 +9263,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9066,12 +9305,11 @@ export interface operations {
             /** @description Created. */
             201: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9139,6 +9377,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9148,6 +9388,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9157,6 +9400,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9166,6 +9411,8 @@ export interface operations {
             /** @description `payload_too_large`, `storage_quota_exceeded` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9175,6 +9422,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9184,6 +9433,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused`, `invalid_path` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9193,6 +9444,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9202,6 +9456,8 @@ export interface operations {
             /** @description `storage_full` */
             507: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9240,12 +9496,11 @@ export interface operations {
             /** @description Created. */
             201: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9313,6 +9568,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9322,6 +9579,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9331,6 +9591,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9340,6 +9602,8 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9349,6 +9613,8 @@ export interface operations {
             /** @description `payload_too_large`, `storage_quota_exceeded` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9358,6 +9624,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9367,6 +9635,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9376,6 +9646,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9385,6 +9658,8 @@ export interface operations {
             /** @description `storage_full` */
             507: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9411,10 +9686,9 @@ export interface operations {
             /** @description The script. */
             200: {
                 headers: {
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9482,6 +9756,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9491,6 +9766,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9500,6 +9777,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9509,6 +9787,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9518,6 +9797,7 @@ export interface operations {
             /** @description `script_purged` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9527,6 +9807,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9553,8 +9835,8 @@ export interface operations {
             /** @description On its way, or done. */
             202: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9570,6 +9852,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9579,6 +9862,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9588,6 +9873,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9597,6 +9883,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9606,6 +9893,7 @@ export interface operations {
             /** @description `script_not_deleted` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9615,6 +9903,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9648,8 +9938,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9677,6 +9967,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9686,6 +9977,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9695,6 +9988,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9704,6 +9998,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9713,6 +10008,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9750,8 +10047,8 @@ export interface operations {
             /** @description A page of files. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9779,6 +10076,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9788,6 +10086,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9797,6 +10097,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9806,6 +10107,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9815,6 +10117,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9848,8 +10152,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9875,6 +10179,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9884,6 +10189,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9893,6 +10200,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9902,6 +10210,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9911,6 +10220,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9952,8 +10263,8 @@ export interface operations {
             /** @description Set. */
             200: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9974,6 +10285,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9983,6 +10295,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9992,6 +10306,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10001,6 +10316,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10010,6 +10326,7 @@ export interface operations {
             /** @description `version_mismatch` */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10019,6 +10336,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10028,6 +10346,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10037,6 +10356,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10046,6 +10366,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10077,8 +10399,8 @@ export interface operations {
             /** @description Deleted. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10086,6 +10408,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10095,6 +10418,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10104,6 +10429,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10113,6 +10439,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10122,6 +10449,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10152,8 +10481,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10195,6 +10524,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10204,6 +10534,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10213,6 +10545,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10222,6 +10555,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10256,12 +10591,11 @@ export interface operations {
             /** @description The new schedule. */
             201: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10298,6 +10632,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10307,6 +10643,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10316,6 +10655,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10325,6 +10666,8 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10334,6 +10677,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10343,6 +10688,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10352,6 +10699,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10386,8 +10736,8 @@ export interface operations {
             /** @description The schedule. */
             200: {
                 headers: {
-                    /** @description Version of what is shown. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10424,6 +10774,8 @@ export interface operations {
             /** @description Its definition is unchanged. */
             304: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10431,6 +10783,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10440,6 +10793,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10449,6 +10804,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10458,6 +10814,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10467,6 +10824,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10496,8 +10855,8 @@ export interface operations {
             /** @description Deleted. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10505,6 +10864,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10514,6 +10874,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10523,6 +10885,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10532,6 +10895,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10541,6 +10905,7 @@ export interface operations {
             /** @description `version_mismatch` */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10550,6 +10915,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10596,10 +10963,9 @@ export interface operations {
             /** @description The schedule. */
             200: {
                 headers: {
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10636,6 +11002,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10645,6 +11012,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10654,6 +11023,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10663,6 +11033,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10672,6 +11043,7 @@ export interface operations {
             /** @description `version_mismatch` */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10681,6 +11053,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10690,6 +11063,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10699,6 +11073,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10708,6 +11083,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10739,6 +11116,7 @@ export interface operations {
             /** @description The next due times. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10766,6 +11144,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10775,6 +11154,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10784,6 +11165,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10793,6 +11175,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10802,6 +11185,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10811,6 +11195,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10820,6 +11205,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10853,8 +11240,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10877,6 +11264,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10886,6 +11274,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10895,6 +11285,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10904,6 +11295,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10913,6 +11305,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10936,6 +11330,7 @@ export interface operations {
             /** @description All of them. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10963,6 +11358,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10972,6 +11368,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10981,6 +11379,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10990,6 +11389,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11025,10 +11426,9 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
-                    /** @description Version of what is shown. */
-                    ETag?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11051,6 +11451,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11060,6 +11461,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11069,6 +11472,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11078,6 +11482,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11087,6 +11492,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11126,10 +11533,9 @@ export interface operations {
             /** @description The bytes. */
             200: {
                 headers: {
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Always an attachment. */
-                    "Content-Disposition"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11139,6 +11545,8 @@ export interface operations {
             /** @description Unchanged. */
             304: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -11146,6 +11554,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11155,6 +11564,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11164,6 +11575,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11173,6 +11585,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11182,6 +11595,7 @@ export interface operations {
             /** @description `content_removed` */
             410: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11191,6 +11605,7 @@ export interface operations {
             /** @description `invalid_path` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11200,6 +11615,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11245,10 +11662,9 @@ export interface operations {
             /** @description Saved. */
             200: {
                 headers: {
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11267,6 +11683,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11276,6 +11693,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11285,6 +11704,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11294,6 +11714,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11303,6 +11724,7 @@ export interface operations {
             /** @description `version_mismatch` */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11312,6 +11734,7 @@ export interface operations {
             /** @description `payload_too_large`, `storage_quota_exceeded` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11321,6 +11744,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11330,6 +11754,7 @@ export interface operations {
             /** @description `validation_failed`, `invalid_path` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11339,6 +11764,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11348,6 +11775,7 @@ export interface operations {
             /** @description `storage_full` */
             507: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11382,8 +11810,8 @@ export interface operations {
             /** @description Deleted. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -11391,6 +11819,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11400,6 +11829,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11409,6 +11840,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11418,6 +11850,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11427,6 +11860,7 @@ export interface operations {
             /** @description `last_file` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11436,6 +11870,7 @@ export interface operations {
             /** @description `version_mismatch` */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11445,6 +11880,7 @@ export interface operations {
             /** @description `invalid_path` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11454,6 +11890,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11497,10 +11935,9 @@ export interface operations {
             /** @description Moved. */
             200: {
                 headers: {
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11519,6 +11956,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11528,6 +11966,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11537,6 +11977,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11546,6 +11987,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11555,6 +11997,7 @@ export interface operations {
             /** @description `already_exists` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11564,6 +12007,7 @@ export interface operations {
             /** @description `version_mismatch` */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11573,6 +12017,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11582,6 +12027,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11591,6 +12037,7 @@ export interface operations {
             /** @description `validation_failed`, `invalid_path` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11600,6 +12047,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11644,12 +12093,11 @@ export interface operations {
             /** @description Ended within the time that `Prefer` named. */
             200: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
-                    /** @description What of `Prefer` was done. */
-                    "Preference-Applied"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11706,12 +12154,11 @@ export interface operations {
             /** @description Queued. */
             202: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
-                    /** @description What of `Prefer` was done. */
-                    "Preference-Applied"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11768,6 +12215,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11777,6 +12226,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11786,6 +12238,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11795,6 +12249,8 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11804,6 +12260,8 @@ export interface operations {
             /** @description `script_disabled`, `concurrency_limit_reached` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11813,6 +12271,8 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11822,6 +12282,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11831,6 +12293,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11840,6 +12304,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11884,12 +12351,11 @@ export interface operations {
             /** @description Ended within the time that `Prefer` named. */
             200: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
-                    /** @description What of `Prefer` was done. */
-                    "Preference-Applied"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11946,12 +12412,11 @@ export interface operations {
             /** @description Queued. */
             202: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
-                    /** @description What of `Prefer` was done. */
-                    "Preference-Applied"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12008,6 +12473,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12017,6 +12484,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12026,6 +12496,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12035,6 +12507,8 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12044,6 +12518,8 @@ export interface operations {
             /** @description `script_disabled`, `concurrency_limit_reached` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12053,6 +12529,8 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12062,6 +12540,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12071,6 +12551,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12080,6 +12562,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12120,12 +12605,11 @@ export interface operations {
             /** @description Ended within the time that `Prefer` named. */
             200: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
-                    /** @description What of `Prefer` was done. */
-                    "Preference-Applied"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12182,12 +12666,11 @@ export interface operations {
             /** @description Queued. */
             202: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
-                    /** @description What of `Prefer` was done. */
-                    "Preference-Applied"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12244,6 +12727,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12253,6 +12738,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12262,6 +12750,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12271,6 +12761,8 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12280,6 +12772,8 @@ export interface operations {
             /** @description `script_disabled`, `concurrency_limit_reached`, `params_removed` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12289,6 +12783,8 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12298,6 +12794,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12307,6 +12805,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12316,6 +12816,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12347,8 +12850,8 @@ export interface operations {
             /** @description Stopping. */
             202: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12409,6 +12912,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12418,6 +12922,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12427,6 +12933,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12436,6 +12943,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12445,6 +12953,7 @@ export interface operations {
             /** @description `run_not_active` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12454,6 +12963,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12463,6 +12973,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12472,6 +12983,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12481,6 +12993,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12512,8 +13026,8 @@ export interface operations {
             /** @description Stopping. */
             202: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12574,6 +13088,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12583,6 +13098,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12592,6 +13109,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12601,6 +13119,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12610,6 +13129,7 @@ export interface operations {
             /** @description `run_not_active` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12619,6 +13139,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12628,6 +13149,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12637,6 +13159,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12646,6 +13169,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12677,8 +13202,8 @@ export interface operations {
             /** @description Stopping. */
             202: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12739,6 +13264,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12748,6 +13274,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12757,6 +13285,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12766,6 +13295,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12775,6 +13305,7 @@ export interface operations {
             /** @description `run_not_active` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12784,6 +13315,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12793,6 +13325,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12802,6 +13335,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12811,6 +13345,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12852,8 +13388,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12915,6 +13451,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12924,6 +13461,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12933,6 +13472,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12942,6 +13482,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12985,8 +13527,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13048,6 +13590,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13057,6 +13600,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13066,6 +13611,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13075,6 +13621,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13084,6 +13631,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13127,8 +13676,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13190,6 +13739,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13199,6 +13749,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13208,6 +13760,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13217,6 +13770,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13226,6 +13780,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13255,6 +13811,7 @@ export interface operations {
             /** @description The run. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13311,6 +13868,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13320,6 +13878,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13329,6 +13889,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13338,6 +13899,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13347,6 +13909,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13376,6 +13940,7 @@ export interface operations {
             /** @description All of them; a run has few. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13385,6 +13950,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13394,6 +13960,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13403,6 +13971,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13412,6 +13981,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13421,6 +13991,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13450,6 +14022,7 @@ export interface operations {
             /** @description The decisions, oldest first. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13459,6 +14032,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13468,6 +14042,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13477,6 +14053,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13486,6 +14063,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13495,6 +14073,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13524,6 +14104,7 @@ export interface operations {
             /** @description Both, nearest first. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13533,6 +14114,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13542,6 +14124,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13551,6 +14135,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13560,6 +14145,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13569,6 +14155,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13601,8 +14189,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13625,6 +14213,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13634,6 +14223,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13643,6 +14234,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13652,6 +14244,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13661,6 +14254,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13697,10 +14292,9 @@ export interface operations {
             /** @description The bytes. */
             200: {
                 headers: {
-                    /** @description Version of what is shown. */
-                    ETag?: string;
-                    /** @description Always an attachment. */
-                    "Content-Disposition"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13710,6 +14304,8 @@ export interface operations {
             /** @description Unchanged. */
             304: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -13717,6 +14313,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13726,6 +14323,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13735,6 +14334,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13744,6 +14344,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13753,6 +14354,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13792,13 +14395,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page. */
+            /** @description A page; with `format=text` all lines that match. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
-                    /** @description Always an attachment. */
-                    "Content-Disposition"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13816,11 +14418,13 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["LogPage"];
+                    "text/plain": string;
                 };
             };
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13830,6 +14434,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13839,6 +14445,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13848,6 +14455,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13857,6 +14465,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13886,6 +14496,7 @@ export interface operations {
             /** @description All points. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13908,6 +14519,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13917,6 +14529,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13926,6 +14540,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13935,6 +14550,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13944,6 +14560,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13973,8 +14591,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13997,6 +14615,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14006,6 +14625,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14015,6 +14636,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14024,6 +14646,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14058,10 +14682,10 @@ export interface operations {
             /** @description Made. */
             201: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14079,6 +14703,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14088,6 +14714,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14097,6 +14726,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14106,6 +14737,8 @@ export interface operations {
             /** @description `already_exists` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14115,6 +14748,8 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14124,6 +14759,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14133,6 +14770,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14142,6 +14781,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14174,6 +14816,7 @@ export interface operations {
             /** @description The group. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14191,6 +14834,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14200,6 +14844,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14209,6 +14855,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14218,6 +14865,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14227,6 +14875,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14253,8 +14903,8 @@ export interface operations {
             /** @description Deleted. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -14262,6 +14912,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14271,6 +14922,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14280,6 +14933,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14289,6 +14943,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14298,6 +14953,7 @@ export interface operations {
             /** @description `group_in_use` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14307,6 +14963,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14348,8 +15006,8 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14367,6 +15025,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14376,6 +15035,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14385,6 +15046,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14394,6 +15056,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14403,6 +15066,7 @@ export interface operations {
             /** @description `already_exists` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14412,6 +15076,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14421,6 +15086,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14430,6 +15096,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14439,6 +15106,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14469,8 +15138,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14499,6 +15168,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14508,6 +15178,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14517,6 +15189,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14526,6 +15199,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14552,6 +15227,7 @@ export interface operations {
             /** @description Marked, or it was before. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -14559,6 +15235,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14568,6 +15245,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14577,6 +15256,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14586,6 +15266,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14595,6 +15276,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14615,6 +15298,7 @@ export interface operations {
             /** @description All that was there is marked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -14622,6 +15306,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14631,6 +15316,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14640,6 +15327,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14649,6 +15337,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14676,8 +15366,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14708,6 +15398,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14717,6 +15408,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14726,6 +15419,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14735,6 +15429,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14771,8 +15467,9 @@ export interface operations {
             /** @description Made. */
             201: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14799,6 +15496,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14808,6 +15507,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14817,6 +15519,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14826,6 +15530,8 @@ export interface operations {
             /** @description `version_mismatch` */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14835,6 +15541,8 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14844,6 +15552,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14853,6 +15563,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14862,6 +15574,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14891,6 +15606,7 @@ export interface operations {
             /** @description The channel. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14916,6 +15632,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14925,6 +15642,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14934,6 +15653,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14943,6 +15663,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14952,6 +15673,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14978,8 +15701,8 @@ export interface operations {
             /** @description Deleted. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -14987,6 +15710,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14996,6 +15720,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15005,6 +15731,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15014,6 +15741,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15023,6 +15751,7 @@ export interface operations {
             /** @description `channel_in_use` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15032,6 +15761,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15073,8 +15804,8 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15100,6 +15831,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15109,6 +15841,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15118,6 +15852,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15127,6 +15862,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15136,6 +15872,7 @@ export interface operations {
             /** @description `version_mismatch` */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15145,6 +15882,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15154,6 +15892,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15163,6 +15902,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15172,6 +15912,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15206,8 +15948,9 @@ export interface operations {
             /** @description Rotated. */
             200: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15234,6 +15977,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15243,6 +15988,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15252,6 +16000,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15261,6 +16011,8 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15270,6 +16022,8 @@ export interface operations {
             /** @description `version_mismatch` */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15279,6 +16033,8 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15288,6 +16044,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15297,6 +16055,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15306,6 +16066,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15335,8 +16098,9 @@ export interface operations {
             /** @description It will be tried. */
             202: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15365,6 +16129,8 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15374,6 +16140,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15383,6 +16152,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15392,6 +16163,8 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15401,6 +16174,8 @@ export interface operations {
             /** @description `idempotency_key_reused`, `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15410,6 +16185,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15437,8 +16215,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15474,6 +16252,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15483,6 +16262,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15492,6 +16273,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15501,6 +16283,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15539,8 +16323,9 @@ export interface operations {
             /** @description Made. */
             201: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15571,6 +16356,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15580,6 +16367,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15589,6 +16379,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15598,6 +16390,8 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15607,6 +16401,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15616,6 +16412,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15625,6 +16423,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15654,6 +16455,7 @@ export interface operations {
             /** @description The rule. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15684,6 +16486,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15693,6 +16496,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15702,6 +16507,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15711,6 +16517,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15720,6 +16527,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15746,8 +16555,8 @@ export interface operations {
             /** @description Deleted. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -15755,6 +16564,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15764,6 +16574,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15773,6 +16585,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15782,6 +16595,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15791,6 +16605,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15832,8 +16648,8 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15864,6 +16680,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15873,6 +16690,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15882,6 +16701,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15891,6 +16711,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15900,6 +16721,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15909,6 +16731,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15918,6 +16741,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15927,6 +16751,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15956,8 +16782,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15991,6 +16817,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16000,6 +16827,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16009,6 +16838,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16018,6 +16848,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16047,6 +16879,7 @@ export interface operations {
             /** @description The delivery. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16075,6 +16908,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16084,6 +16918,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16093,6 +16929,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16102,6 +16939,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16111,6 +16949,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16140,8 +16980,9 @@ export interface operations {
             /** @description It will be sent. */
             202: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16170,6 +17011,8 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16179,6 +17022,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16188,6 +17034,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16197,6 +17045,8 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16206,6 +17056,8 @@ export interface operations {
             /** @description `already_exists` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16215,6 +17067,8 @@ export interface operations {
             /** @description `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16224,6 +17078,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16253,8 +17110,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16284,6 +17141,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16293,6 +17151,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16302,6 +17162,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16311,6 +17172,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16349,10 +17212,10 @@ export interface operations {
             /** @description Created. */
             201: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16377,6 +17240,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16386,6 +17251,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16395,6 +17263,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16404,6 +17274,8 @@ export interface operations {
             /** @description `already_exists` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16413,6 +17285,8 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16422,6 +17296,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16431,6 +17307,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16440,6 +17318,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16472,6 +17353,7 @@ export interface operations {
             /** @description The account. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16496,6 +17378,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16505,6 +17388,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16514,6 +17399,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16523,6 +17409,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16532,6 +17419,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16573,8 +17462,8 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16599,6 +17488,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16608,6 +17498,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16617,6 +17509,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16626,6 +17519,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16635,6 +17529,7 @@ export interface operations {
             /** @description `last_administrator` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16644,6 +17539,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16653,6 +17549,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16662,6 +17559,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16671,6 +17569,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16706,8 +17606,8 @@ export interface operations {
             /** @description It is the password now. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -16715,6 +17615,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16724,6 +17625,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16733,6 +17636,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16742,6 +17646,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16751,6 +17656,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16760,6 +17666,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16769,6 +17676,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16778,6 +17686,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16807,6 +17717,7 @@ export interface operations {
             /** @description Their sessions. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16830,6 +17741,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16839,6 +17751,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16848,6 +17762,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16857,6 +17772,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16866,6 +17782,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16892,8 +17810,8 @@ export interface operations {
             /** @description Ended. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -16901,6 +17819,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16910,6 +17829,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16919,6 +17840,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16928,6 +17850,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16937,6 +17860,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16970,8 +17895,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16999,6 +17924,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17008,6 +17934,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17017,6 +17945,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17026,6 +17955,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17035,6 +17965,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17081,8 +18013,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17116,6 +18048,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17125,6 +18058,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17134,6 +18069,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17143,6 +18079,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17175,6 +18113,7 @@ export interface operations {
             /** @description Where something was recorded. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17199,6 +18138,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17208,6 +18148,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17217,6 +18159,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17226,6 +18169,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17253,8 +18198,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17278,6 +18223,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17287,6 +18233,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17296,6 +18244,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17305,6 +18254,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17331,8 +18282,8 @@ export interface operations {
             /** @description The key. */
             200: {
                 headers: {
-                    /** @description Always an attachment. */
-                    "Content-Disposition"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17342,6 +18293,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17351,6 +18303,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17360,6 +18314,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17369,6 +18324,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17378,6 +18334,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17404,6 +18362,7 @@ export interface operations {
             /** @description What was found. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17417,11 +18376,14 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["AuditVerification"];
+                    "application/x-ndjson": string;
+                    "text/event-stream": string;
                 };
             };
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17431,6 +18393,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17440,6 +18404,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17449,6 +18414,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17476,17 +18443,19 @@ export interface operations {
             /** @description A line for each entry, and one for the head; or the same as CSV. */
             200: {
                 headers: {
-                    /** @description Always an attachment. */
-                    "Content-Disposition"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/x-ndjson": string;
+                    "text/csv": string;
                 };
             };
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17496,6 +18465,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17505,6 +18476,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17514,6 +18486,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17541,6 +18515,7 @@ export interface operations {
             /** @description As it was. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17550,6 +18525,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17559,6 +18535,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17568,6 +18546,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17577,6 +18556,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17606,8 +18587,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17630,6 +18611,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17639,6 +18621,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17648,6 +18632,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17657,6 +18642,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17686,8 +18673,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17719,6 +18706,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17728,6 +18716,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17737,6 +18727,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17746,6 +18737,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17775,8 +18768,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17808,6 +18801,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17817,6 +18811,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17826,6 +18822,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17835,6 +18832,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17864,8 +18863,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17899,6 +18898,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17908,6 +18908,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17917,6 +18919,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17926,6 +18929,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17955,8 +18960,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17983,6 +18988,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17992,6 +18998,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18001,6 +19009,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18010,6 +19019,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18039,8 +19050,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18067,6 +19078,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18076,6 +19088,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18085,6 +19099,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18094,6 +19109,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18123,8 +19140,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18155,6 +19172,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18164,6 +19182,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18173,6 +19193,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18182,6 +19203,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18213,8 +19236,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18224,6 +19247,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18233,6 +19257,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18242,6 +19268,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18251,6 +19278,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18274,6 +19303,7 @@ export interface operations {
             /** @description The platform. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18343,6 +19373,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18352,6 +19383,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18361,6 +19394,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18370,6 +19404,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18390,6 +19426,7 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18404,6 +19441,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18413,6 +19451,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18433,6 +19473,7 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18447,6 +19488,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18456,6 +19498,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18476,6 +19520,7 @@ export interface operations {
             /** @description All is well. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18490,6 +19535,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18499,6 +19545,8 @@ export interface operations {
             /** @description Something is down. */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18524,6 +19572,7 @@ export interface operations {
             /** @description Figures. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18533,6 +19582,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18542,6 +19592,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18565,6 +19617,7 @@ export interface operations {
             /** @description All of them. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18588,6 +19641,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18597,6 +19651,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18606,6 +19662,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18615,6 +19672,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18638,6 +19697,7 @@ export interface operations {
             /** @description The MCP server. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18655,6 +19715,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18664,6 +19725,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18673,6 +19736,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18682,6 +19746,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18705,6 +19771,7 @@ export interface operations {
             /** @description The figures. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18737,6 +19804,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18746,6 +19814,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18755,6 +19825,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18764,6 +19835,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18795,6 +19868,7 @@ export interface operations {
             /** @description The series. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18820,6 +19894,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18829,6 +19904,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18838,6 +19915,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18847,6 +19925,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18872,6 +19952,7 @@ export interface operations {
             /** @description The present. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18916,6 +19997,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18925,6 +20007,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18934,6 +20018,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18943,6 +20028,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18966,6 +20053,7 @@ export interface operations {
             /** @description The next day. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18988,6 +20076,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18997,6 +20086,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19006,6 +20097,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19015,6 +20107,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19035,8 +20129,8 @@ export interface operations {
             /** @description The state. */
             200: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19053,6 +20147,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19062,6 +20157,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19071,6 +20168,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19080,6 +20178,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19100,8 +20200,8 @@ export interface operations {
             /** @description The state. */
             200: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19118,6 +20218,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19127,6 +20228,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19136,6 +20239,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19145,6 +20249,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19168,6 +20274,7 @@ export interface operations {
             /** @description The setting. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19187,6 +20294,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19196,6 +20304,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19205,6 +20315,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19214,6 +20325,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19244,8 +20357,8 @@ export interface operations {
             /** @description The setting. */
             200: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19265,6 +20378,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19274,6 +20388,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19283,6 +20399,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19292,6 +20409,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19301,6 +20419,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19310,6 +20429,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19319,6 +20439,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19342,6 +20464,7 @@ export interface operations {
             /** @description The setting. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19361,6 +20484,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19370,6 +20494,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19379,6 +20505,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19388,6 +20515,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19419,8 +20548,8 @@ export interface operations {
             /** @description The setting. */
             200: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19440,6 +20569,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19449,6 +20579,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19458,6 +20590,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19467,6 +20600,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19476,6 +20610,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19485,6 +20620,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19494,6 +20630,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19521,8 +20659,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19558,6 +20696,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19567,6 +20706,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19576,6 +20717,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19585,6 +20727,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19608,8 +20752,9 @@ export interface operations {
             /** @description On its way: ask again. */
             202: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19640,6 +20785,8 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19649,6 +20796,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19658,6 +20808,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19667,6 +20819,8 @@ export interface operations {
             /** @description `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19676,6 +20830,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19705,6 +20862,7 @@ export interface operations {
             /** @description The backup. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19735,6 +20893,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19744,6 +20903,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19753,6 +20914,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19762,6 +20924,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19771,6 +20934,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19797,8 +20962,8 @@ export interface operations {
             /** @description Deleted. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -19806,6 +20971,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19815,6 +20981,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19824,6 +20992,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19833,6 +21002,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19842,6 +21012,7 @@ export interface operations {
             /** @description `backup_in_use` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19851,6 +21022,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19880,8 +21053,8 @@ export interface operations {
             /** @description The file. */
             200: {
                 headers: {
-                    /** @description Always an attachment. */
-                    "Content-Disposition"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19891,6 +21064,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19900,6 +21074,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19909,6 +21085,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19918,6 +21095,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19927,6 +21105,7 @@ export interface operations {
             /** @description `backup_not_complete` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19936,6 +21115,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19962,6 +21143,7 @@ export interface operations {
             /** @description It can be restored. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19992,6 +21174,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20001,6 +21184,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20010,6 +21195,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20019,6 +21205,7 @@ export interface operations {
             /** @description `already_exists`, `backup_in_use`, `backup_newer` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20028,6 +21215,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20037,6 +21225,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20046,6 +21235,7 @@ export interface operations {
             /** @description `validation_failed`, `backup_damaged` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20055,6 +21245,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20064,6 +21256,7 @@ export interface operations {
             /** @description `storage_full` */
             507: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20090,8 +21283,8 @@ export interface operations {
             /** @description On its way: ask again. */
             202: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20122,6 +21315,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20131,6 +21325,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20140,6 +21336,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20149,6 +21346,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20158,6 +21356,7 @@ export interface operations {
             /** @description `backup_not_complete` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20167,6 +21366,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20193,8 +21394,8 @@ export interface operations {
             /** @description On its way: ask again. */
             202: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20225,6 +21426,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20234,6 +21436,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20243,6 +21447,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20252,6 +21457,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20261,6 +21467,7 @@ export interface operations {
             /** @description `backup_not_complete`, `restore_by_operator` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20270,6 +21477,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20298,8 +21507,8 @@ export interface operations {
             /** @description The document. */
             200: {
                 headers: {
-                    /** @description Always an attachment. */
-                    "Content-Disposition"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20315,6 +21524,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20324,6 +21534,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20333,6 +21545,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20342,6 +21555,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20351,6 +21565,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20379,8 +21595,8 @@ export interface operations {
             /** @description What was done, or would be. */
             200: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20420,6 +21636,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20429,6 +21646,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20438,6 +21657,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20447,6 +21667,7 @@ export interface operations {
             /** @description `channel_in_use`, `group_in_use`, `last_file` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20456,6 +21677,7 @@ export interface operations {
             /** @description `version_mismatch` */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20465,6 +21687,7 @@ export interface operations {
             /** @description `payload_too_large`, `storage_quota_exceeded` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20474,6 +21697,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20483,6 +21707,7 @@ export interface operations {
             /** @description `validation_failed`, `invalid_path` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20492,6 +21717,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20501,6 +21728,7 @@ export interface operations {
             /** @description `storage_full` */
             507: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20524,6 +21752,7 @@ export interface operations {
             /** @description Where it stands. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20544,6 +21773,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20553,6 +21783,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20562,6 +21794,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20571,6 +21804,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20591,6 +21826,7 @@ export interface operations {
             /** @description Where it stands. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20611,6 +21847,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20620,6 +21857,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20629,6 +21868,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20638,6 +21878,7 @@ export interface operations {
             /** @description `update_source_not_configured`, `update_refused` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20647,6 +21888,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20676,8 +21919,8 @@ export interface operations {
             /** @description It is under way. */
             202: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20707,6 +21950,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20716,6 +21960,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20725,6 +21971,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20734,6 +21981,7 @@ export interface operations {
             /** @description `update_source_not_configured`, `update_in_progress`, `update_not_possible` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20743,6 +21991,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20752,6 +22001,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20761,6 +22011,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20770,6 +22021,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20795,8 +22048,8 @@ export interface operations {
             /** @description It is under way. */
             202: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20826,6 +22079,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20835,6 +22089,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20844,6 +22100,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20853,6 +22110,7 @@ export interface operations {
             /** @description `update_in_progress`, `update_not_possible` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20862,6 +22120,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20871,6 +22130,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20880,6 +22140,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20889,6 +22150,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20912,6 +22175,7 @@ export interface operations {
             /** @description All of them. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20945,6 +22209,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20954,6 +22219,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20963,6 +22230,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20972,6 +22240,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21002,8 +22272,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21031,6 +22301,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21040,6 +22311,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21049,6 +22322,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21058,6 +22332,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21091,8 +22367,9 @@ export interface operations {
             /** @description Made. */
             201: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21117,6 +22394,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21126,6 +22405,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21135,6 +22417,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21144,6 +22428,8 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21153,6 +22439,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21162,6 +22450,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21171,6 +22461,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21203,6 +22496,7 @@ export interface operations {
             /** @description The webhook. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21225,6 +22519,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21234,6 +22529,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21243,6 +22540,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21252,6 +22550,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21261,6 +22560,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21287,8 +22588,8 @@ export interface operations {
             /** @description Deleted. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -21296,6 +22597,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21305,6 +22607,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21314,6 +22618,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21323,6 +22628,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21332,6 +22638,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21373,8 +22681,8 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21399,6 +22707,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21408,6 +22717,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21417,6 +22728,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21426,6 +22738,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21435,6 +22748,7 @@ export interface operations {
             /** @description `version_mismatch` */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21444,6 +22758,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21453,6 +22768,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21462,6 +22778,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21471,6 +22788,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21509,8 +22828,9 @@ export interface operations {
             /** @description Rotated. */
             200: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21535,6 +22855,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21544,6 +22866,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21553,6 +22878,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21562,6 +22889,8 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21571,6 +22900,8 @@ export interface operations {
             /** @description `version_mismatch` */
             412: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21580,6 +22911,8 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21589,6 +22922,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21598,6 +22933,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21607,6 +22944,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21640,8 +22980,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21671,6 +23011,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21680,6 +23021,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21689,6 +23032,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21698,6 +23042,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21707,6 +23052,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21746,10 +23093,10 @@ export interface operations {
             /** @description Queued. */
             202: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21765,6 +23112,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21774,6 +23123,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21783,6 +23135,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21792,6 +23146,8 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21801,6 +23157,8 @@ export interface operations {
             /** @description `webhook_disabled`, `script_disabled`, `concurrency_limit_reached` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21810,6 +23168,8 @@ export interface operations {
             /** @description `content_removed` */
             410: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21819,6 +23179,8 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21828,6 +23190,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21837,6 +23201,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21846,6 +23212,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21885,6 +23254,7 @@ export interface operations {
             /** @description Ended within the time that `wait` named. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21900,6 +23270,7 @@ export interface operations {
             /** @description Queued. */
             202: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21915,6 +23286,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21924,6 +23296,8 @@ export interface operations {
             /** @description `invalid_signature` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21933,6 +23307,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21942,6 +23317,7 @@ export interface operations {
             /** @description `webhook_disabled`, `script_disabled`, `concurrency_limit_reached` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21951,6 +23327,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21960,6 +23337,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21969,6 +23347,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21978,6 +23357,10 @@ export interface operations {
             /** @description `rate_limited` */
             429: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -21987,6 +23370,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22026,6 +23411,7 @@ export interface operations {
             /** @description Ended within the time that `wait` named. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22041,6 +23427,7 @@ export interface operations {
             /** @description Queued. */
             202: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22056,6 +23443,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22065,6 +23453,8 @@ export interface operations {
             /** @description `invalid_signature` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22074,6 +23464,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22083,6 +23474,7 @@ export interface operations {
             /** @description `webhook_disabled`, `script_disabled`, `concurrency_limit_reached` */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22092,6 +23484,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22101,6 +23494,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22110,6 +23504,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22119,6 +23514,10 @@ export interface operations {
             /** @description `rate_limited` */
             429: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22128,6 +23527,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22159,8 +23560,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22194,6 +23595,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22203,6 +23605,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22212,6 +23616,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22221,6 +23626,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22255,10 +23662,10 @@ export interface operations {
             /** @description Made. */
             201: {
                 headers: {
-                    /** @description Where it is. */
-                    Location?: string;
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22287,6 +23694,8 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22296,6 +23705,9 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22305,6 +23717,8 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22314,6 +23728,8 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22323,6 +23739,8 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22332,6 +23750,8 @@ export interface operations {
             /** @description `validation_failed`, `idempotency_key_reused` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22341,6 +23761,9 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22373,6 +23796,7 @@ export interface operations {
             /** @description The chain. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22401,6 +23825,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22410,6 +23835,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22419,6 +23846,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22428,6 +23856,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22437,6 +23866,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22463,8 +23894,8 @@ export interface operations {
             /** @description Deleted. */
             204: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -22472,6 +23903,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22481,6 +23913,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22490,6 +23924,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22499,6 +23934,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22508,6 +23944,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22549,8 +23987,8 @@ export interface operations {
             /** @description As it is now. */
             200: {
                 headers: {
-                    /** @description Position of the last event that it made. */
-                    "Orch-Position"?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Orch-Position": components["headers"]["Orch-Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22579,6 +24017,7 @@ export interface operations {
             /** @description `invalid_parameter`, `malformed_json` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22588,6 +24027,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22597,6 +24038,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22606,6 +24048,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22615,6 +24058,7 @@ export interface operations {
             /** @description `payload_too_large` */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22624,6 +24068,7 @@ export interface operations {
             /** @description `unsupported_media_type` */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22633,6 +24078,7 @@ export interface operations {
             /** @description `validation_failed` */
             422: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22642,6 +24088,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22675,8 +24123,8 @@ export interface operations {
             /** @description A page. */
             200: {
                 headers: {
-                    /** @description The next page: `rel="next"`. */
-                    Link?: string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22700,6 +24148,7 @@ export interface operations {
             /** @description `invalid_parameter`, `invalid_cursor` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22709,6 +24158,8 @@ export interface operations {
             /** @description `unauthenticated` */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22718,6 +24169,7 @@ export interface operations {
             /** @description `forbidden` */
             403: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22727,6 +24179,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22736,6 +24189,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22756,6 +24211,7 @@ export interface operations {
             /** @description The page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22765,6 +24221,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22774,6 +24231,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22794,6 +24253,7 @@ export interface operations {
             /** @description The page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22803,6 +24263,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22812,6 +24273,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22838,6 +24301,7 @@ export interface operations {
             /** @description The wheel. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22847,6 +24311,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22856,6 +24321,7 @@ export interface operations {
             /** @description `not_found` */
             404: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22865,6 +24331,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22885,6 +24353,7 @@ export interface operations {
             /** @description The description. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22896,6 +24365,7 @@ export interface operations {
             /** @description `invalid_parameter` */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22905,6 +24375,8 @@ export interface operations {
             /** @description `unavailable` */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22940,6 +24412,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description `upgrade_required` */
+            426: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Upgrade: components["headers"]["Upgrade"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description Too many are open. */
             503: {
@@ -22985,6 +24468,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description `upgrade_required` */
+            426: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Upgrade: components["headers"]["Upgrade"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description Too many are open. */
             503: {
