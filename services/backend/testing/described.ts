@@ -25,15 +25,21 @@ export interface Description {
 
 export const description = JSON.parse(apiDescription()) as Description;
 
+const patterns = Object.entries(description.paths).map(([one, methods]) => ({
+  one,
+  methods,
+  pattern: patternOf(one),
+}));
+
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema({ $id: 'description', ...description });
 
 /** What is wrong with an answer of the API, or `undefined`. */
 export function answerFault(method: string, path: string, answer: Answer): string | undefined {
   const [plainPath = ''] = path.split('?');
-  const template = Object.entries(description.paths).find(
-    ([one, methods]) => method.toLowerCase() in methods && patternOf(one).test(plainPath),
-  )?.[0];
+  const template = patterns.find(
+    ({ methods, pattern }) => method.toLowerCase() in methods && pattern.test(plainPath),
+  )?.one;
   const isApi = plainPath.startsWith('/api/');
   if (answer.status >= 400 && isApi) {
     const fault = problemFault(answer);

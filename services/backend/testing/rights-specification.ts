@@ -1,0 +1,117 @@
+/** Who may do what, written by hand from the product's contract and read by no program code: the tests of
+ *  permissions compute from it what the API has to answer. An operation that is missing fails them. */
+import type { Role } from '#domain/kernel/actor.ts';
+import type { Scope } from '#domain/kernel/rights.ts';
+
+export interface Entry {
+  /** `public` needs nothing, `anyone` a sign-in or an API token, `session` a sign-in. */
+  readonly needs: 'public' | 'anyone' | 'session' | 'role';
+  /** Roles that may; `auditor` is any account that may read the audit trail. */
+  readonly roles: readonly (Role | 'auditor')[];
+  /** Scopes of API tokens that may, one of which is enough. */
+  readonly scopes: readonly Scope[];
+}
+
+// Roles by their first letter: administrator, developer, operator, viewer; `+` is an auditor.
+// Scopes without `*`, which every API token may have; `any` means each of them.
+const table = `
+-       public    login refreshToken health live ready metrics callWebhook openapi
+-       public    listSdkProjects listSdkFiles downloadSdk
+-       anyone    me
+-       session   logout createWsTicket listSessions revokeSession revokeOtherSessions changePassword
+
+ADOV    scripts:read,scripts:write                    listScripts getScript listTemplates
+ADO     scripts:read,scripts:write                    listFiles getFile diffScript listScriptHistory getEnvironment
+AD      scripts:write    createScript changeScript deleteScript undeleteScript copyScript importScript exportScript
+AD      scripts:write    saveFile deleteFile moveFile rebuildEnvironment enableScript
+ADO     scripts:write,runs:write                      disableScript
+
+ADOV    scripts:read,scripts:write,schedules:write    listSchedules getSchedule listOccurrences previewSchedule
+ADOV    scripts:read,scripts:write,schedules:write    dashboardFires
+AD      schedules:write                               createSchedule changeSchedule deleteSchedule
+
+ADO     runs:write       runScript rerunRun stopRun stopScriptRuns
+ADOV    runs:read,runs:write     listRuns listScriptRuns getRun listRunEvents explainRun traceRun readRunLogs
+ADOV    runs:read,runs:write     readRunSamples listArtifacts getArtifact
+ADOV    runs:read,runs:write     dashboardStats dashboardTimeseries dashboardNow
+ADOV    runs:read,runs:write     listNotifications readNotification readAllNotifications
+
+AD      secrets:write    listSecrets setSecret deleteSecret
+AD      webhooks:write   listWebhooks createWebhook getWebhook changeWebhook deleteWebhook rotateWebhook
+AD      webhooks:write   listWebhookDeliveries redeliverWebhook
+AD      webhooks:write   listChains createChain getChain changeChain deleteChain listChainOccurrences
+
+ADOV    any              listGroups getGroup systemInfo mcpInfo
+ADOV    admin            listTokens createToken revokeToken
+A       admin            createGroup changeGroup deleteGroup
+A       admin            listUsers createUser getUser changeUser resetPassword
+A       admin            listUserSessions revokeUserSessions listUserTokens
+A       admin            listChannels createChannel getChannel changeChannel deleteChannel testChannel
+A       admin            rotateChannelSecret listRules createRule getRule changeRule deleteRule
+A       admin            listNotificationDeliveries getNotificationDelivery redeliverNotification
+A       admin            purgeScript pauseTriggers resumeTriggers getRetention changeRetention listSettings
+A       admin            exportConfiguration importConfiguration
+A       admin            getUpdates checkUpdates applyUpdate rollBackUpdate listUpdates
+A       admin            getBackupSchedule changeBackupSchedule listBackups makeBackup getBackup downloadBackup
+A       admin            uploadBackup verifyBackup restoreBackup deleteBackup
+
+A+      audit:read       listAudit auditDensity listAuditHeads readAuditKey verifyAudit exportAudit
+A+      audit:read       replay replayGroups replayUsers replayScripts replaySchedules replayWebhooks replayChains
+A+      audit:read       replayRuns replayDifferences
+`;
+
+const letters: Readonly<Record<string, Role | 'auditor'>> = {
+  A: 'administrator',
+  D: 'developer',
+  O: 'operator',
+  V: 'viewer',
+  '+': 'auditor',
+};
+
+/** The entry of every operation, by its id. */
+export const rightsSpecification: ReadonlyMap<string, Entry> = new Map(
+  table
+    .split('\n')
+    .filter((line) => line !== '')
+    .flatMap((line) => {
+      const [roles = '', needs = '', ...operationIds] = line.split(/ +/);
+      const entry = roles === '-' ? unlisted(needs) : listed(roles, needs);
+      return operationIds.map((operationId) => [operationId, entry] as const);
+    }),
+);
+
+function unlisted(needs: string): Entry {
+  return { needs: needs as Entry['needs'], roles: [], scopes: [] };
+}
+
+function listed(roles: string, scopes: string): Entry {
+  return {
+    needs: 'role',
+    roles: [...roles].map((letter) => letters[letter] ?? 'viewer'),
+    scopes: ['*', ...scopes.split(',')] as Scope[],
+  };
+}
+
+/** Who sends a request: an account as it is now, and what they are let in by. */
+export interface Caller {
+  readonly role: Role;
+  readonly isAuditor: boolean;
+  /** Absent: a sign-in. */
+  readonly scope?: Scope;
+}
+
+/** The status with which a request is turned away for want of a right, or `undefined`.
+ *  @param caller `undefined` where no account could be told from the request */
+export function refusalFor(
+  { needs, roles, scopes }: Entry,
+  caller: Caller | undefined,
+): 401 | 403 | undefined {
+  if (needs === 'public') return undefined;
+  if (caller === undefined) return 401;
+  if (needs === 'anyone') return undefined;
+  const { role, isAuditor, scope } = caller;
+  if (needs === 'session') return scope === undefined ? undefined : 403;
+  const isRole = roles.includes(role) || (isAuditor && roles.includes('auditor'));
+  const isScope = scope === undefined || scopes.includes(scope) || scopes.includes('any' as Scope);
+  return isRole && isScope ? undefined : 403;
+}
