@@ -6,6 +6,8 @@ const long = [
   'services/minimal/dashboard-roles.test.ts',
   'services/minimal/dashboard-pages.test.ts',
   'services/backend/permissions.test.ts',
+  'services/backend/permission-matrix.test.ts',
+  'services/backend/schemathesis.test.ts',
   'services/minimal/replicas.test.ts',
   'services/minimal/documentation.test.ts',
   'infra/postgres/rebuild.test.ts',

@@ -58,6 +58,8 @@ function socketObject(socket: object, frames: unknown): Json {
   return {
     ...socket,
     tags: [socketTag],
+    // Its token comes in one of several ways, most of which OpenAPI has no word for.
+    security: [{ bearer: [] }, {}],
     responses: {
       101: {
         description: 'A WebSocket, which carries such frames.',

@@ -28,7 +28,7 @@ const list = operation({
     {
       ...pageQuery,
       // Paths are long.
-      cursor: Type.Optional(Type.String({ maxLength: 2048 })),
+      cursor: Type.Optional(Type.String({ maxLength: 2048, pattern: '^[\\w-]*$' })),
     },
     { additionalProperties: false },
   ),

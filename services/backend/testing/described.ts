@@ -65,8 +65,14 @@ export function answerFault(method: string, path: string, answer: Answer): strin
 
 /** Headers of HTTP itself, and those that every answer of this service has. */
 const generalHeaders = new Set([
-  ...['cache-control', 'connection', 'content-length', 'content-type', 'date', 'keep-alive'],
-  ...['transfer-encoding', 'strict-transport-security'],
+  'cache-control',
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'strict-transport-security',
+  'transfer-encoding',
   ...Object.keys(securityHeaders).map((name) => name.toLowerCase()),
 ]);
 

@@ -87,7 +87,7 @@ function unlisted(needs: string): Entry {
 function listed(roles: string, scopes: string): Entry {
   return {
     needs: 'role',
-    roles: [...roles].map((letter) => letters[letter] ?? 'viewer'),
+    roles: roles.split('').map((letter) => letters[letter] ?? 'viewer'),
     scopes: ['*', ...scopes.split(',')] as Scope[],
   };
 }

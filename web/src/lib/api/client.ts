@@ -11,7 +11,7 @@ export const sendAuthorized = authorizedFetch(keeper, (request) =>
 );
 
 /** The typed client of the API; every call goes through {@link unwrap}. */
-export const client = createClient<paths>({ fetch: sendAuthorized });
+export const client = createClient<paths, 'application/json'>({ fetch: sendAuthorized });
 
 interface Answer<Data> {
   data?: Data;
