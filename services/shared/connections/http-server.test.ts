@@ -215,6 +215,26 @@ describe('a slow client', () => {
     expect(bytes.toString()).toContain('200 OK');
   });
 
+  test('that does not read its response is closed, and one whose response takes long is not', async () => {
+    const slow = Promise.withResolvers<() => void>();
+    await start({}, { unreadMs: 50 }, (asked, response) => {
+      if (asked.url === '/slow') slow.resolve(() => response.end('done'));
+      else response.end('x'.repeat(64 * 1024 * 1024));
+    });
+    const waiting = await client();
+    waiting.write(`GET /slow HTTP/1.1\r\n${head}\r\n`);
+    const finish = await slow.promise;
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const unread = await client();
+    const [socket] = await accepted;
+    unread.pause().write(`GET / HTTP/1.1\r\n${head}\r\n`);
+    await once(socket, 'close');
+    expect(closed('response_timeout')).toBe(1);
+    finish();
+    const [bytes] = (await once(waiting, 'data')) as [Buffer];
+    expect(bytes.toString()).toContain('200 OK');
+  });
+
   test('is closed when it asks for nothing more', async () => {
     await start({}, { idleMs: 50 });
     const idle = await client();

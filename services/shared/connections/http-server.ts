@@ -11,6 +11,8 @@ export interface HttpDeadlines {
   readonly bodyMs: number;
   /** Between two requests. */
   readonly idleMs: number;
+  /** How long a client may leave a response unread. Default: a minute. */
+  readonly unreadMs?: number;
 }
 
 export interface HttpServerOptions {
@@ -19,16 +21,16 @@ export interface HttpServerOptions {
 }
 
 export const minBodyBytesPerSecond = 500;
-/** How long a client may leave a response unread. */
-const unreadMs = 60_000;
+const usualUnreadMs = 60_000;
 /** How often Node looks for requests whose headers are late. */
 const headersCheckMs = 1000;
 
 /** Makes a server, which does not listen yet. */
 export function createHttpServer(
   listener: RequestListener,
-  { connections, deadlines: { headersMs, bodyMs, idleMs } }: HttpServerOptions,
+  { connections, deadlines }: HttpServerOptions,
 ): Server {
+  const { headersMs, bodyMs, idleMs } = deadlines;
   const server = createServer({
     maxHeaderSize: 16 * 1024,
     headersTimeout: headersMs,
@@ -38,7 +40,7 @@ export function createHttpServer(
     keepAliveTimeout: idleMs,
   });
   server.maxHeadersCount = 100;
-  server.timeout = unreadMs;
+  server.timeout = deadlines.unreadMs ?? usualUnreadMs;
   server.on('connection', (socket: Socket) => connections.add(socket));
   server.on('request', (request: IncomingMessage, response) => {
     connections.serve(request, response);
