@@ -1,14 +1,21 @@
 /** What the backend tells Prometheus stays small, whatever is asked of it. */
 import { expect, test } from 'vitest';
+import { ConnectionLimits } from '#services/shared/connections/connection-limits.ts';
 import { createMetrics } from './metrics.ts';
 import { operations } from './operations.ts';
 import { problemKinds } from './http/problem.ts';
 import { refusalsOf } from './http/openapi.ts';
 
 const maxBytes = 768 * 1024;
+const connections = new ConnectionLimits({
+  max: 1,
+  maxPerAddress: 1,
+  isShared: () => true,
+  refusal: '',
+});
 
 test('every operation with every status that it can answer fits into 768 KiB', async () => {
-  const { registry, observe } = createMetrics();
+  const { registry, observe } = createMetrics(connections);
   for (const operation of operations) {
     const refused = refusalsOf(operation).map((code) => problemKinds[code].status);
     const statuses = new Set([...Object.keys(operation.responses).map(Number), ...refused, 500]);
@@ -18,7 +25,7 @@ test('every operation with every status that it can answer fits into 768 KiB', a
 });
 
 test('a status adds one series to a route, not one to each of its buckets', async () => {
-  const { registry, observe } = createMetrics();
+  const { registry, observe } = createMetrics(connections);
   const route = { method: 'get', path: '/api/v1/scripts' } as const;
   observe(route, 200, 0.01);
   const before = (await registry.metrics()).split('\n').length;
