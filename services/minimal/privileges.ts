@@ -15,6 +15,7 @@ export const runtimeCapabilities: readonly string[] = [
   'sys_ptrace',
   'sys_admin',
   'sys_resource',
+  'setfcap',
   'checkpoint_restore',
 ];
 
