@@ -2,6 +2,7 @@
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { listCheckpoints } from '#infra/postgres/checkpoints.ts';
+import { countQueryGaps } from '#infra/postgres/confine-queries.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { newestPlace } from '#infra/postgres/event-chunks.ts';
 import { listRuntimes } from '#infra/postgres/runtimes.ts';
@@ -29,12 +30,13 @@ const info = operation({
     const { database, readModels, edition, startedAt, clock, objectsFolder, connections } =
       services;
     const watched = { database, reads: readModels, clock, folder: objectsFolder };
-    const [runtimes, projections, position, triggers, alarms] = await Promise.all([
+    const [runtimes, projections, position, triggers, alarms, queryGaps] = await Promise.all([
       listRuntimes(database),
       listCheckpoints(database),
       newestPlace(database),
       triggerState(readModels),
       alarmsNow(watched),
+      countQueryGaps(database),
     ]);
     const now = clock.now();
     const backend = { name: 'backend', id: 'backend', started_at: startedAt, seen_at: now };
@@ -54,6 +56,7 @@ const info = operation({
         limit_per_address: connections.limitPerAddress,
         closed: Object.fromEntries(connections.closed),
       },
+      query_gaps: queryGaps,
     });
   },
 });

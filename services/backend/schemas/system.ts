@@ -93,6 +93,12 @@ export const SystemInfo = Type.Object(
         additionalProperties: false,
       },
     ),
+    query_gaps: Type.Integer({
+      minimum: 0,
+      description:
+        'Database functions, relations and parameters that queries of scripts can use beyond the listed ones. ' +
+        'While there are any, runtimes refuse queries unless `ORCH_QUERY_LENIENT` is set.',
+    }),
   },
   {
     title: 'SystemInfo',
@@ -132,6 +138,7 @@ export const SystemInfo = Type.Object(
           limit_per_address: 1000,
           closed: Object.fromEntries(closeReasons.map((reason) => [reason, 0])),
         },
+        query_gaps: 0,
       },
     ],
   },

@@ -105,6 +105,7 @@ interface SystemInfo {
     readonly limit: number;
     readonly closed: Readonly<Record<string, number>>;
   };
+  readonly query_gaps: number;
 }
 
 async function platformFindings({ api }: Session): Promise<readonly Finding[]> {
@@ -132,6 +133,7 @@ async function platformFindings({ api }: Session): Promise<readonly Finding[]> {
           behind.map(({ name, lag }) => `${name} is ${lag} events behind`).join(', '),
         ),
     connectionFinding(info.connections),
+    queryFinding(info.query_gaps),
     info.triggers.paused
       ? warning('triggers', 'paused: nothing starts by itself')
       : ok('triggers', 'on'),
@@ -150,6 +152,15 @@ function connectionFinding({ open, limit, closed }: SystemInfo['connections']): 
   return open > limit * highShare
     ? warning(what, `${detail}: raise ORCH_MAX_CONNECTIONS`)
     : ok(what, detail);
+}
+
+function queryFinding(gaps: number): Finding {
+  if (gaps === 0) return ok('queries', 'may call listed functions only');
+  const advice = 'run SELECT queries.confine() as a superuser of the database';
+  return warning(
+    'queries',
+    `${gaps} functions and relations are open to queries of scripts: ${advice}`,
+  );
 }
 
 function slotsOf(runtimes: SystemInfo['services']): number {

@@ -5303,7 +5303,8 @@ export interface components {
          *           "body_timeout": 0,
          *           "response_timeout": 0
          *         }
-         *       }
+         *       },
+         *       "query_gaps": 0
          *     }
          */
         SystemInfo: {
@@ -5319,6 +5320,8 @@ export interface components {
             /** @description What somebody has to look at before it stops the platform. */
             alarms: components["schemas"]["Alarm"][];
             connections: components["schemas"]["ConnectionInfo"];
+            /** @description Database functions, relations and parameters that queries of scripts can use beyond the listed ones. While there are any, runtimes refuse queries unless `ORCH_QUERY_LENIENT` is set. */
+            query_gaps: number;
         };
         /**
          * Health
@@ -19364,7 +19367,8 @@ export interface operations {
                      *           "body_timeout": 0,
                      *           "response_timeout": 0
                      *         }
-                     *       }
+                     *       },
+                     *       "query_gaps": 0
                      *     }
                      */
                     "application/json": components["schemas"]["SystemInfo"];
