@@ -92,8 +92,8 @@ CREATE VIEW queries.gaps AS
   WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p', 'S')
     AND (has_table_privilege('orch_query', c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
       OR has_any_column_privilege('orch_query', c.oid, 'SELECT, INSERT, UPDATE, REFERENCES'))
-    AND c.oid NOT IN ('queries.scripts'::regclass, 'queries.schedules'::regclass, 'queries.runs'::regclass,
-      'queries.run_logs'::regclass)
+    -- By name: a rebuild replaces the views, which nothing may depend on.
+    AND NOT (c.relnamespace = 'queries'::regnamespace AND c.relname IN ('scripts', 'schedules', 'runs', 'run_logs'))
   UNION ALL
   SELECT 'parameter ' || name FROM unnest(ARRAY['log_min_messages', 'log_min_error_statement', 'temp_file_limit']) AS name
   WHERE NOT has_parameter_privilege('orch_app', name, 'SET');

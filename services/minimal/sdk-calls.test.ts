@@ -106,6 +106,7 @@ try:
 except InvalidRequest as error:
     print(error)
 server.shutdown()`,
+      { listen_ports: [0] },
     );
     expect((await runs.runOf(id)).texts).toEqual([
       "{'a': 1} 200 2",

@@ -13,7 +13,7 @@ export interface Entry {
 }
 
 // Roles by their first letter: administrator, developer, operator, viewer; `+` is an auditor.
-// Scopes without `*`, which every API token may have; `any` means each of them.
+// Scopes without `*`, which every API token may have; `any` means each of them, `none` a sign-in alone.
 const table = `
 -       public    login refreshToken health live ready metrics callWebhook openapi
 -       public    listSdkProjects listSdkFiles downloadSdk
@@ -34,7 +34,8 @@ ADO     runs:write       runScript rerunRun stopRun stopScriptRuns
 ADOV    runs:read,runs:write     listRuns listScriptRuns getRun listRunEvents explainRun traceRun readRunLogs
 ADOV    runs:read,runs:write     readRunSamples listArtifacts getArtifact
 ADOV    runs:read,runs:write     dashboardStats dashboardTimeseries dashboardNow
-ADOV    runs:read,runs:write     listNotifications readNotification readAllNotifications
+ADOV    runs:read,runs:write     listNotifications
+ADOV    runs:write       readNotification readAllNotifications
 
 AD      secrets:write    listSecrets setSecret deleteSecret
 AD      webhooks:write   listWebhooks createWebhook getWebhook changeWebhook deleteWebhook rotateWebhook
@@ -42,9 +43,11 @@ AD      webhooks:write   listWebhookDeliveries redeliverWebhook
 AD      webhooks:write   listChains createChain getChain changeChain deleteChain listChainOccurrences
 
 ADOV    any              listGroups getGroup systemInfo mcpInfo
-ADOV    admin            listTokens createToken revokeToken
+ADOV    admin            listTokens revokeToken
+ADOV    none             createToken
 A       admin            createGroup changeGroup deleteGroup
-A       admin            listUsers createUser getUser changeUser resetPassword
+A       admin            listUsers createUser getUser changeUser
+A       none             resetPassword
 A       admin            listUserSessions revokeUserSessions listUserTokens
 A       admin            listChannels createChannel getChannel changeChannel deleteChannel testChannel
 A       admin            rotateChannelSecret listRules createRule getRule changeRule deleteRule
@@ -88,7 +91,7 @@ function listed(roles: string, scopes: string): Entry {
   return {
     needs: 'role',
     roles: roles.split('').map((letter) => letters[letter] ?? 'viewer'),
-    scopes: ['*', ...scopes.split(',')] as Scope[],
+    scopes: scopes === 'none' ? [] : (['*', ...scopes.split(',')] as Scope[]),
   };
 }
 

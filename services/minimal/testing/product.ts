@@ -164,8 +164,12 @@ export class Product {
   }
 
   /** Makes a script of these files. @returns its id */
-  async script(name: string, files: Readonly<Record<string, string>>): Promise<string> {
-    const { id } = await this.call<{ id: string }>('POST', '/scripts', { name });
+  async script(
+    name: string,
+    files: Readonly<Record<string, string>>,
+    settings: object = {},
+  ): Promise<string> {
+    const { id } = await this.call<{ id: string }>('POST', '/scripts', { name, ...settings });
     for (const [path, content] of Object.entries(files)) {
       await this.call('PUT', `/scripts/${id}/files/${path}`, { content, encoding: 'utf-8' });
     }

@@ -23,8 +23,8 @@ export class SdkRuns {
   }
 
   /** A script of these lines. @returns its id */
-  async scriptOf(code: string): Promise<string> {
-    return await this.#product.script('SDK', { 'main.py': `${prelude}${code}\n` });
+  async scriptOf(code: string, settings: object = {}): Promise<string> {
+    return await this.#product.script('SDK', { 'main.py': `${prelude}${code}\n` }, settings);
   }
 
   /** Runs a script to its end. @throws what its log says when it fails */
