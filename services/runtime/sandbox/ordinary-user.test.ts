@@ -12,7 +12,7 @@ const SUITE = fileURLToPath(new URL('./testing/run-suite.ts', import.meta.url));
 const SUITES = ['containment', 'attacks', 'system-calls', 'programs', 'limits'];
 // Somebody whom no machine knows.
 const NOBODY = 54_321;
-const TIMEOUT_MS = 240_000;
+const TIMEOUT_MS = 480_000;
 
 const run = promisify(execFile);
 const as = { uid: NOBODY, gid: NOBODY };
