@@ -11,22 +11,51 @@ export interface LogFile {
 }
 
 /** Opens the file at its end. A full one becomes `<path>.1`, and the one before it is dropped.
+ *
+ *  Writing never throws, because a log must not stop what it reports on. What cannot be written, for instance while
+ *  the disk is full, is dropped. The next write that works says first how much that was.
  *  @param maxBytes size from which on it is full */
 export function openLogFile(path: string, maxBytes = MAX_BYTES): LogFile {
-  let descriptor = openSync(path, 'a', 0o600);
-  let bytes = fstatSync(descriptor).size;
-  const append = (added: Uint8Array): void => {
-    if (bytes >= maxBytes) {
-      closeSync(descriptor);
-      renameSync(path, `${path}.1`);
-      descriptor = openSync(path, 'a', 0o600);
-      bytes = 0;
+  let descriptor: number | undefined;
+  let size = 0;
+  let lostBytes = 0;
+  let reason = '';
+
+  const close = (): void => {
+    const open = descriptor;
+    descriptor = undefined;
+    if (open !== undefined) closeSync(open);
+  };
+  const open = (): number => {
+    descriptor = openSync(path, 'a', 0o600);
+    size = fstatSync(descriptor).size;
+    return descriptor;
+  };
+  const openWithRoom = (): number => {
+    const present = descriptor ?? open();
+    if (size < maxBytes) return present;
+    close();
+    renameSync(path, `${path}.1`);
+    return open();
+  };
+  /** @returns whether all of it was written */
+  const add = (bytes: Uint8Array): boolean => {
+    let written = 0;
+    try {
+      const file = openWithRoom();
+      while (written < bytes.length) written += writeSync(file, bytes, written);
+    } catch (error) {
+      reason = (error as NodeJS.ErrnoException).code ?? String(error);
     }
-    bytes += writeSync(descriptor, added);
+    size += written;
+    return written === bytes.length;
   };
-  return {
-    write: (line) => append(Buffer.from(`${line}\n`)),
-    append,
-    close: () => closeSync(descriptor),
+  const append = (bytes: Uint8Array): void => {
+    // The loss may have begun in the middle of a line.
+    const report = `\n${lostBytes} bytes of this log are lost: they could not be written (${reason})\n`;
+    if (lostBytes > 0 && add(Buffer.from(report))) lostBytes = 0;
+    if (lostBytes > 0 || !add(bytes)) lostBytes += bytes.length;
   };
+  append(Buffer.alloc(0)); // so that the file is there
+  return { write: (line) => append(Buffer.from(`${line}\n`)), append, close };
 }

@@ -2,12 +2,15 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { startEmbeddedPostgres } from '#infra/embedded/postgres.ts';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '#infra/embedded/postgres.ts';
 import { confineQueries } from '#infra/postgres/confine-queries.ts';
 import { migrate, newerSchema } from '#infra/postgres/migrate.ts';
+import { isDatabaseAway } from '#services/shared/database-away.ts';
 import { rebuildOutdated } from './rebuilds.ts';
 import { restartDelayMs } from './service.ts';
 
+/** Somebody may kill the server while it starts, such as a kernel without memory. */
+const START_ATTEMPTS = 3;
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 export interface Database {
@@ -23,17 +26,8 @@ export async function startDatabase(
   dataDir: string,
   say: (line: string) => void,
 ): Promise<Database> {
-  const server = await startEmbeddedPostgres({ directory: join(dataDir, 'postgres'), say });
+  const server = await startPatiently(dataDir, say);
   const stopping = new AbortController();
-  try {
-    const { ahead } = await migrate(server.adminUrl, { directory: MIGRATIONS });
-    if (ahead.length > 0) throw new Error(newerSchema(ahead));
-    await confineQueries(server.adminUrl);
-    await rebuildOutdated(dataDir, say);
-  } catch (error) {
-    await server.stop();
-    throw error;
-  }
   const kept = keepAlive(server, stopping.signal, say);
   return {
     serviceUrl: server.serviceUrl,
@@ -45,8 +39,41 @@ export async function startDatabase(
   };
 }
 
+async function startPatiently(
+  dataDir: string,
+  say: (line: string) => void,
+): Promise<EmbeddedPostgres> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOnce(dataDir, say);
+    } catch (error) {
+      if (!isAway(error) || attempt === START_ATTEMPTS) throw error;
+      say('The database ended at its start; starting it again');
+    }
+  }
+}
+
+async function startOnce(dataDir: string, say: (line: string) => void): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres({ directory: join(dataDir, 'postgres'), say });
+  try {
+    const { ahead } = await migrate(server.adminUrl, { directory: MIGRATIONS });
+    if (ahead.length > 0) throw new Error(newerSchema(ahead));
+    await confineQueries(server.adminUrl);
+    await rebuildOutdated(dataDir, say);
+    return server;
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+/** A migration that fails names its cause. */
+function isAway(error: unknown): boolean {
+  return isDatabaseAway(error) || (error instanceof Error && isDatabaseAway(error.cause));
+}
+
 async function keepAlive(
-  server: Awaited<ReturnType<typeof startEmbeddedPostgres>>,
+  server: EmbeddedPostgres,
   signal: AbortSignal,
   say: (line: string) => void,
 ): Promise<void> {

@@ -53,17 +53,3 @@ describe('given a line of a service', () => {
     expect(readFileSync(path, 'utf8')).toBe('broken\n'.repeat(21));
   });
 });
-
-describe('given a log file', () => {
-  test('when it is full, then it starts anew and the one before is kept', () => {
-    const path = join(folder, 'x.log');
-    const file = openLogFile(path, 10);
-    for (const line of ['one', 'two', 'three', 'four', 'five', 'six']) file.write(line);
-    file.close();
-    const again = openLogFile(path, 10);
-    again.write('seven');
-    again.close();
-    expect(readFileSync(`${path}.1`, 'utf8')).toBe('four\nfive\n');
-    expect(readFileSync(path, 'utf8')).toBe('six\nseven\n');
-  });
-});

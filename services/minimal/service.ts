@@ -3,12 +3,14 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { HandedConnection } from '#services/shared/listen.ts';
-import { isHealthy } from './health.ts';
+import { isHealthy, untilSilent, type Patience } from './health.ts';
 import { withCapabilities } from './privileges.ts';
 import type { Relay } from './relay.ts';
 
 const HEALTH_POLL_MS = 25;
 const START_PATIENCE_MS = 60_000;
+/** Somebody may kill it while it starts, such as a kernel without memory. */
+const START_ATTEMPTS = 3;
 /** Up this long, a process is taken to be well again. */
 const STABLE_MS = 60_000;
 const MAX_RESTART_DELAY_MS = 30_000;
@@ -23,12 +25,15 @@ export interface ServiceOptions {
   /** It says itself when it has started, and can be handed connections. */
   readonly onDemand: boolean;
   readonly relay: Relay;
+  /** How long it may give no answer before it is ended and started again. */
+  readonly patience?: Patience | undefined;
   readonly say: (line: string) => void;
 }
 
 export interface Service {
   readonly name: string;
-  /** Starts it, and waits until it is healthy. @throws Error when it ends instead, or `signal` says so */
+  /** Starts it, and waits until it is healthy; once it was killed, it is tried again.
+   *  @throws Error when it ends by itself instead, or `signal` says so */
   start(signal: AbortSignal): Promise<void>;
   /** Asks it to end, and waits for that; after `patienceMs` it is killed. Safe twice. */
   stop(patienceMs: number): Promise<void>;
@@ -41,7 +46,8 @@ export interface ConnectableService extends Service {
   hand(port: number, socket: Socket): void;
 }
 
-/** A process that dies after it was healthy once is started again: at once, then ever more slowly. */
+/** A process that dies after it was healthy once is started again: at once, then ever more slowly. One that lives but
+ *  does not answer any more is ended first. */
 export function createService(options: ServiceOptions): ConnectableService {
   const { name, say } = options;
   let child: ChildProcess | undefined;
@@ -56,7 +62,7 @@ export function createService(options: ServiceOptions): ConnectableService {
   const keepAlive = async (): Promise<void> => {
     for (let failures = 0; ;) {
       const startedMs = performance.now();
-      const how = await exited;
+      const how = await untilEnded();
       if (stopping.signal.aborted) return;
       if (performance.now() - startedMs > STABLE_MS) failures = 0;
       const delayMs = restartDelayMs(failures);
@@ -70,6 +76,21 @@ export function createService(options: ServiceOptions): ConnectableService {
     }
   };
 
+  /** Sees the present process to its end. @returns how it ended */
+  const untilEnded = async (): Promise<string> => {
+    const [present, end] = [child, exited];
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, stopping.signal]);
+    void untilSilent(options.healthUrl, signal, options.patience).then((isSilent) => {
+      if (!isSilent) return;
+      say(`The ${name} does not answer any more, so it is killed`);
+      killGroup(present);
+    });
+    const how = await end;
+    over.abort();
+    return how;
+  };
+
   const announceRecovery = async (): Promise<void> => {
     const state = await untilHealthy(options.healthUrl, exited, stopping.signal);
     if (state === 'healthy') say(`The ${name} is back`);
@@ -78,12 +99,18 @@ export function createService(options: ServiceOptions): ConnectableService {
   return {
     name,
     async start(signal) {
-      launch();
-      const state = await (options.onDemand
-        ? untilStarted(child, exited, signal)
-        : untilHealthy(options.healthUrl, exited, signal));
-      signal.throwIfAborted();
-      if (state !== 'healthy') throw new Error(`The ${name} did not start (${state})`);
+      for (let attempt = 1; ; attempt += 1) {
+        launch();
+        const state = await (options.onDemand
+          ? untilStarted(child, exited, signal)
+          : untilHealthy(options.healthUrl, exited, signal));
+        signal.throwIfAborted();
+        if (state === 'healthy') break;
+        const wasKilled = state.startsWith('SIG');
+        if (!wasKilled || attempt === START_ATTEMPTS)
+          throw new Error(`The ${name} did not start (${state})`);
+        say(`The ${name} ended at its start (${state}); starting it again`);
+      }
       keepAlive().catch(() => undefined); // cut short by stop
     },
     async stop(patienceMs) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -117,6 +117,26 @@ describe('given an empty folder', () => {
     expect(existsSync(join(fixture.dataDir, 'postgres/data/postmaster.pid'))).toBe(false);
   });
 
+  test('when a service is killed at its start, then it is started again', async () => {
+    const mark = join(fixture.folder, 'killed');
+    const once = `const { existsSync, writeFileSync } = await import('node:fs');
+      if (!existsSync('${mark}')) { writeFileSync('${mark}', ''); process.kill(process.pid, 'SIGKILL'); }`;
+    fixture.write('second', once);
+    const supervisor = fixture.start();
+    await supervisor.says('Dashboard');
+    expect(supervisor.output).toContain('The second ended at its start (SIGKILL)');
+    expect(await health()).toEqual([200, 200]);
+  });
+
+  test('when the database is killed at its start, then it is started again', async () => {
+    const supervisor = fixture.start();
+    const state = join(fixture.dataDir, 'postgres/data/postmaster.pid');
+    while (!existsSync(state) || !readFileSync(state, 'utf8').includes('ready')) await pause(5);
+    process.kill(only(supervisor.children('bin/postgres')), 'SIGKILL');
+    await supervisor.says('Dashboard');
+    expect(await health()).toEqual([200, 200]);
+  });
+
   test('when it is stopped during the start, then nothing is left', async () => {
     fixture.write('second', 'await new Promise(() => undefined);');
     const supervisor = fixture.start();
@@ -156,6 +176,13 @@ describe('given everything is up', () => {
     expect(supervisor.output).toContain('The second ended (SIGKILL); starting it again in 1 s\n');
   });
 
+  test('when a service does not answer any more, then it is killed, and started again', async () => {
+    process.kill(only(supervisor.children('second.ts')), 'SIGSTOP');
+    await supervisor.says('The second does not answer any more');
+    await supervisor.says('The second is back');
+    expect(await health()).toEqual([200, 200]);
+  });
+
   test('when several connect at once to a service that waits for that, then it serves them all', async () => {
     expect(supervisor.children('third.ts')).toEqual([]);
     const all = urls(fixture.onDemandPort);
@@ -188,6 +215,25 @@ describe('given everything is up', () => {
     supervisor.kill('SIGKILL');
     await untilGone(pids);
     const next = fixture.start();
+    await next.says('Dashboard');
+    expect(await health()).toEqual([200, 200]);
+  });
+
+  test('when the supervisor is killed, then the next start waits for a service that takes its time', async () => {
+    const go = join(fixture.folder, 'go');
+    fixture.write(
+      'second',
+      `const { existsSync } = await import('node:fs');
+       signal.addEventListener('abort', () => { while (!existsSync('${go}')); });`,
+    );
+    process.kill(only(supervisor.children('second.ts')), 'SIGKILL');
+    await supervisor.says('The second is back');
+    const slow = only(supervisor.children('second.ts'));
+    supervisor.kill('SIGKILL');
+    const next = fixture.start();
+    await next.says(`Waiting for processes of an earlier start to end`);
+    expect(next.output).toContain(String(slow));
+    writeFileSync(go, '');
     await next.says('Dashboard');
     expect(await health()).toEqual([200, 200]);
   });

@@ -8,7 +8,9 @@ import { warmUp } from './compiled.ts';
 import { readMinimalConfig, unusedSettings, type Config } from './config.ts';
 import { startDatabase, type Database } from './database.ts';
 import { serviceEnvironment } from './environment.ts';
+import type { Patience } from './health.ts';
 import { holdFolder } from '#services/shared/hold.ts';
+import { untilLeftoversEnd } from './leftovers.ts';
 import { createOnDemand } from './on-demand.ts';
 import { platformProblem } from './platform.ts';
 import { moveTakenPorts, takenPorts } from './ports.ts';
@@ -26,6 +28,8 @@ export interface SupervisorOptions {
   readonly environment: Environment;
   /** Prints a line for the user. */
   readonly say: (line: string) => void;
+  /** How long a service may give no answer before it is ended and started again. */
+  readonly patience?: Patience;
 }
 
 export interface Supervisor {
@@ -53,6 +57,7 @@ export async function startSupervisor(
   const wanted = readMinimalConfig(environment);
   makeFolders(wanted.dataDir);
   holdFolder(wanted.dataDir);
+  await untilLeftoversEnd(wanted.dataDir, { patienceMs: STOP_PATIENCE_MS, say });
   const config = await moveTakenPorts(options.services, wanted, say);
   const taken = await takenPorts(options.services, config);
   if (taken.length > 0) throw new StartRefused(taken.join('\n'));
@@ -96,7 +101,7 @@ async function startAll(
   const startServices = async (): Promise<void> => {
     running.services = options.services.map((definition) => {
       const own = serviceEnvironment(definition, config, secrets, environment);
-      return makeService(definition, config, own, say);
+      return makeService(definition, config, own, options);
     });
     await Promise.all(running.services.map((service) => service.start(signal)));
   };
@@ -163,7 +168,7 @@ function makeService(
   definition: ServiceDefinition,
   config: Config,
   environment: Record<string, string>,
-  say: (line: string) => void,
+  { say, patience }: SupervisorOptions,
 ): Service {
   const { name, entry, maxHeapMb, youngHeapMb, ports, onDemand = false } = definition;
   const log = openLogFile(join(config.dataDir, 'logs', `${name}.log`));
@@ -175,6 +180,7 @@ function makeService(
     healthUrl: `${localAddress(config.bind, config[ports[0]])}/health`,
     onDemand,
     relay: createRelay(name, log, say),
+    patience,
     say,
   });
   if (!onDemand) return service;

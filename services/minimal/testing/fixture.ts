@@ -90,8 +90,9 @@ export class Fixture {
       import { startSupervisor } from ${file('minimal/supervisor.ts')};
       import { runInTerminal } from ${file('minimal/terminal.ts')};
       const services = ${JSON.stringify(services)};
+      const patience = { everyMs: 50, misses: 3 };
       await runInTerminal((say, signal) =>
-        startSupervisor({ services, environment: process.env, say }, signal));
+        startSupervisor({ services, environment: process.env, say, patience }, signal));
       process.exit(0);`;
   }
 
