@@ -5,7 +5,7 @@ import { given } from '#domain/testing/given.ts';
 import { scriptId } from '#domain/testing/ids.ts';
 import { createScript, createUser, file } from '#domain/testing/samples.ts';
 import { describe, expect, test } from 'vitest';
-import { emailProblem, nameProblem } from './names.ts';
+import { emailProblem, nameProblem, newNameProblem, newPathProblem } from './names.ts';
 
 describe('a name', () => {
   test.each([
@@ -35,12 +35,30 @@ describe('a name', () => {
     ['\u2003', /unusual space \(U\+2003\)/],
     ['\u2029', /control character/],
     ['\u0085', /control character/],
-    ['\u{10fffd}', /private or unassigned/],
-    ['\uffff', /private or unassigned/],
-    ['\ud800', /private or unassigned/],
+    ['\u{10fffd}', /private, unassigned/],
+    ['\uffff', /private, unassigned/],
+    ['\ufffc', /placeholder/],
+    ['\ud800', /private, unassigned/],
     ['o\u0308', /NFC/],
   ])('may not have %j', (character, why) => {
     expect(nameProblem(`x${character}`)).toMatch(why);
+  });
+});
+
+describe('a new name', () => {
+  test.each([
+    [' x', /begins or ends with a space/],
+    ['x ', /begins or ends with a space/],
+    ['x  y', /two spaces in a row/],
+    ['x\u202e', /U\+202E/],
+  ])('may not be %j, unless it was there before', (name, why) => {
+    expect(newNameProblem('name', name)).toMatch(why);
+    expect(newNameProblem('name', name, name)).toBeUndefined();
+  });
+
+  test('may have spaces anywhere where it is a path', () => {
+    expect(newPathProblem('entrypoint', 'my  bot.py')).toBeUndefined();
+    expect(newPathProblem('entrypoint', 'x\u202e')).toMatch(/U\+202E/);
   });
 });
 

@@ -18,7 +18,7 @@ const refused: readonly (readonly [pattern: RegExp, what: string])[] = [
     'an invisible or direction-changing character',
   ],
   [/(?! )\p{Zs}/u, 'an unusual space'],
-  [/[\p{Co}\p{Cn}\p{Cs}]/u, 'a private or unassigned character'],
+  [/[\p{Co}\p{Cn}\p{Cs}\ufffc\ufffd]/u, 'a private, unassigned or placeholder character'],
 ];
 
 /** What is wrong with a name, such as `has an unusual space (U+00A0)…`; `undefined` for nothing. */
@@ -40,12 +40,36 @@ export function newNameProblem(
   wanted: string | readonly string[] | undefined,
   present: string | readonly string[] = [],
 ): string | undefined {
+  return newProblem(what, wanted, present, (name) => nameProblem(name) ?? spacingProblem(name));
+}
+
+/** The same for a path, whose spaces may be where they want. */
+export function newPathProblem(
+  what: string,
+  wanted: string | undefined,
+  present: string | readonly string[] = [],
+): string | undefined {
+  return newProblem(what, wanted, present, nameProblem);
+}
+
+function newProblem(
+  what: string,
+  wanted: string | readonly string[] | undefined,
+  present: string | readonly string[],
+  problemOf: (name: string) => string | undefined,
+): string | undefined {
   const known = new Set([present].flat());
   for (const name of [wanted ?? []].flat()) {
-    const problem = known.has(name) ? undefined : nameProblem(name);
+    const problem = known.has(name) ? undefined : problemOf(name);
     if (problem !== undefined) return `The ${what} ${problem}.`;
   }
   return undefined;
+}
+
+/** Pages show several spaces as one, and none at the ends. */
+function spacingProblem(name: string): string | undefined {
+  if (name !== name.trim()) return 'begins or ends with a space: remove it';
+  return name.includes('  ') ? 'has two spaces in a row: remove one' : undefined;
 }
 
 /** Letters and digits of every script, and what ASCII has besides spaces. */

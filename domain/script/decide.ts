@@ -1,7 +1,7 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { canonicalJson } from '#domain/kernel/json.ts';
-import { newNameProblem } from '#domain/kernel/names.ts';
+import { newNameProblem, newPathProblem } from '#domain/kernel/names.ts';
 import type {
   ChangeScript,
   CreateScript,
@@ -106,7 +106,7 @@ function create(
   const unusable =
     newNameProblem('name', command.name) ??
     newNameProblem('tag', command.settings.tags) ??
-    newNameProblem('entrypoint', command.settings.entrypoint) ??
+    newPathProblem('entrypoint', command.settings.entrypoint) ??
     settingsProblem(command.settings);
   if (unusable !== undefined) return refuse('validation_failed', unusable);
   const problem = filesProblem(command);
@@ -125,7 +125,7 @@ function change(
   const unusable =
     newNameProblem('name', name, state.name) ??
     newNameProblem('tag', wanted.tags, state.settings.tags) ??
-    newNameProblem('entrypoint', wanted.entrypoint, state.settings.entrypoint) ??
+    newPathProblem('entrypoint', wanted.entrypoint, state.settings.entrypoint) ??
     settingsProblem(wanted);
   if (unusable !== undefined) return refuse('validation_failed', unusable);
   const settings = changedSettings(state.settings, wanted);

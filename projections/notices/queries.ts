@@ -1,10 +1,11 @@
 import type { GroupId, NoticeId, ScriptId, UserId } from '#domain/kernel/ids.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
-import type { NoticesTable } from './table.ts';
+import { noticeColumns, type NoticesTable } from './table.ts';
 
 /** A notice as one of its readers sees it. */
 export type ReadNotice = NoticesTable & {
+  /** `null` also where its script has moved to a group that the reader does not see. */
   readonly script_name: string | null;
   readonly read: boolean;
 };
@@ -22,7 +23,7 @@ export interface InboxFilter {
 }
 
 // Of a purged script nothing is told any more.
-const those = `FROM (SELECT n.*, s.name AS script_name
+const those = `FROM (SELECT n.*, s.name AS script_name, s.group_id AS script_group_id
   FROM notices n LEFT JOIN scripts s ON s.script_id = n.script_id
   WHERE n.script_id IS NULL OR (s.script_id IS NOT NULL AND s.purge IS NULL)) n`;
 const isRead = `EXISTS (SELECT FROM notice_reads r
@@ -41,7 +42,10 @@ export async function listNotices(
 }
 
 const manyNotices = statement<ReadNotice>(`
-  SELECT n.*, ${isRead} AS read
+  SELECT ${Object.keys(noticeColumns)
+    .map((column) => `n.${column}`)
+    .join(', ')}, ${isRead} AS read,
+    CASE WHEN $2::uuid[] IS NULL OR script_group_id = ANY($2) THEN script_name END AS script_name
   ${those} WHERE ${isIn} AND (NOT $3 OR NOT ${isRead}) AND ($4::uuid IS NULL OR n.script_id = $4)
     AND ($5::uuid IS NULL OR n.notice_id < $5)
   ORDER BY n.notice_id DESC LIMIT $6`);

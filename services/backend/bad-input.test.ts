@@ -144,6 +144,22 @@ describe.each(withBody)('$method $path', ({ one, method, path }) => {
   });
 });
 
+const ofBytes = forms.filter(
+  ({ one: { body } }) => body?.bytesOnly === true && body.rawMediaTypes?.includes('*/*') !== true,
+);
+describe.each(ofBytes)('$method $path', ({ method, path }) => {
+  test.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded'])(
+    'when the content type is %s, then it is not served',
+    async (type) => {
+      const headers = { 'Content-Type': type };
+      await leavesNothing(
+        () => platform.admin.send(method.toUpperCase(), address(path), '{}', { headers }),
+        [415],
+      );
+    },
+  );
+});
+
 /** An object that has a wrong value for every field of the schema. */
 function wrongEverywhere(schema: unknown): string {
   const { properties = {} } = (schema ?? {}) as { properties?: Record<string, unknown> };
@@ -174,6 +190,16 @@ describe.each(forms)('$method $path', ({ one, method, path }) => {
       await leavesNothing(() => send(`?${query}`), [400]);
     },
   );
+
+  test('when an id to look for is none, then it is refused', async () => {
+    const { properties = {} } = (one.query ?? {}) as { properties?: Record<string, unknown> };
+    const ids = Object.keys(properties).filter((name) => name.endsWith('_id'));
+    for (const name of ids) {
+      for (const value of ['7', '', '%ff', `${nowhere}x`]) {
+        await leavesNothing(() => send(`?${name}=${value}`), [400]);
+      }
+    }
+  });
 
   test.each(['7', 'null', "1' OR '1'='1", '%00', `${nowhere}x`, '%F0%9F%92%A9', nowhere])(
     'when the id is %s, then there is nothing there',

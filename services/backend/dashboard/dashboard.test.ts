@@ -57,6 +57,15 @@ test('who can unpack a file is sent what the build has packed', async () => {
   expect(await load('chunks/plain.js', 'br')).toEqual({ ...whole, encoding: null });
 });
 
+test('who takes anything gets the start page, and no page for what is none', async () => {
+  const { port } = server.address() as AddressInfo;
+  const status = async (path: string, accept: string) =>
+    (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { Accept: accept } })).status;
+  expect(await status('/', '*/*')).toBe(503); // there is no index in this build
+  expect(await status('/', 'application/json')).toBe(404);
+  expect(await status('/nothing', '*/*')).toBe(404);
+});
+
 test('what is not there is not there in any form', async () => {
   expect(await load('chunks/none.js', 'br')).toMatchObject({ status: 404 });
 });

@@ -59,5 +59,8 @@ export function addDashboard(app: Express, folder: string): void {
 }
 
 function isPage(request: Request): boolean {
-  return !reserved.test(request.path) && request.accepts(['json', 'html']) === 'html';
+  if (reserved.test(request.path)) return false;
+  // Whoever takes anything gets the start page, but a clear 404 elsewhere.
+  const offered = request.path === '/' ? ['html', 'json'] : ['json', 'html'];
+  return request.accepts(offered) === 'html';
 }

@@ -38,7 +38,7 @@ export async function readBody(
     if (request.headers['content-encoding'] !== undefined) return unsupported(rule);
     if (isJson(mediaType, rule)) return await readJson(request, rule);
   }
-  if (rule.rawMaxBytes === undefined) return unsupported(rule);
+  if (rule.rawMaxBytes === undefined || !isBytes(mediaType, rule)) return unsupported(rule);
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > rule.rawMaxBytes) return tooLarge(rule.rawMaxBytes);
   return { kind: 'raw', chunks: limited(request, rule.rawMaxBytes) };
@@ -56,8 +56,16 @@ function isJson(mediaType: string, rule: BodyRule<TSchema>): boolean {
   return mediaType === 'application/json' || (rule.mediaTypes?.includes(mediaType) ?? false);
 }
 
+/** Bytes that say nothing of what they are may be what is asked for. */
+function isBytes(mediaType: string, { bytesOnly, rawMediaTypes }: BodyRule<TSchema>): boolean {
+  if (bytesOnly !== true || rawMediaTypes === undefined || rawMediaTypes.includes('*/*'))
+    return true;
+  return ['', 'application/octet-stream', ...rawMediaTypes].includes(mediaType);
+}
+
 function unsupported(rule: BodyRule<TSchema>): Problem {
-  const served = ['application/json', ...(rule.mediaTypes ?? [])].join(' or ');
+  const json = rule.bytesOnly === true ? [] : ['application/json', ...(rule.mediaTypes ?? [])];
+  const served = [...json, ...(rule.rawMediaTypes ?? [])].join(' or ');
   return problem('unsupported_media_type', `Send the body as ${served}, not encoded.`);
 }
 
@@ -113,6 +121,7 @@ async function* limited(
 /** Reads what is left of a body. @returns false where the connection must be closed instead */
 export async function discardRest(request: IncomingMessage): Promise<boolean> {
   if (request.complete || request.readableEnded) return true;
+  if (Number(request.headers['content-length'] ?? 0) > maxDiscardedBytes) return false;
   let total = 0;
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {

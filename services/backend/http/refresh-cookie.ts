@@ -34,17 +34,23 @@ function tokenOf(sessionId: SessionId, text: string): RefreshToken {
   return { sessionId, text, hash: createHash('sha256').update(text).digest('hex') };
 }
 
-/** The token in a `Cookie` header, where its form is right. */
-export function refreshTokenIn(
+/** The tokens in a `Cookie` header whose form is right. There may be several: a program on another port of the host
+ *  can have the browser keep cookies of the same name, and send them first. */
+export function refreshTokensIn(
   cookies: string | undefined,
   secure: boolean,
-): RefreshToken | undefined {
-  const name = secure ? secureName : plainName;
-  const pair = (cookies ?? '').split(';').find((one) => one.trim().startsWith(`${name}=`));
-  const text = pair?.trim().slice(name.length + 1);
-  if (text === undefined || !/^[\w-]{36}\.[\w-]{43}$/.test(text)) return undefined;
-  const sessionId = parseSessionId(text.slice(0, 36));
-  return sessionId === undefined ? undefined : tokenOf(sessionId, text);
+): readonly RefreshToken[] {
+  const prefix = `${secure ? secureName : plainName}=`;
+  const texts = (cookies ?? '')
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(prefix))
+    .map((pair) => pair.slice(prefix.length));
+  return [...new Set(texts)].flatMap((text) => {
+    if (!/^[\w-]{36}\.[\w-]{43}$/.test(text)) return [];
+    const sessionId = parseSessionId(text.slice(0, 36));
+    return sessionId === undefined ? [] : [tokenOf(sessionId, text)];
+  });
 }
 
 /** The `Set-Cookie` header that gives the token to a browser. */

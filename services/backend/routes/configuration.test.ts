@@ -361,7 +361,9 @@ const documents = fc
     text: fc.infiniteStream(
       fc
         .string({ minLength: 1, maxLength: 20 })
-        .map((one) => `x${one.toWellFormed().replaceAll('\0', '')}`),
+        .map(
+          (one) => `x${one.toWellFormed().replaceAll('\0', '').replaceAll(/ +/g, ' ').trimEnd()}`,
+        ),
     ),
   })
   .map(({ groups: groupIds, scripts, choice, text }) => {

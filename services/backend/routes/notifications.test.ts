@@ -16,7 +16,11 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 interface Listed {
-  readonly items: readonly { readonly id: string; readonly read: boolean }[];
+  readonly items: readonly {
+    readonly id: string;
+    readonly read: boolean;
+    readonly script_name: string | null;
+  }[];
   readonly next_cursor: string | null;
   readonly unread: number;
 }
@@ -87,6 +91,17 @@ describe('given notices of two groups', () => {
     for (const id of [foreign, nowhere]) {
       expect((await viewer.post(`/api/v1/notifications/${id}/read`, undefined)).status).toBe(404);
     }
+  });
+
+  test('when its script has moved to another group, then what it is called there is not told', async () => {
+    const { id } = await script(platform.admin, { name: 'Before' });
+    const moved = await notice(platform, id);
+    const changes = { group_id: groups.bots, name: 'After' };
+    await platform.admin.sendJson('PATCH', `/api/v1/scripts/${id}`, changes);
+    const nameFor = async (client: TestClient) =>
+      (await inbox(client)).items.find((one) => one.id === moved)?.script_name;
+    expect(await nameFor(viewer)).toBeNull();
+    expect(await nameFor(platform.admin)).toBe('After');
   });
 
   test('when its script is purged, then it is told no more', async () => {

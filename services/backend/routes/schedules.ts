@@ -7,7 +7,7 @@ import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, nothing, type Answer } from '../http/reply.ts';
-import { examples, pageQuery, pathParameters } from '../schemas/common.ts';
+import { examples, pageQuery, pathParameters, Uuid } from '../schemas/common.ts';
 import { NewSchedule, Schedule, ScheduleChanges, SchedulePage } from '../schemas/schedule.ts';
 import type { Services } from '../services.ts';
 import { readParams } from '#services/shared/params.ts';
@@ -40,7 +40,7 @@ const list = operation({
   query: Type.Object(
     {
       ...pageQuery,
-      script_id: Type.Optional(Type.String({ format: 'uuid', maxLength: 36 })),
+      script_id: Type.Optional(Uuid()),
       at: atParameter,
     },
     { additionalProperties: false },

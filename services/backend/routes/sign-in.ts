@@ -8,7 +8,7 @@ import type { Call } from '../http/operation.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import {
   newRefreshToken,
-  refreshTokenIn,
+  refreshTokensIn,
   successorOf,
   type RefreshToken,
 } from '../http/refresh-cookie.ts';
@@ -16,7 +16,7 @@ import { newSessionKey, parseSessionKey } from '../http/session-key.ts';
 import { windowSeconds, type Admission } from '../login-throttle.ts';
 import { isTooLong, maxPasswordBytes } from '#services/shared/passwords.ts';
 import type { Services } from '../services.ts';
-import { isKeyOf, keepFirstToken, tradeToken } from '../stores/session-tokens.ts';
+import { keepFirstToken, tokenOfKey, tradeToken } from '../stores/session-tokens.ts';
 import { accepted, positionHeader } from './outcome.ts';
 
 export interface Renewed {
@@ -109,14 +109,14 @@ export async function refreshSession(
   services: Services,
 ): Promise<Renewed | Problem> {
   if (!isOwnPage(call.headers)) return foreignPage;
-  const presented = refreshTokenIn(call.header('Cookie'), call.secure);
-  if (presented === undefined) return ended;
-  const { sessionId } = presented;
-  const session = await services.findSession(sessionId);
-  if (session === undefined) return ended;
+  const sent = refreshTokensIn(call.header('Cookie'), call.secure);
   const key = parseSessionKey(call.header('Orch-Session-Key'));
+  const presented = await tokenOfKey(services.database, sent, key);
+  const { sessionId } = presented ?? sent[0] ?? {};
+  const session = sessionId && (await services.findSession(sessionId));
+  if (session === undefined || sessionId === undefined) return ended;
   const resource = `session-${sessionId}`;
-  if (!(await isKeyOf(services.database, sessionId, key))) return { ...ended, resource };
+  if (presented === undefined) return { ...ended, resource };
   const userId = known(parseUserId, session.user_id);
   const next = successorOf(presented, services.tokenKey);
   const traded = await tradeToken(services.database, {

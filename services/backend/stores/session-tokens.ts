@@ -2,7 +2,7 @@
  *  hands when it comes again (RFC 9700 §4.14.2). */
 import type { SessionId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { refreshTokenDays } from '../http/refresh-cookie.ts';
+import { refreshTokenDays, type RefreshToken } from '../http/refresh-cookie.ts';
 import { hasHash, type SessionKey } from '../http/session-key.ts';
 
 /** For how long the token before the last is given the same successor again: a browser that restores two
@@ -12,7 +12,8 @@ const graceSeconds = 10;
 const statements = {
   keep: `INSERT INTO session_tokens (session_id, current_hash, key_hash, traded_at)
     VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-  keyHash: `SELECT key_hash FROM session_tokens WHERE session_id = $1`,
+  keyHashes: `SELECT session_id, key_hash FROM session_tokens
+    WHERE session_id = ANY($1) AND key_hash IS NOT NULL`,
   // Of two at once the second waits for the first, and finds the token traded.
   trade: `UPDATE session_tokens
     SET previous_hash = current_hash, current_hash = $3, traded_at = $4
@@ -41,16 +42,19 @@ export async function keepFirstToken(
   await db.query(statements.keep, [sessionId, tokenHash, keyHash, now]);
 }
 
-/** Whether the session was opened with this key. */
-export async function isKeyOf(
+/** The token whose session was opened with this key. */
+export async function tokenOfKey(
   db: Queryable,
-  sessionId: SessionId,
+  tokens: readonly RefreshToken[],
   key: SessionKey | undefined,
-): Promise<boolean> {
-  if (key === undefined) return false;
-  const { rows } = await db.query<{ key_hash: string | null }>(statements.keyHash, [sessionId]);
-  const hash = rows[0]?.key_hash ?? null;
-  return hash !== null && hasHash(key, hash);
+): Promise<RefreshToken | undefined> {
+  if (key === undefined || tokens.length === 0) return undefined;
+  const ids = tokens.map(({ sessionId }) => sessionId);
+  const { rows } = await db.query<{ session_id: string; key_hash: string }>(statements.keyHashes, [
+    ids,
+  ]);
+  const own = rows.find((row) => hasHash(key, row.key_hash));
+  return tokens.findLast(({ sessionId }) => sessionId === own?.session_id);
 }
 
 export interface Trade {

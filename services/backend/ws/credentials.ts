@@ -5,10 +5,10 @@ import { principalOf } from '#services/shared/principals.ts';
 import { authenticate, identityOfToken, type Identity } from '../http/authentication.ts';
 import { isOwnPage, isSecure } from '../http/client.ts';
 import { isProblem } from '../http/problem.ts';
-import { refreshTokenIn } from '../http/refresh-cookie.ts';
+import { refreshTokensIn } from '../http/refresh-cookie.ts';
 import { parseSessionKey } from '../http/session-key.ts';
 import type { Services } from '../services.ts';
-import { isCurrentToken, isKeyOf } from '../stores/session-tokens.ts';
+import { isCurrentToken, tokenOfKey } from '../stores/session-tokens.ts';
 import { redeemTicket } from '../stores/ws-tickets.ts';
 
 const bearer = 'orch.bearer.';
@@ -69,11 +69,11 @@ async function identityOfCookie(
 ): Promise<Identity | undefined> {
   const { origin, cookie } = request.headers;
   if (origin === undefined || !isOwnPage(request.headers)) return undefined;
-  const token = refreshTokenIn(cookie, isSecure(request, trustedProxies));
+  const tokens = refreshTokensIn(cookie, isSecure(request, trustedProxies));
+  const token = await tokenOfKey(database, tokens, parseSessionKey(key));
   if (token === undefined || !(await isCurrentToken(database, token, clock.now())))
     return undefined;
   const { sessionId } = token;
-  if (!(await isKeyOf(database, sessionId, parseSessionKey(key)))) return undefined;
   const session = await findSession(sessionId);
   const credential = { kind: 'session', sessionId } as const;
   return session && { credential, principal: principalOf(session) };
