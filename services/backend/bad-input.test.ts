@@ -98,6 +98,28 @@ async function leavesNothing(
   expect((await refusals(platform)).length).toBe(before.refusals + 1);
 }
 
+interface Query {
+  readonly properties?: Readonly<Record<string, { format?: string }>>;
+}
+const withUuids = forms.flatMap(({ one, method, path }) =>
+  Object.entries((one.query as Query | undefined)?.properties ?? {})
+    .filter(([, { format }]) => format === 'uuid')
+    .map(([name]) => ({ method, path, name })),
+);
+
+test.each(withUuids)('$method $path refuses $name=x', async ({ method, path, name }) => {
+  for (const value of ['x', '', 'null', `${nowhere}0`]) {
+    const query = `${name}=${value}`;
+    const body = method === 'get' ? undefined : '{}';
+    const answer = await platform.admin.send(
+      method.toUpperCase(),
+      `${address(path)}?${query}`,
+      body,
+    );
+    expect([query, answer.status, answer.json.code]).toEqual([query, 400, 'invalid_parameter']);
+  }
+});
+
 describe.each(withBody)('$method $path', ({ one, method, path }) => {
   const send = (body: string | Uint8Array, headers: Record<string, string> = json) =>
     platform.admin.send(method.toUpperCase(), address(path), body, { headers });
