@@ -110,6 +110,8 @@ const makers: Readonly<Record<string, Make>> = {
     }
     return id;
   },
+  token: async (platform, { groupId }) =>
+    (await webhook(platform.admin, await scriptIn(platform, groupId))).token,
   chain_id: async (platform, { groupId }) => {
     const source = await scriptIn(platform, groupId);
     return await chain(platform.admin, source, await scriptIn(platform, groupId));
@@ -132,6 +134,7 @@ const makers: Readonly<Record<string, Make>> = {
     method === 'delete' ? await idOf(admin.post('/api/v1/groups', newGroup())) : groupId,
   name: () => Promise.resolve('TOKEN'),
   path: () => Promise.resolve('main.py'),
+  file: async ({ services }) => (await services.sdkWheel()).fileName,
 };
 
 /** The address of something that there is. */

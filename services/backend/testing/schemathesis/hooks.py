@@ -1,4 +1,4 @@
-"""Signs in anew for each request, so that one which ends sessions does not spoil those after it."""
+"""Keeps the caller signed in: a request that ends the session or changes the account does not spoil later ones."""
 
 import json
 import os
@@ -8,30 +8,50 @@ import urllib.request
 import schemathesis
 
 ORIGIN = os.environ["TEST_ORIGIN"]
+# An API token, or accounts to sign in with. Requests may disable or demote an account: then the next one serves.
 TOKEN = os.environ.get("TEST_TOKEN", "")
-# Requests may disable an account, or change its password: then the next one is taken.
 ACCOUNTS = json.loads(os.environ.get("TEST_ACCOUNTS", "[]"))
 
+access_token = TOKEN
 
-def sign_in(account):
+
+def ask(path, token="", body=None):
     request = urllib.request.Request(
-        ORIGIN + "/api/v1/auth/login",
-        data=json.dumps(account).encode(),
-        headers={"Content-Type": "application/json"},
+        ORIGIN + "/api/v1/auth/" + path,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Content-Type": "application/json", "Authorization": "Bearer " + token},
     )
     with urllib.request.urlopen(request, timeout=60) as answer:
-        return json.load(answer)["access_token"]
+        return json.load(answer)
+
+
+def sign_in():
+    while ACCOUNTS:
+        try:
+            token = ask("login", body=ACCOUNTS[0])["access_token"]
+            if ask("me", token)["role"] == "administrator":
+                return token
+        except urllib.error.HTTPError:
+            pass
+        ACCOUNTS.pop(0)
+    raise RuntimeError("no account is left: each was disabled, demoted or got another password")
 
 
 @schemathesis.auth(refresh_interval=None)
 class Caller:
     def get(self, case, context):
-        while not TOKEN:
-            try:
-                return sign_in(ACCOUNTS[0])
-            except urllib.error.HTTPError:
-                ACCOUNTS.pop(0)
-        return TOKEN
+        global access_token
+        access_token = access_token or sign_in()
+        return access_token
 
     def set(self, case, data, context):
         case.headers["Authorization"] = "Bearer " + data
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    """Forgets the access token where its session or its account may have changed."""
+    global access_token
+    changes_people = case.method != "GET" and ("/auth/" in case.path or "/users" in case.path)
+    if changes_people or response.status_code in (401, 403):
+        access_token = TOKEN
