@@ -73,11 +73,13 @@ describeWith(schemathesis, 'generated requests', () => {
   });
 
   test.concurrent('of an API token that reads runs', { timeout }, async () => {
-    const answers = await expectConformance(['--phases', 'examples'], async ({ admin }) => {
+    const args = ['--phases', 'examples,fuzzing', '--max-examples', '1'];
+    const answers = await expectConformance(args, async ({ admin }) => {
       const token = (await apiToken(admin, ['runs:read'])).client.token ?? '';
       return { owner: admin, caller: { TEST_TOKEN: token } };
     });
-    expect(Object.keys(answers['GET /api/v1/runs'] ?? {})).toContain('200');
+    if (longer !== undefined) return;
+    expect(Object.keys(answers['GET /api/v1/runs/{run_id}'] ?? {})).toContain('200');
   });
 });
 
