@@ -1,6 +1,6 @@
 # The project's commands. Each makes the folder ready first (Node, packages; see scripts/bootstrap.sh).
 .DEFAULT_GOAL := help
-.PHONY: help install run test check format bench sbom pin-images clean
+.PHONY: help install run test check format bench soak sbom pin-images clean
 
 # `make test ARGS=domain` passes ARGS on to the command.
 ready := scripts/bootstrap.sh
@@ -25,6 +25,9 @@ format: ## format the source
 
 bench: ## measure the speed against the stated bars
 	@$(ready) --web node scripts/bench/main.ts $(ARGS)
+
+soak: ## load and faults for HOURS=n on the minimal edition, judged from outside
+	@$(ready) --web node scripts/soak/main.ts
 
 sbom: ## write the bill of materials to sbom.cdx.json
 	@$(ready) npm --loglevel=error sbom --package-lock-only --sbom-format cyclonedx > sbom.cdx.json

@@ -152,12 +152,18 @@ export class Product {
   }
 
   /** The raw answer of one call of the REST API. */
-  fetch(method: string, path: string, body?: unknown): Promise<Response> {
+  fetch(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
     return fetch(`${this.baseUrl}/api/v1${path}`, {
       method,
       headers: {
         ...this.authorization,
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });

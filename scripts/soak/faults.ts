@@ -1,0 +1,71 @@
+/** What is done to the platform, one after another. */
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ServiceName } from '#services/minimal/testing/product.ts';
+import { send, type Edition } from './edition.ts';
+
+export interface Fault {
+  readonly name: string;
+  /** Does it, and undoes what does not pass by itself. */
+  inflict(edition: Edition): Promise<void>;
+}
+
+const kill = (kind: ServiceName | 'postgres'): Fault => ({
+  name: `${kind} killed`,
+  async inflict(edition) {
+    for (const pid of (await edition.pidsOf(kind)).slice(0, 1)) send(pid, 'SIGKILL');
+  },
+});
+
+const stop = (kind: ServiceName | 'postgres', seconds: number): Fault => ({
+  name: `${kind} stopped for ${seconds} s`,
+  async inflict(edition) {
+    const pids = await edition.pidsOf(kind);
+    for (const pid of pids) send(pid, 'SIGSTOP');
+    await wait(seconds * 1000);
+    for (const pid of pids) send(pid, 'SIGCONT');
+  },
+});
+
+const everything: Fault = {
+  name: 'everything killed',
+  inflict: (edition) => edition.killAll(),
+};
+
+const fullDisk = (folder: string, seconds: number): Fault => ({
+  name: `disk full for ${seconds} s`,
+  async inflict() {
+    const path = join(folder, 'filler');
+    const file = openSync(path, 'w');
+    for (const end = Date.now() + seconds * 1000; Date.now() < end; await wait(100)) fill(file);
+    closeSync(file);
+    rmSync(path);
+  },
+});
+
+const block = Buffer.alloc(1024 * 1024);
+
+function fill(file: number): void {
+  for (let size = block.length; size >= 512; size /= 2) {
+    try {
+      for (;;) writeSync(file, block, 0, size);
+    } catch {
+      // No room for this many bytes; there may be some for fewer.
+    }
+  }
+}
+
+/** Every fault once, the worst last. @param smallDisk a file system of its own that holds the data */
+export function faultsFor(smallDisk: string | undefined): readonly Fault[] {
+  const kinds = ['backend', 'scheduler', 'runtime', 'postgres'] as const;
+  return [
+    ...kinds.map(kill),
+    stop('backend', 5),
+    stop('scheduler', 5),
+    stop('runtime', 12),
+    stop('postgres', 10),
+    ...(smallDisk === undefined ? [] : [fullDisk(smallDisk, 10)]),
+    everything,
+  ];
+}

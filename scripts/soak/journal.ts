@@ -1,0 +1,49 @@
+/** What was seen from outside the platform, in a file: what clients were told, and what scripts did. */
+import { appendFileSync, readFileSync } from 'node:fs';
+
+export type Entry =
+  /** The platform accepted a run. `script` is queued one by one where `isAlone`. */
+  | { readonly what: 'accepted'; readonly run: string; readonly script: string }
+  /** The platform accepted a version of a file. */
+  | { readonly what: 'saved'; readonly script: string; readonly content: string }
+  /** A process of a run says so itself. `process` tells two of the same run apart. */
+  | {
+      readonly what: 'started' | 'alive' | 'ended';
+      readonly run: string;
+      readonly script: string;
+      readonly process: string;
+    }
+  /** Something was done to the platform, and when it answered again. */
+  | { readonly what: 'fault' | 'recovered'; readonly fault: string }
+  /** What the platform says of a run in the end. */
+  | {
+      readonly what: 'final';
+      readonly run: string;
+      readonly script: string;
+      readonly status: string;
+      readonly reason: string | null;
+      /** The run that it tries again. */
+      readonly retryOf: string | null;
+    }
+  /** What the platform has of a file in the end. */
+  | { readonly what: 'kept'; readonly script: string; readonly content: string };
+
+/** An entry with its time, in milliseconds since 1970 by the clock of the witness. */
+export type Seen = Entry & { readonly at: number };
+
+export interface Journal {
+  note(entry: Entry): void;
+  read(): readonly Seen[];
+}
+
+/** Each entry is in the file when `note` returns. */
+export function openJournal(file: string): Journal {
+  return {
+    note: (entry) => appendFileSync(file, `${JSON.stringify({ at: Date.now(), ...entry })}\n`),
+    read: () =>
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Seen),
+  };
+}

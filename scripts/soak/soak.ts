@@ -1,0 +1,171 @@
+/** Load and faults for a while, watched from outside; then the judgement. */
+import { randomUUID } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '#services/minimal/testing/product.ts';
+import { Edition } from './edition.ts';
+import { faultsFor, type Fault } from './faults.ts';
+import type { Journal } from './journal.ts';
+import { startWitness } from './witness.ts';
+
+/** Short enough that a run whose runtime is gone is tried again soon. */
+const variables = { ORCH_LEASE_SECONDS: '8', ORCH_RUNTIME_SLOTS: '4' };
+const scriptCount = 4;
+/** Between two faults the platform works in peace for a moment. */
+const pauseMs = 3_000;
+
+export interface SoakOptions {
+  readonly dataDir: string;
+  /** The data is on a small file system of its own, which may be filled. */
+  readonly isSmallDisk: boolean;
+  readonly journal: Journal;
+  /** Faults are inflicted, each in its turn, until this is over, and at least once each unless `only` says less. */
+  readonly durationMs: number;
+  readonly only?: (fault: Fault) => boolean;
+  /** Told of each fault, and of how long it took until the platform carried runs from start to end again. */
+  readonly onRecovered: (fault: string, recoveryMs: number) => void;
+}
+
+/** Runs it, and writes everything that was seen into the journal. */
+export async function soak(options: SoakOptions): Promise<void> {
+  const { journal, dataDir } = options;
+  const witness = await startWitness(journal);
+  const edition = await Edition.start(dataDir, variables);
+  try {
+    const scripts = await makeScripts(edition, witness.source);
+    const over = new AbortController();
+    const load = scripts.map((script) => keepBusy(edition, script, journal, over.signal));
+    try {
+      await inflictAll(edition, options);
+    } finally {
+      over.abort();
+    }
+    await Promise.all(load);
+    await noteFinals(edition, journal);
+    await noteKept(edition, scripts, journal);
+  } finally {
+    await edition.stop();
+    witness.close();
+  }
+}
+
+async function makeScripts(edition: Edition, source: string): Promise<readonly string[]> {
+  const scripts: string[] = [];
+  for (let number = 1; number <= scriptCount; number += 1) {
+    const settings = { max_concurrent_runs: 1, retry: { max_attempts: 5, backoff_seconds: 0.1 } };
+    const body = { name: `Witnessed ${number}`, ...settings };
+    const { id } = await edition.insist<{ id: string }>('POST', '/scripts', body, randomUUID());
+    const file = { content: source, encoding: 'utf-8' };
+    await edition.insist('PUT', `/scripts/${id}/files/main.py`, file);
+    scripts.push(id);
+  }
+  return scripts;
+}
+
+/** Asks for one run after another, and saves a file now and then. */
+async function keepBusy(
+  edition: Edition,
+  script: string,
+  journal: Journal,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let number = 1; !signal.aborted; number += 1) {
+    const { run_id: run } = await edition.insist<{ run_id: string }>(
+      'POST',
+      `/runs/scripts/${script}/run`,
+      { when_busy: 'queue' },
+      randomUUID(),
+    );
+    journal.note({ what: 'accepted', run, script });
+    if (number % 5 === 0) {
+      const content = `version ${number}`;
+      await edition.insist('PUT', `/scripts/${script}/files/note.txt`, {
+        content,
+        encoding: 'utf-8',
+      });
+      journal.note({ what: 'saved', script, content });
+    }
+    await wait(700);
+  }
+}
+
+async function inflictAll(edition: Edition, options: SoakOptions): Promise<void> {
+  const { dataDir, isSmallDisk, durationMs, only = () => true, journal, onRecovered } = options;
+  const faults = faultsFor(isSmallDisk ? dataDir : undefined).filter(only);
+  const endMs = performance.now() + durationMs;
+  for (let number = 0; number < faults.length || performance.now() < endMs; number += 1) {
+    const fault = faults[number % faults.length];
+    if (fault === undefined) return;
+    await wait(pauseMs);
+    journal.note({ what: 'fault', fault: fault.name });
+    await fault.inflict(edition);
+    const startMs = performance.now();
+    const before = endsIn(journal);
+    await until(`runs end again after: ${fault.name}`, async () => {
+      await wait(50);
+      return endsIn(journal) > before ? true : undefined;
+    });
+    journal.note({ what: 'recovered', fault: fault.name });
+    onRecovered(fault.name, performance.now() - startMs);
+  }
+}
+
+function endsIn(journal: Journal): number {
+  return journal.read().filter(({ what }) => what === 'ended').length;
+}
+
+interface RunPage {
+  readonly items: readonly {
+    readonly run_id: string;
+    readonly script_id: string;
+    readonly status: string;
+    readonly failure_reason: string | null;
+    readonly parent_run_id: string | null;
+    readonly trigger_type: string;
+  }[];
+  readonly next_cursor: string | null;
+}
+
+/** Waits until the number of runs that are under way stays the same for long, at best at none. */
+async function noteFinals(edition: Edition, journal: Journal): Promise<void> {
+  for (let left = Infinity, patience = 60; left > 0 && patience > 0; patience -= 1) {
+    const pages = await Promise.all(
+      ['queued', 'running'].map((status) =>
+        edition.insist<RunPage>('GET', `/runs?status=${status}&limit=200`),
+      ),
+    );
+    const now = pages.reduce((sum, { items }) => sum + items.length, 0);
+    if (now < left) patience = 60;
+    left = now;
+    if (left > 0) await wait(500);
+  }
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const after: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const page: RunPage = await edition.insist('GET', `/runs?limit=200${after}`);
+    for (const run of page.items) {
+      journal.note({
+        what: 'final',
+        run: run.run_id,
+        script: run.script_id,
+        status: run.status,
+        reason: run.failure_reason,
+        retryOf: run.trigger_type === 'retry' ? run.parent_run_id : null,
+      });
+    }
+    cursor = page.next_cursor;
+  }
+}
+
+async function noteKept(
+  edition: Edition,
+  scripts: readonly string[],
+  journal: Journal,
+): Promise<void> {
+  const saved = new Set(
+    journal.read().flatMap((one) => (one.what === 'saved' ? [one.script] : [])),
+  );
+  for (const script of scripts.filter((one) => saved.has(one))) {
+    const content = await edition.insistText('GET', `/scripts/${script}/files/note.txt`);
+    journal.note({ what: 'kept', script, content });
+  }
+}

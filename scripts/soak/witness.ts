@@ -1,0 +1,41 @@
+/** A listener outside the platform, which scripts tell what they do. */
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { Journal } from './journal.ts';
+
+export interface Witness {
+  /** Source of a script that tells it when it starts, lives and ends. */
+  readonly source: string;
+  close(): void;
+}
+
+/** Listens on a free port of this machine. */
+export async function startWitness(journal: Journal): Promise<Witness> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined); // its process was killed
+    createInterface(socket).on('line', (line) => {
+      const [what, run = '', script = '', process = ''] = line.split(' ');
+      if (what === 'started' || what === 'alive' || what === 'ended')
+        journal.note({ what, run, script, process });
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { source: sourceFor(port), close: () => void server.close() };
+}
+
+const beats = 10;
+
+const sourceFor = (port: number): string => `
+import os, socket, time
+name = f"{os.environ['ORCH_RUN_ID']} {os.environ['ORCH_SCRIPT_ID']} {os.urandom(4).hex()}"
+witness = socket.create_connection(("127.0.0.1", ${port}))
+tell = lambda what: witness.sendall(f"{what} {name}\\n".encode())
+tell("started")
+for _ in range(${beats}):
+    time.sleep(0.05)
+    tell("alive")
+tell("ended")
+`;
