@@ -1,5 +1,6 @@
 /** The database of the service, and who may log in to it. */
-import pg from 'pg';
+import { withConnection } from '#infra/postgres/await-database.ts';
+import type pg from 'pg';
 import { DATABASE, SERVICE_USER } from './cluster.ts';
 
 /** Makes what is missing; changes nothing that is there.
@@ -8,18 +9,14 @@ export async function preparePrincipals(
   maintenanceUrl: string,
   servicePassword: string,
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: maintenanceUrl });
-  await client.connect();
-  try {
+  await withConnection(maintenanceUrl, async (client) => {
     const role = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVICE_USER]);
     if (role.rowCount === 0) await createService(client, servicePassword);
     const database = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
     if (database.rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
     await client.query(`REVOKE ALL ON DATABASE ${DATABASE} FROM PUBLIC;
       GRANT CONNECT, TEMPORARY ON DATABASE ${DATABASE} TO orch_app`);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** The rights of the group come from the migrations. */

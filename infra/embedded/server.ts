@@ -4,7 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openLogFile } from '#infra/system/log-file.ts';
-import pg from 'pg';
+import { withConnection } from '#infra/postgres/await-database.ts';
+import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import { runAs, type Account } from './account.ts';
 import { stopServer } from './stop-server.ts';
 
@@ -163,17 +164,11 @@ function saysReady(data: string, pid: number): boolean {
 
 /** @throws Error when the server answers, but refuses us for good */
 async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  client.on('error', () => undefined); // a cut connection also fails the calls below
   try {
-    await client.connect();
+    await withConnection(url, () => Promise.resolve());
     return true;
   } catch (error) {
-    const { code } = error as { code?: string };
-    const notYet = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03', '57P01'];
-    if (code !== undefined && !notYet.includes(code)) throw error;
+    if (!isDatabaseAway(error)) throw error;
     return false;
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }

@@ -1,10 +1,10 @@
 /** Waits for a database that is not there yet, or away. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { Connection } from './connection.ts';
 
 const firstPauseMs = 250;
 const maxPauseMs = 5_000;
-const connectMs = 5_000;
 
 export interface AwaitOptions {
   /** Ends the waiting. */
@@ -36,7 +36,7 @@ export async function withConnection<Result>(
   url: string,
   use: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectMs });
+  const client: pg.Client = new Connection({ connectionString: url });
   // What fails is the statement; an error event that nobody hears would end the process.
   client.on('error', () => undefined);
   try {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { together } from '#projections/projection.ts';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { Connection, ConnectionPool } from './connection.ts';
 
 // Positions and sizes stay far below 2^53; transaction ids do not have to and come as text.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -32,7 +33,7 @@ export interface DatabaseOptions {
 
 /** Every statement that comes again is prepared under a name made from its text: parsed and planned once a
  *  connection. Statements that are sent in one turn of the event loop leave in one write. */
-class PreparingClient extends pg.Client {
+class PreparingConnection extends Connection {
   #isGathering = false;
 
   // The types of `query` have many forms; only text with values is given a name.
@@ -42,7 +43,7 @@ class PreparingClient extends pg.Client {
     const name =
       typeof text === 'string' && Array.isArray(values) ? statementName(text) : undefined;
     const prepared = name === undefined ? args : [{ name, text, values }, ...rest];
-    return (super.query as (...all: unknown[]) => never).apply(this, prepared);
+    return super.query(...prepared);
   }
 
   #gather(): void {
@@ -78,20 +79,16 @@ function statementName(text: string): string | undefined {
 
 /** Opens a pool. Connections are made when they are needed, so this works before Postgres is up. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
-  const pool = new pg.Pool({
+  const pool = new ConnectionPool({
     connectionString: url,
-    Client: PreparingClient,
+    Client: PreparingConnection,
     max: options.connections,
     // Statements that are sent without waiting for each other share a round trip.
     pipeline: true,
     application_name: options.applicationName,
-    connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
   });
   pool.on('error', options.onIdleError);
-  // A connection that breaks while it is lent fails the statement that runs or comes next. It says so
-  // as an event too, and an error event that nobody hears ends the process.
-  pool.on('connect', (client) => client.on('error', () => undefined));
   let closing: Promise<void> | undefined;
   return { pool, close: () => (closing ??= pool.end()) };
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
+import { withConnection } from './await-database.ts';
 import type { Queryable } from './database.ts';
 
 /** Any fixed number: everyone who migrates a database waits for the same lock. */
@@ -44,15 +44,12 @@ export async function migrate(
   options: MigrateOptions,
 ): Promise<MigrationOutcome> {
   const migrations = readMigrations(options.directory);
-  const client = new pg.Client({ connectionString: adminUrl });
-  await client.connect();
-  try {
+  // The end of the connection also frees the lock.
+  return await withConnection(adminUrl, async (client) => {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
     await client.query(ownTable);
     return await catchUp(client, migrations);
-  } finally {
-    await client.end(); // which also frees the lock
-  }
+  });
 }
 
 /** What to tell whoever starts a program on a database that is ahead of it.
@@ -95,7 +92,7 @@ export function readMigrations(directory: string): readonly Migration[] {
 }
 
 async function catchUp(
-  client: pg.Client,
+  client: Queryable,
   migrations: readonly Migration[],
 ): Promise<MigrationOutcome> {
   const seen = await client.query<Pick<Migration, 'number' | 'name' | 'sha256'>>(
@@ -119,7 +116,7 @@ function changed(applied: string, file: string): string {
   return `migration ${file} was changed after it was applied: undo that, and add a new one`;
 }
 
-async function applyOne(client: pg.Client, migration: Migration): Promise<void> {
+async function applyOne(client: Queryable, migration: Migration): Promise<void> {
   await client.query('BEGIN');
   await carryOut(client, migration);
   await client.query('COMMIT');

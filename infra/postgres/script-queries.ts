@@ -2,6 +2,7 @@
  *  group, on connections of their own that are closed afterwards. */
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
+import { ConnectionPool } from './connection.ts';
 import type { Queryable } from './database.ts';
 import { FairQueue, WaitedTooLong } from './fair-queue.ts';
 
@@ -85,16 +86,14 @@ export class ScriptQueries {
     const { url, connections, maxWaitMs, onIdleError } = options;
     this.#options = options;
     this.#queue = new FairQueue({ places: connections, maxWaitMs });
-    this.#pool = new pg.Pool({
+    this.#pool = new ConnectionPool({
       connectionString: url,
       max: connections,
       // Whatever a query has set goes with its connection.
       maxUses: 1,
       application_name: 'script queries',
-      connectionTimeoutMillis: 5_000,
     });
     this.#pool.on('error', onIdleError);
-    this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /** Queries that wait for a connection. */

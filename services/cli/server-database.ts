@@ -2,12 +2,14 @@
 import { join } from 'node:path';
 import type pg from 'pg';
 import { embeddedAddresses } from '#infra/embedded/postgres.ts';
+import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import { openDatabase } from '#infra/postgres/database.ts';
 import { ConfigError, readConfig } from '#services/shared/config.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Connects as the schema's owner. @throws CommandProblem where the settings name no database */
+/** Connects as the schema's owner.
+ *  @throws CommandProblem where the settings name no database, or it is away */
 export async function withServerDatabase(
   terminal: Terminal,
   use: (pool: pg.Pool) => Promise<number>,
@@ -19,6 +21,10 @@ export async function withServerDatabase(
   });
   try {
     return await use(database.pool);
+  } catch (error) {
+    if (!(error instanceof Error) || !isDatabaseAway(error)) throw error;
+    const message = `The database does not answer (${error.message}). Try again when it is back.`;
+    throw new CommandProblem(exitCodes.unavailable, message, { cause: error });
   } finally {
     await database.close();
   }

@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withClient } from '#infra/testing/client.ts';
 import { createEmptyDatabase, type TestDatabase } from '#infra/testing/database.ts';
 import { freePorts } from '#infra/testing/free-ports.ts';
+import { startFullSocket } from '#infra/testing/full-socket.ts';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 const user = 'setup_test';
@@ -22,8 +26,9 @@ afterAll(async () => {
   await database.drop();
 });
 
-function start(variables: Record<string, string>) {
-  const child = spawn(process.execPath, [main, 'setup'], { env: variables });
+function start(variables: Record<string, string>, ...command: readonly string[]) {
+  const line = command.length === 0 ? ['setup'] : command;
+  const child = spawn(process.execPath, [main, ...line], { env: variables });
   const done = Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   return {
     child,
@@ -89,4 +94,35 @@ test('a database that does not answer is waited for, and named', async () => {
     `postgres://owner@127.0.0.1:${port}/orchestrator does not answer (connect ECONNREFUSED`,
   );
   expect(code).toBe(130);
+});
+
+describe('a database that accepts nobody, as while its processes are stopped', () => {
+  let folder: string;
+  let variables: Record<string, string>;
+  let full: Awaited<ReturnType<typeof startFullSocket>>;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'orch-setup-'));
+    full = await startFullSocket(join(folder, '.s.PGSQL.5432'));
+    const url = (name: string) => `postgres://${name}:secret@/orchestrator?host=${folder}`;
+    variables = { ORCH_DATABASE_ADMIN_URL: url('owner'), ORCH_DATABASE_URL: url('service') };
+  });
+  afterAll(async () => {
+    await full.close();
+    await rm(folder, { recursive: true });
+  });
+
+  test('setup waits for it', async () => {
+    const { child, done } = start(variables);
+    await once(child.stderr, 'data');
+    child.kill('SIGINT');
+    const { code, problem } = await done;
+    expect(problem).toContain('/orchestrator does not answer (connect EAGAIN');
+    expect(code).toBe(130);
+  });
+
+  test('other commands say so and end', async () => {
+    const { code, problem } = await start(variables, 'projections', 'list').done;
+    expect(problem).toMatch(/^The database does not answer \(connect EAGAIN .*\)\. Try again/);
+    expect(code).toBe(69);
+  });
 });

@@ -1,11 +1,12 @@
 /** Brings database and object store to what this version of the program needs. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { prepareObjectStore } from '#infra/objects/open.ts';
-import { awaitDatabase } from '#infra/postgres/await-database.ts';
+import { awaitDatabase, withoutPassword } from '#infra/postgres/await-database.ts';
 import { confineQueries } from '#infra/postgres/confine-queries.ts';
 import { migrate, newerSchema } from '#infra/postgres/migrate.ts';
 import { prepareServiceUser } from '#infra/postgres/service-user.ts';
-import { isDatabaseAway } from '#services/shared/database-away.ts';
+import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import { objectStoreSettings, readConfig, ConfigError } from '#services/shared/config.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
 import { rebuildOutdated } from './projections.ts';
@@ -14,17 +15,30 @@ import type { Terminal } from './terminal.ts';
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 
-/** Safe to repeat, and to do twice at once.
+const pauseMs = 5_000;
+
+/** Safe to repeat, and to do twice at once. Waits for a database that is away, and begins again where it went away
+ *  meanwhile.
  *  @throws CommandProblem where a setting is missing, or the database is of a newer version */
 export async function setUp(terminal: Terminal, signal: AbortSignal): Promise<void> {
   const config = settings();
+  const onAway = (tried: string, { message }: Error) =>
+    terminal.problem(`${tried} does not answer (${message}); trying again`);
+  for (;;) {
+    await awaitDatabase(config.databaseAdminUrl, { signal, passes: isDatabaseAway, onAway });
+    try {
+      await carryOut(config, terminal);
+      return;
+    } catch (error) {
+      if (!(error instanceof Error) || !isDatabaseAway(error)) throw error;
+      onAway(withoutPassword(config.databaseAdminUrl), error);
+    }
+    await pause(pauseMs, undefined, { signal });
+  }
+}
+
+async function carryOut(config: ReturnType<typeof settings>, terminal: Terminal): Promise<void> {
   const { databaseAdminUrl: adminUrl, databaseUrl } = config;
-  await awaitDatabase(adminUrl, {
-    signal,
-    passes: isDatabaseAway,
-    onAway: (tried, { message }) =>
-      terminal.problem(`${tried} does not answer (${message}); trying again`),
-  });
   const { applied, ahead } = await migrate(adminUrl, { directory: migrations });
   if (ahead.length > 0) throw new CommandProblem(exitCodes.refused, newerSchema(ahead));
   for (const name of applied) terminal.line(`migrated ${name}`);

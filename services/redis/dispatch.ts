@@ -1,7 +1,7 @@
 /** From a request to the command that serves it, if the client may have that. */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '#services/shared/logger.ts';
-import { isDatabaseAway } from '#services/shared/database-away.ts';
+import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import { may, missing, type Callers } from './callers.ts';
 import { textOf, type Answer, type Command } from './command.ts';
 import type { Connection } from './connection.ts';

@@ -24,7 +24,7 @@ import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
 import { worldOf } from '#projections/world.ts';
 import { awaitDatabase } from '#infra/postgres/await-database.ts';
-import { isDatabaseAway } from './database-away.ts';
+import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import type { platformSettings, Settings } from './config.ts';
 import type { Logger } from './logger.ts';
 import { RunSpans } from './tracing/run-spans.ts';

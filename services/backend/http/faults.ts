@@ -1,6 +1,6 @@
 /** Turns what was thrown into what the client is told. Nothing of an error's text ever leaves. */
 import { ObjectStoreFull, ObjectStoreUnavailable } from '#domain/ports/objects.ts';
-import { isDatabaseAway } from '#services/shared/database-away.ts';
+import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import { BodyTooLarge } from './body.ts';
 import { problem, type Problem } from './problem.ts';
 

@@ -1,0 +1,29 @@
+import { DatabaseUnavailable } from '#infra/postgres/connection.ts';
+import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { faultOf } from './faults.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await openTestPlatform();
+});
+afterAll(() => platform.close());
+
+test.each(['EAGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EHOSTDOWN', 'ENEW'])(
+  'a database that fails to answer with %s is unavailable',
+  (code) => {
+    const error = new DatabaseUnavailable(Object.assign(new Error('connect'), { code }));
+    expect(faultOf(error)).toMatchObject({ logged: true, problem: { code: 'unavailable' } });
+  },
+);
+
+test('a statement of ours that is wrong is an internal error', async () => {
+  const error: unknown = await platform.pool.query('SELECT nothing').catch((cause) => cause);
+  expect(error).toMatchObject({ code: '42703' });
+  expect(faultOf(error)).toMatchObject({ logged: true, problem: { code: 'internal_error' } });
+});
+
+test('an error of another part of the system is an internal error', () => {
+  const error = Object.assign(new Error('open'), { code: 'ENOENT', syscall: 'open' });
+  expect(faultOf(error).problem.code).toBe('internal_error');
+});
