@@ -3,7 +3,8 @@
  *  whose commit would then wait for a lock that is shared by the whole cluster. */
 import type { Bus, BusMessage, Topic } from '#domain/ports/bus.ts';
 import type { Write } from '#projections/projection.ts';
-import pg from 'pg';
+import { Connection } from '#infra/postgres/connection.ts';
+import type pg from 'pg';
 import { Outbox, payloadOf } from './outbox.ts';
 import { Subscriptions } from './subscriptions.ts';
 
@@ -12,6 +13,8 @@ const channel = 'orch_bus';
 const maxListBytes = 7_990;
 const maxPayloadBytes = 7_900;
 const reconnectMs = 250;
+/** A connection that only listens waits for no answer, and could be silent for good. */
+const heartbeatMs = 2_000;
 
 /** Nobody is misled by one that was for nothing. */
 const wakeUps: ReadonlySet<Topic> = new Set(['events', 'queue', 'status']);
@@ -95,17 +98,22 @@ export class PostgresBus implements Bus {
   }
 
   async #listen(): Promise<void> {
-    const client = new pg.Client({
+    const connection = new Connection({
       connectionString: this.#options.url,
       application_name: 'bus',
-      keepAlive: true,
     });
+    const client: pg.Client = connection;
     client.on('error', (error) => this.#reconnect(client, error));
     client.on('end', () => this.#reconnect(client, undefined));
     client.on('notification', ({ payload }) => this.#receive(payload));
     await client.connect();
     await client.query(statements.listen);
     this.#listener = client;
+    // A statement without an answer has the connection replaced (`connection-watch.ts`).
+    const heartbeat = setInterval(() => {
+      if (!connection.isWaiting) client.query('SELECT').catch(() => undefined);
+    }, heartbeatMs).unref();
+    client.once('end', () => clearInterval(heartbeat));
   }
 
   #reconnect(client: pg.Client, error: unknown): void {

@@ -1,7 +1,12 @@
-/** Connections to Postgres that tell no answer from a bad one. */
+/** Connections to Postgres of which none waits forever. */
+import type { Socket } from 'node:net';
 import pg from 'pg';
+import { watch } from './connection-watch.ts';
 
 const connectMs = 5_000;
+const keepAliveAfterMs = 10_000;
+/** For the server's reply to the end of a session. */
+const endMs = 3_000;
 
 /** There was no answer from the server: it cannot be reached, has closed the connection or is silent. */
 export class DatabaseUnavailable extends Error {
@@ -29,16 +34,44 @@ export function unavailable(error: Error): Error {
   return isAnswer ? error : new DatabaseUnavailable(error);
 }
 
+type Method = (...all: unknown[]) => unknown;
+type Finish = (error: Error | null | undefined) => Error | null | undefined;
 type Callback = (error: Error | null | undefined, ...rest: unknown[]) => void;
 
-/** Fails with what the server answered, with
+/** Destroyed when the server is silent (`connection-watch.ts`). Fails with what the server answered, with
  *  `DatabaseUnavailable`, or with a mistake in the call. */
 export class Connection extends pg.Client {
+  readonly #url: string | undefined;
+  #unanswered = 0;
+  #connectedMs: number | undefined;
+
   constructor(config: pg.ClientConfig = {}) {
     super({
       connectionTimeoutMillis: connectMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: keepAliveAfterMs,
       ...config,
     });
+    this.#url = config.connectionString;
+  }
+
+  /** Whether the server owes an answer. */
+  get isWaiting(): boolean {
+    return this.#unanswered > 0;
+  }
+
+  /** When it was made, on the monotonic clock. */
+  get connectedMs(): number {
+    return this.#connectedMs ?? performance.now();
+  }
+
+  /** Of the session, at the server. */
+  get backendPid(): number | null {
+    return (this as unknown as { processID: number | null }).processID;
+  }
+
+  get bytesRead(): number {
+    return (this.connection.stream as Socket).bytesRead;
   }
 
   /** Fails what is under way, and closes without a word to the server. */
@@ -48,24 +81,35 @@ export class Connection extends pg.Client {
 
   // The types of these have many forms: callers see those of `pg.Client`.
   override connect(...args: unknown[]): never {
-    const finish = (error: Error | null | undefined): Error | null | undefined => {
-      return error == null ? error : this.#judged(error);
+    const finish: Finish = (error) => {
+      if (error != null) return this.#judged(error);
+      this.#connectedMs = performance.now();
+      if (this.#url !== undefined) watch(this.#url, this);
+      return error;
     };
-    return settledBy(super.connect, this, args, finish);
+    return settledBy((...all) => (super.connect as Method).apply(this, all), args, finish);
   }
 
   override query(...args: unknown[]): never {
-    const finish = (error: Error | null | undefined): Error | null | undefined => {
+    this.#unanswered += 1;
+    const finish: Finish = (error) => {
+      this.#unanswered -= 1;
       return error == null ? error : this.#judged(error);
     };
-    return settledBy(super.query, this, args, finish);
+    return settledBy((...all) => (super.query as Method).apply(this, all), args, finish);
+  }
+
+  override end(...args: unknown[]): never {
+    const timer = setTimeout(() => this.connection.stream.destroy(), endMs).unref();
+    this.once('end', () => clearTimeout(timer));
+    return (super.end as (...all: unknown[]) => never).apply(this, args);
   }
 
   override emit(event: string, ...args: unknown[]): boolean {
     const [error] = args;
     const isError = event === 'error' && error instanceof Error;
-    const emit = super.emit as (event: string, ...all: unknown[]) => boolean;
-    return emit.apply(this, [event, ...(isError ? [this.#judged(error)] : args)]);
+    const told = isError ? [this.#judged(error)] : args;
+    return (super.emit as Method).apply(this, [event, ...told]) as boolean;
   }
 
   // While there is a connection, what fails without an answer is a mistake in the call.
@@ -85,27 +129,20 @@ export class ConnectionPool extends pg.Pool {
 
   // Without a connection there is no mistake in a call.
   override connect(...args: unknown[]): never {
-    return settledBy(super.connect, this, args, (error) =>
-      error == null ? error : unavailable(error),
-    );
+    const finish: Finish = (error) => (error == null ? error : unavailable(error));
+    return settledBy((...all) => (super.connect as Method).apply(this, all), args, finish);
   }
 }
 
 /** Calls a method that takes a callback as its last argument or answers by a promise.
  *  @param finish is told of the end, and says what the error is */
-function settledBy(
-  method: unknown,
-  self: unknown,
-  args: unknown[],
-  finish: (error: Error | null | undefined) => Error | null | undefined,
-): never {
-  const call = method as (...all: unknown[]) => unknown;
+function settledBy(method: Method, args: unknown[], finish: Finish): never {
   const callback = args.at(-1);
   if (typeof callback === 'function') {
     const told: Callback = (error, ...rest) => (callback as Callback)(finish(error), ...rest);
-    return call.apply(self, [...args.slice(0, -1), told]) as never;
+    return method(...args.slice(0, -1), told) as never;
   }
-  const settled = (call.apply(self, args) as Promise<unknown>).then(
+  const settled = (method(...args) as Promise<unknown>).then(
     (result) => {
       finish(null);
       return result;

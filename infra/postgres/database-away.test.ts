@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { startFullSocket } from '#infra/testing/full-socket.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { freePorts } from '#infra/testing/free-ports.ts';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Connection, DatabaseUnavailable } from './connection.ts';
 import { isDatabaseAway } from './database-away.ts';
@@ -25,10 +25,12 @@ function failureOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-function connecting(config: pg.ClientConfig): Promise<unknown> {
+async function connecting(config: pg.ClientConfig): Promise<unknown> {
   const client: pg.Client = new Connection(config);
   client.on('error', () => undefined);
-  return failureOf(client.connect()).finally(() => client.end());
+  const failure = await failureOf(client.connect());
+  await client.end();
+  return failure;
 }
 
 describe('what the server answers', () => {
@@ -84,7 +86,7 @@ describe('no answer', () => {
       });
     });
     const servers = [closing, silent.listen(0, '127.0.0.1'), garbled.listen(0, '127.0.0.1')];
-    await Promise.all(servers.map((server) => server.listening || once(server, 'listening')));
+    for (const server of servers) if (!server.listening) await once(server, 'listening');
     const [a, b, c] = servers.map((server) => (server.address() as AddressInfo).port);
     const host = '127.0.0.1';
     const errors = [

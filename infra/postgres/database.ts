@@ -27,6 +27,8 @@ export interface DatabaseOptions {
   readonly connections: number;
   /** Shown by `pg_stat_activity`. */
   readonly applicationName: string;
+  /** After which the server cancels a statement. Default: never. */
+  readonly statementMs?: number;
   /** Told of connections that broke while idle; the pool replaces them by itself. */
   readonly onIdleError: (error: Error) => void;
 }
@@ -87,6 +89,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     pipeline: true,
     application_name: options.applicationName,
     idleTimeoutMillis: 60_000,
+    statement_timeout: options.statementMs ?? 0,
   });
   pool.on('error', options.onIdleError);
   let closing: Promise<void> | undefined;

@@ -84,6 +84,23 @@ describe('a proxy that fails on demand', () => {
     expect(await read(client, 3)).toBe('llo');
   });
 
+  test('swallows everything, and a connection that lost something stays silent', async () => {
+    await proxy.set({ kind: 'blackhole' });
+    const answers: Buffer[] = [];
+    client.on('data', (piece: Buffer) => answers.push(piece));
+    await new Promise((resolve) => client.write('lost', resolve));
+    const early = connect(proxy.port, proxy.host);
+    early.write('lost too');
+    await once(early, 'connect');
+    await proxy.set({ kind: 'pass' });
+    const next = connect(proxy.port, proxy.host);
+    next.write('again');
+    expect(await read(next, 5)).toBe('again');
+    expect(answers).toEqual([]);
+    early.destroy();
+    next.destroy();
+  });
+
   test('refuses, resetting who is there, and listens again at the same place', async () => {
     const reset = closed(client);
     await proxy.set({ kind: 'refuse' });

@@ -33,6 +33,9 @@ export type Fault =
       readonly afterBytes: number;
       readonly once?: boolean;
     }
+  /** Everything is accepted and acknowledged, and nothing passes, the end of a connection neither. A connection
+   *  that has lost something stays silent, also when another fault is set. */
+  | { readonly kind: 'blackhole' }
   /** Nobody listens, and connections that are there are reset. */
   | { readonly kind: 'refuse' };
 
@@ -81,6 +84,8 @@ function stateOf(fault: Fault): State {
 interface Link {
   readonly client: Socket;
   readonly server: Socket;
+  /** Something of it was lost. */
+  isSilent: boolean;
 }
 
 // An address of the loopback that is this proxy's alone: while it refuses, nobody else gets its port.
@@ -138,7 +143,7 @@ class TcpProxy implements FaultProxy {
   #accept(client: Socket): void {
     this.accepted += 1;
     const server = connect({ ...this.#target, allowHalfOpen: true });
-    const link = { client, server };
+    const link: Link = { client, server, isSilent: false };
     this.#links.add(link);
     for (const socket of [client, server]) {
       socket.on('error', () => this.#reset(link));
@@ -166,13 +171,15 @@ class TcpProxy implements FaultProxy {
       let rest = piece;
       while (rest.length > 0) {
         if (state !== this.#state) [state, seenBytes] = [this.#state, 0];
+        if (state.fault.kind === 'blackhole') link.isSilent = true;
+        if (link.isSilent) break;
         const passing = await this.#admit(link, direction, rest.length, { state, seenBytes });
         if (passing > 0 && !to.write(rest.subarray(0, passing))) await once(to, 'drain');
         seenBytes += passing;
         rest = rest.subarray(passing);
       }
     }
-    to.end();
+    if (!link.isSilent && this.#state.fault.kind !== 'blackhole') to.end();
   }
 
   /** Waits, or resets the link, as the fault says. @returns how many bytes may pass now */

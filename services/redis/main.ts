@@ -1,5 +1,6 @@
 /** The Redis-compatible adapter: stock Redis clients give and take runs, and follow them. */
 import { platformSettings, readConfig } from '#services/shared/config.ts';
+import { databaseProblem } from '#services/shared/database-health.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import { openPlatform } from '#services/shared/platform.ts';
@@ -27,6 +28,7 @@ await runProcess('redis', async (signal, logger) => {
     host: config.bind,
     port: config.redisHealthPort,
     name: 'redis',
+    problem: () => databaseProblem(database.pool),
     degraded: () => platform.bus.problem,
   });
   return {

@@ -17,6 +17,7 @@ import {
   platformSettings,
   readConfig,
 } from '#services/shared/config.ts';
+import { databaseProblem } from '#services/shared/database-health.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
@@ -351,12 +352,13 @@ function startForwarding({ logRuns }: Config, { database }: Platform, logger: Lo
   });
 }
 
-async function startServers(config: Config, { bus }: Platform, { registry }: RunMetrics) {
+async function startServers(config: Config, { bus, database }: Platform, { registry }: RunMetrics) {
   return [
     await startHealthServer({
       host: config.bind,
       port: config.runtimeHealthPort,
       name: 'runtime',
+      problem: () => databaseProblem(database.pool),
       degraded: () => bus.problem,
     }),
     await startHealthServer({

@@ -27,6 +27,7 @@ import {
   masterKeys,
   type Settings,
 } from '#services/shared/config.ts';
+import { databaseProblem } from '#services/shared/database-health.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
@@ -125,7 +126,8 @@ await runProcess('scheduler', async (signal, logger) => {
     host: config.bind,
     port: config.schedulerHealthPort,
     name: 'scheduler',
-    problem: () => lagProblem(pool, process.uptime()),
+    problem: async () =>
+      (await databaseProblem(pool)) ?? (await lagProblem(pool, process.uptime())),
     degraded: () => platform.bus.problem ?? platform.feed?.problem,
     metrics: schedulerMetrics(watched, () => platform.bus.problem === undefined),
   });

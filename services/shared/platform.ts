@@ -30,6 +30,9 @@ import type { Logger } from './logger.ts';
 import { RunSpans } from './tracing/run-spans.ts';
 import { openTracing, type Tracing } from './tracing/tracing.ts';
 
+/** No statement of a service takes so long: what does has come to a halt, such as behind a lock that is never freed. */
+const statementMs = 5 * 60_000;
+
 export interface Platform {
   readonly database: Database;
   readonly reads: ReadModels;
@@ -72,6 +75,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
   const database = openDatabase(databaseUrl, {
     connections: options.connections,
     applicationName: options.name,
+    statementMs,
     onIdleError: (error) => logger.warn({ error }, 'a database connection broke'),
   });
   const { pool } = database;

@@ -1,9 +1,7 @@
 /** The platform about itself: information, health, metrics. */
-import type { ObjectStore } from '#domain/ports/objects.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { listCheckpoints } from '#infra/postgres/checkpoints.ts';
 import { countQueryGaps } from '#infra/postgres/confine-queries.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
 import { newestPlace } from '#infra/postgres/event-chunks.ts';
 import { listRuntimes } from '#infra/postgres/runtimes.ts';
 import { triggerState } from '#projections/trigger-state/queries.ts';
@@ -12,7 +10,10 @@ import { operation, type Operation } from '../http/operation.ts';
 import { json, text } from '../http/reply.ts';
 import { Health, SystemInfo } from '../schemas/system.ts';
 import { alarmsNow } from '#services/shared/alarms.ts';
+import { databaseProblem } from '#services/shared/database-health.ts';
+import { inTime } from '#services/shared/in-time.ts';
 import { version } from '#services/shared/version.ts';
+import type { Services } from '../services.ts';
 import { triggersJson } from './triggers.ts';
 
 const tag = 'System';
@@ -66,15 +67,26 @@ function runtimeJson(runtime: Awaited<ReturnType<typeof listRuntimes>>[number]) 
   return { name: 'runtime', id, started_at, seen_at, slots, running, layers, python };
 }
 
+const retryLater = { 'Retry-After': '2' };
+const isDown = { description: 'Something is down.', schema: Health };
+
 const health = operation({
   method: 'get',
   path: '/health',
   operationId: 'health',
-  summary: 'Whether the backend serves',
+  summary: 'Whether the backend serves requests',
   tag,
   access: 'public',
-  responses: well,
-  handle: () => Promise.resolve(json(200, { status: 'ok' })),
+  description:
+    'Requests need the database: 503 while it does not answer. They do without the object store, except those for ' +
+    'files, and without the bus: that is `degraded`, and answers 200.',
+  responses: { ...well, 503: isDown },
+  handle: async (_call, services) => {
+    const checks = await checksOf(services);
+    if (checks.database !== 'ok') return json(503, { status: 'unavailable', checks }, retryLater);
+    const isWell = checks.objects === 'ok' && checks.bus === 'ok';
+    return json(200, isWell ? { status: 'ok' } : { status: 'degraded', checks });
+  },
 });
 
 const livez = operation({
@@ -97,44 +109,27 @@ const readyz = operation({
   access: 'public',
   description:
     'Without its bus the platform is slower by up to a second, and nothing else: that is `degraded`, and answers 200.',
-  responses: { ...well, 503: { description: 'Something is down.', schema: Health } },
-  handle: async (_call, { database, objects, bus }) => {
-    const [forDatabase, forObjects] = await Promise.all([
-      answers(databaseAnswers(database)),
-      answers(objectsAnswer(objects)),
-    ]);
-    const isWell = forDatabase === 'ok' && forObjects === 'ok';
-    const forBus = bus.problem === undefined ? 'ok' : 'degraded';
-    return json(isWell ? 200 : 503, {
-      status: isWell ? forBus : 'unavailable',
-      checks: { database: forDatabase, objects: forObjects, bus: forBus },
-    });
+  responses: { ...well, 503: isDown },
+  handle: async (_call, services) => {
+    const checks = await checksOf(services);
+    const isWell = checks.database === 'ok' && checks.objects === 'ok';
+    if (!isWell) return json(503, { status: 'unavailable', checks }, retryLater);
+    return json(200, { status: checks.bus, checks });
   },
 });
 
 const patienceMs = 2000;
 
-async function answers(check: Promise<unknown>): Promise<'ok' | 'unavailable'> {
-  let timer: NodeJS.Timeout | undefined;
-  const impatience = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), patienceMs);
-  });
-  try {
-    await Promise.race([check, impatience]);
-    return 'ok';
-  } catch {
-    return 'unavailable';
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function databaseAnswers(database: Queryable): Promise<void> {
-  await database.query('SELECT 1', []);
-}
-
-async function objectsAnswer(objects: ObjectStore): Promise<void> {
-  await objects.head(objectKey.system('health'));
+async function checksOf({ database, objects, bus }: Services) {
+  const [problem, objectsAnswer] = await Promise.all([
+    databaseProblem(database),
+    inTime(objects.head(objectKey.system('health')), patienceMs),
+  ]);
+  return {
+    database: problem === undefined ? 'ok' : 'unavailable',
+    objects: objectsAnswer ? 'ok' : 'unavailable',
+    bus: bus.problem === undefined ? 'ok' : 'degraded',
+  } as const;
 }
 
 const metrics = operation({

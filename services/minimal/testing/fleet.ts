@@ -136,6 +136,7 @@ export class Fleet {
     path: string,
     body?: unknown,
     headers: Readonly<Record<string, string>> = {},
+    signal?: AbortSignal,
   ): Promise<Response> {
     return fetch(`${url}${path.startsWith('/hooks') ? '' : '/api/v1'}${path}`, {
       method,
@@ -145,6 +146,7 @@ export class Fleet {
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal !== undefined && { signal }),
     });
   }
 

@@ -1,0 +1,140 @@
+/** Finds connections that have gone silent: the other end acknowledges what is sent, or there is none any more, and
+ *  no answer comes. A statement that merely takes long is left alone, since the server says that it works on it. */
+import pg from 'pg';
+import type { Connection } from './connection.ts';
+
+const lookMs = 500;
+/** Without a byte of an answer, before the server is asked. */
+const silentMs = 4_000;
+/** For the server to accept a connection, and then to say what it is doing. */
+const askMs = 3_000;
+
+const statements = {
+  // Through a pooler sessions have other numbers than their clients know: nothing can be said of them then.
+  sessions: `SELECT pg_backend_pid() AS own, pid, state = 'active'
+    AND wait_event IS DISTINCT FROM 'ClientRead' AS is_working
+    FROM (SELECT) AS always LEFT JOIN pg_stat_activity ON pid = ANY($1)`,
+  // It may hold locks. One that has taken the number since is younger.
+  end: `SELECT pg_terminate_backend(pid) FROM unnest($1::int[], $2::float8[]) AS lost (pid, age_ms)
+    JOIN pg_stat_activity USING (pid)
+    WHERE clock_timestamp() - backend_start > (age_ms - 1000) * interval '1 ms'`,
+};
+
+interface Seen {
+  bytesRead: number;
+  /** Since when it waits without a byte. */
+  sinceMs: number;
+}
+
+class Watch {
+  readonly #url: string;
+  readonly #connections = new Map<Connection, Seen>();
+  /** Sessions whose connection was given up, which the server may not have noticed. */
+  readonly #lost = new Map<number, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #isAsking = false;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  add(connection: Connection): void {
+    this.#connections.set(connection, { bytesRead: 0, sinceMs: performance.now() });
+    connection.once('end', () => this.#connections.delete(connection));
+    this.#timer ??= setInterval(() => this.#look(), lookMs).unref();
+  }
+
+  #look(): void {
+    const nowMs = performance.now();
+    for (const [connection, seen] of this.#connections) {
+      const { bytesRead } = connection;
+      if (connection.isWaiting && bytesRead === seen.bytesRead) continue;
+      seen.bytesRead = bytesRead;
+      seen.sinceMs = nowMs;
+    }
+    const silent = this.#silentSince(nowMs - silentMs);
+    if (this.#isAsking) return;
+    if (silent.length > 0 || this.#lost.size > 0) {
+      this.#isAsking = true;
+      void this.#ask(silent).finally(() => (this.#isAsking = false));
+    } else if (this.#connections.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+  }
+
+  #silentSince(sinceMs: number): readonly Connection[] {
+    const waiting = [...this.#connections].filter(([connection]) => connection.isWaiting);
+    return waiting.filter(([, seen]) => seen.sinceMs < sinceMs).map(([connection]) => connection);
+  }
+
+  async #ask(silent: readonly Connection[]): Promise<void> {
+    const sinceMs = performance.now() - silentMs;
+    const working = await this.#workingOf(silent);
+    // What has moved meanwhile is well.
+    const lost = this.#silentSince(sinceMs).filter(
+      (connection) => silent.includes(connection) && !working.has(connection.backendPid),
+    );
+    if (lost.length === 0) return;
+    // Where one is lost, those that nobody uses may be too, and nothing is lost with them.
+    const unused = [...this.#connections.keys()].filter((connection) => !connection.isWaiting);
+    for (const connection of [...lost, ...unused]) this.#giveUp(connection);
+  }
+
+  #giveUp(connection: Connection): void {
+    const { backendPid, connectedMs } = connection;
+    if (backendPid !== null) this.#lost.set(backendPid, connectedMs);
+    connection.destroy(new Error('the server did not answer, and the connection was given up'));
+  }
+
+  /** The sessions that the server is working on; none where it does not answer. */
+  async #workingOf(silent: readonly Connection[]): Promise<{ has(pid: number | null): boolean }> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      application_name: 'connection watch',
+      connectionTimeoutMillis: askMs,
+      query_timeout: askMs,
+    });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const pids = silent.map(({ backendPid }) => backendPid);
+      const { rows } = await client.query<Session>(statements.sessions, [pids]);
+      await this.#endLost(client);
+      const { processID } = client as unknown as { processID: number };
+      if (rows[0]?.own !== processID) return { has: () => true };
+      return new Set(rows.filter((row) => row.is_working).map((row) => row.pid));
+    } catch (error) {
+      // It answers, though not this: too many connections, say.
+      return error instanceof pg.DatabaseError ? { has: () => true } : new Set();
+    } finally {
+      client.connection.stream.destroy();
+    }
+  }
+
+  async #endLost(client: pg.Client): Promise<void> {
+    if (this.#lost.size === 0) return;
+    const lost = [...this.#lost];
+    const nowMs = performance.now();
+    const ages = lost.map(([, connectedMs]) => nowMs - connectedMs);
+    for (const [pid] of lost) this.#lost.delete(pid);
+    // Where it is not allowed, the server ends them when their time is over.
+    await client.query(statements.end, [lost.map(([pid]) => pid), ages]).catch(() => undefined);
+  }
+}
+
+interface Session {
+  readonly own: number;
+  readonly pid: number | null;
+  readonly is_working: boolean | null;
+}
+
+const watches = new Map<string, Watch>();
+
+/** Looks after a connection until it ends.
+ *  @param url where it leads, to ask the server by another connection */
+export function watch(url: string, connection: Connection): void {
+  let found = watches.get(url);
+  if (found === undefined) watches.set(url, (found = new Watch(url)));
+  found.add(connection);
+}

@@ -1,0 +1,15 @@
+/** The way to a database over a network that fails on demand. */
+import pg from 'pg';
+import { startFaultProxy, type FaultProxy } from './fault-proxy.ts';
+
+/** Puts a proxy before the server of an address, which may be a Unix socket.
+ *  @returns the proxy, and the address that leads through it */
+export async function proxied(url: string): Promise<{ proxy: FaultProxy; url: string }> {
+  const { user = '', password, host, port, database } = new pg.Client({ connectionString: url });
+  const isSocket = host.startsWith('/');
+  const proxy = await startFaultProxy(
+    isSocket ? { path: `${host}/.s.PGSQL.${port}` } : { host, port },
+  );
+  const login = `${encodeURIComponent(user)}:${encodeURIComponent(password ?? '')}`;
+  return { proxy, url: `postgres://${login}@${proxy.host}:${proxy.port}/${database}` };
+}

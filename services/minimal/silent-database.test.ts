@@ -1,0 +1,100 @@
+/** The real programs, with a database that is silent: over a network that swallows everything, and stopped. */
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '#infra/embedded/postgres.ts';
+import { migrate } from '#infra/postgres/migrate.ts';
+import type { FaultProxy } from '#infra/testing/fault-proxy.ts';
+import { proxied } from '#infra/testing/proxied-database.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Fleet } from './testing/fleet.ts';
+import { until } from './testing/product.ts';
+
+/** In which everything works again when the fault is over. */
+const recoveryMs = 10_000;
+/** In which a request is answered, whatever the database does. */
+const answerMs = 15_000;
+
+let folder: string;
+let server: EmbeddedPostgres;
+let proxy: FaultProxy;
+let fleet: Fleet;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'orch-silent-'));
+  chmodSync(folder, 0o711); // the server may have to run as another user
+  server = await startEmbeddedPostgres({
+    directory: join(folder, 'postgres'),
+    fallbackParent: join(folder, 'fallback'),
+    durable: false,
+  });
+  await migrate(server.adminUrl, {
+    directory: fileURLToPath(new URL('../../migrations', import.meta.url)),
+  });
+  const way = await proxied(server.serviceUrl);
+  proxy = way.proxy;
+  fleet = await Fleet.start({
+    databaseUrl: way.url,
+    replicas: { backend: 1, scheduler: 1, runtime: 0 },
+  });
+});
+afterAll(async () => {
+  await fleet.stop();
+  await proxy.close();
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test.each([
+  {
+    fault: 'a network that swallows everything',
+    begin: () => proxy.set({ kind: 'blackhole' }),
+    end: () => proxy.set({ kind: 'pass' }),
+  },
+  {
+    fault: 'stopped processes of the database',
+    begin: () => signalAll('SIGSTOP'),
+    end: () => signalAll('SIGCONT'),
+  },
+])('requests get 503 and the health checks agree: $fault', async ({ begin, end }) => {
+  const backend = fleet.of('backend')[0]!;
+  const scheduler = fleet.of('scheduler')[0]!;
+  const signal = () => AbortSignal.timeout(answerMs);
+  const list = () => fleet.fetch(backend, 'GET', '/scripts', undefined, {}, signal());
+  // Connections that were used, and would be again.
+  await Promise.all(Array.from({ length: 20 }, list));
+  await begin();
+  const answers = await Promise.all(Array.from({ length: 40 }, list));
+  const seen = answers.map(({ status, headers }) => [status, headers.get('retry-after')]);
+  const statusOf = async (url: string) => (await fetch(url, { signal: signal() })).status;
+  const health = await Promise.all([
+    statusOf(`${backend.url}/health`),
+    statusOf(`${backend.url}/readyz`),
+    statusOf(`${backend.url}/livez`),
+    statusOf(`${scheduler.url}/health`),
+  ]);
+  await end();
+  const endedMs = performance.now();
+  expect(seen).toEqual(Array(40).fill([503, '2']));
+  expect(health).toEqual([503, 503, 200, 503]);
+  await until('everything works again', async () => {
+    const all = await Promise.all([
+      list(),
+      ...[backend, scheduler].map(({ url }) => fetch(`${url}/health`)),
+    ]);
+    return all.every(({ ok }) => ok) ? true : undefined;
+  });
+  expect(performance.now() - endedMs).toBeLessThan(recoveryMs);
+});
+
+/** All processes of the database's server. */
+async function signalAll(signal: NodeJS.Signals): Promise<void> {
+  const parent = server.pid();
+  process.kill(parent, signal);
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  for (const pid of pids) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    if (Number(stat.split(') ')[1]?.split(' ')[1]) === parent) process.kill(Number(pid), signal);
+  }
+}

@@ -1,0 +1,18 @@
+/** Whether the database answers the statements of this process, for health checks. */
+import type { Queryable } from '#infra/postgres/database.ts';
+import { inTime } from './in-time.ts';
+
+const patienceMs = 2_000;
+/** However often a process is asked how it is, the database is asked once at a time. */
+const asking = new WeakMap<Queryable, Promise<unknown>>();
+
+/** What is wrong with the database, asked over the connections that serve requests.
+ *  @returns a line for the operator within 2 s; undefined where it answers */
+export async function databaseProblem(database: Queryable): Promise<string | undefined> {
+  let answer = asking.get(database);
+  if (answer === undefined) {
+    answer = database.query('SELECT', []).finally(() => asking.delete(database));
+    asking.set(database, answer);
+  }
+  return (await inTime(answer, patienceMs)) ? undefined : 'the database does not answer';
+}

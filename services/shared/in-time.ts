@@ -1,0 +1,16 @@
+/** Whether a check succeeds within so many milliseconds. It may go on afterwards. */
+export async function inTime(check: Promise<unknown>, patienceMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), patienceMs);
+  });
+  const passes = check.then(
+    () => true,
+    () => false,
+  );
+  try {
+    return await Promise.race([passes, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
