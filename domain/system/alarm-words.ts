@@ -6,6 +6,7 @@ const over: Readonly<Record<AlarmName, string>> = {
   disk_low: 'There is room on the disk again.',
   backup_overdue: 'No backup is missing any more.',
   projection_lag: 'What was behind the events has caught up.',
+  clock_difference: 'All clocks agree with that of the database again.',
 };
 
 export function alarmNews(event: AlarmRaised | AlarmCleared) {

@@ -1,6 +1,11 @@
 /** What somebody has to look at before it stops the platform (docs/operations.md). */
 
-export const alarmNames = ['disk_low', 'backup_overdue', 'projection_lag'] as const;
+export const alarmNames = [
+  'disk_low',
+  'backup_overdue',
+  'projection_lag',
+  'clock_difference',
+] as const;
 export type AlarmName = (typeof alarmNames)[number];
 
 export interface Alarm {

@@ -84,6 +84,7 @@ await runProcess('backend', async (signal, logger) => {
     runSamples: new PostgresRunSamples(database.pool),
     logger,
     edition,
+    clockProblem: () => platform.clock.problem,
     settings: settingStates(givenSecrets(edition)),
     tokenKey,
     trustedProxies: proxies,

@@ -55,6 +55,8 @@ export interface Parts extends HttpServerOptions {
   readonly runSamples: RunSamples;
   readonly bus: Bus;
   readonly clock: Clock;
+  /** What is wrong with the clock of this machine. */
+  readonly clockProblem?: () => string | undefined;
   readonly ids: Ids;
   readonly logger: Logger;
   /** Longest wait of a read for the position that it names. */

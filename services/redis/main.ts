@@ -29,7 +29,7 @@ await runProcess('redis', async (signal, logger) => {
     port: config.redisHealthPort,
     name: 'redis',
     problem: () => databaseProblem(database.pool),
-    degraded: () => platform.bus.problem,
+    degraded: () => platform.bus.problem ?? platform.clock.problem,
   });
   return {
     stop: async () => {

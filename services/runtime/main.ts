@@ -18,9 +18,11 @@ import {
   readConfig,
 } from '#services/shared/config.ts';
 import { databaseProblem } from '#services/shared/database-health.ts';
+import { whileClockIsRight } from '#services/shared/database-clock.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
+import { addClockMetric } from '#services/shared/process-metrics.ts';
 import { startLoop } from '#services/shared/loop.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { openEnvironments } from './environments/environments.ts';
@@ -275,7 +277,7 @@ function startDuties(config: Config, platform: Platform, worker: Worker, logger:
   const claiming = startLoop({
     name: 'claim',
     everyMs: pollMs,
-    runOnce: () => worker.claimOnce(),
+    runOnce: whileClockIsRight(platform.clock, () => worker.claimOnce()),
     logger,
   });
   const renewing = startLoop({
@@ -352,13 +354,18 @@ function startForwarding({ logRuns }: Config, { database }: Platform, logger: Lo
   });
 }
 
-async function startServers(config: Config, { bus, database }: Platform, { registry }: RunMetrics) {
+async function startServers(
+  config: Config,
+  { bus, clock, database }: Platform,
+  { registry }: RunMetrics,
+) {
+  addClockMetric(registry, clock);
   return [
     await startHealthServer({
       host: config.bind,
       port: config.runtimeHealthPort,
       name: 'runtime',
-      problem: () => databaseProblem(database.pool),
+      problem: async () => clock.problem ?? (await databaseProblem(database.pool)),
       degraded: () => bus.problem,
     }),
     await startHealthServer({

@@ -28,6 +28,7 @@ import {
   type Settings,
 } from '#services/shared/config.ts';
 import { databaseProblem } from '#services/shared/database-health.ts';
+import { whileClockIsRight } from '#services/shared/database-clock.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
@@ -127,9 +128,11 @@ await runProcess('scheduler', async (signal, logger) => {
     port: config.schedulerHealthPort,
     name: 'scheduler',
     problem: async () =>
-      (await databaseProblem(pool)) ?? (await lagProblem(pool, process.uptime())),
+      platform.clock.problem ??
+      (await databaseProblem(pool)) ??
+      (await lagProblem(pool, process.uptime())),
     degraded: () => platform.bus.problem ?? platform.feed?.problem,
-    metrics: schedulerMetrics(watched, () => platform.bus.problem === undefined),
+    metrics: schedulerMetrics(watched, platform.clock, () => platform.bus.problem === undefined),
   });
   return {
     stop: async () => {
@@ -164,7 +167,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     reads: reactionReads(reads, (runId) => handOver(pool, runId)),
   });
   const duty = (name: string, everyMs: number, runOnce: LoopOptions['runOnce']) =>
-    startLoop({ name, everyMs, gatherMs, logger, runOnce });
+    startLoop({ name, everyMs, gatherMs, logger, runOnce: whileClockIsRight(clock, runOnce) });
   const unhurried = (name: string, runOnce: LoopOptions['runOnce']) =>
     startLoop({ name, everyMs: pollMs, gatherMs, apartMs, logger, runOnce });
   const projecting = unhurried('projector', async (signal) => {
@@ -175,7 +178,10 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
   });
   const waiting = { reads, queue, commands, ids };
   const releasing = duty('waiting runs', pollMs, () => releaseWaitingRuns(waiting));
-  const keeping = unhurried('bots', () => keepBotsAlive({ reads, commands, ids, clock }));
+  const keeping = unhurried(
+    'bots',
+    whileClockIsRight(clock, () => keepBotsAlive({ reads, commands, ids, clock })),
+  );
   const scheduling = duty('schedules', pollMs, async () => {
     const now = clock.now();
     const isMore = await serveDueSchedules({ reads, commands, ids }, now);
@@ -243,7 +249,7 @@ function startBackups(
     name: 'backups',
     everyMs: backupsMs,
     logger,
-    runOnce: (signal) => keeper.runOnce(signal),
+    runOnce: whileClockIsRight(clock, (signal) => keeper.runOnce(signal)),
   });
   bus.subscribe('events', ({ types }) => {
     if (types?.includes('BackupDeleted') === true) keeper.tidySoon();
@@ -274,7 +280,7 @@ function startSending(
     everyMs: pollMs,
     gatherMs,
     logger,
-    runOnce: () => sender.runOnce(() => sending.wake()),
+    runOnce: whileClockIsRight(clock, () => sender.runOnce(() => sending.wake())),
   });
   bus.subscribe('events', ({ types }) => {
     if (types === undefined || types.includes('DeliveryQueued')) sending.wake();

@@ -3,16 +3,25 @@
 import { Gauge, Registry } from 'prom-client';
 import type { AlarmParts } from '#services/shared/alarms.ts';
 import { queueFigures, storeFigures } from '#infra/postgres/platform-figures.ts';
-import { addProcessMetrics } from '#services/shared/process-metrics.ts';
+import {
+  addClockMetric,
+  addProcessMetrics,
+  type ClockDifference,
+} from '#services/shared/process-metrics.ts';
 import { addAlarmMetrics } from './alarm-metrics.ts';
 import { addLagMetrics } from './reader-lag.ts';
 
 /** @param isBusUp whether messages go through */
-export function schedulerMetrics(parts: AlarmParts, isBusUp: () => boolean): Registry {
+export function schedulerMetrics(
+  parts: AlarmParts,
+  clock: ClockDifference,
+  isBusUp: () => boolean,
+): Registry {
   const { database: db } = parts;
   const registry = new Registry();
   const registers = [registry];
   addProcessMetrics(registry);
+  addClockMetric(registry, clock);
   addLagMetrics(db, registry);
   addAlarmMetrics(parts, registry);
   new Gauge({

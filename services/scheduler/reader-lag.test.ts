@@ -27,13 +27,14 @@ test('given a reader that does not come on, then health names it and the figures
     clock: { now: () => new Date() },
     folder: '/',
   };
-  const page = await schedulerMetrics(parts, () => false).metrics();
+  const page = await schedulerMetrics(parts, { differenceSeconds: 3 }, () => false).metrics();
   expect(page).toContain('orchestrator_projection_lag_events{reader="slow"} 2');
   expect(page).toMatch(/orchestrator_projection_lag_seconds\{reader="slow"\} 36\d\d/);
   expect(page).toMatch(/orchestrator_queue_runs\{state="due"\} 0/);
   expect(page).toMatch(/orchestrator_event_store_position [1-9]/);
   expect(page).toMatch(/orchestrator_database_size_bytes [1-9]/);
   expect(page).toMatch(/orchestrator_bus_up 0/);
+  expect(page).toMatch(/orchestrator_clock_difference_seconds 3/);
   expect(page).toMatch(/orchestrator_backup_overdue_seconds 0/);
   expect(page).toMatch(/orchestrator_disk_free_bytes [1-9]/);
   expect(page).not.toMatch(/^orchestrator_backup_age_seconds/m);

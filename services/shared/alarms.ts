@@ -3,6 +3,7 @@ import type { Alarm } from '#domain/system/alarms.ts';
 import { lastBackupDue } from '#domain/system/backup-schedule.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
+import { wrongClocks } from '#infra/postgres/clock-sessions.ts';
 import { readerLags } from '#infra/postgres/store-health.ts';
 import { diskSpace, type DiskSpace } from '#infra/system/disk.ts';
 import { backupSchedule, newestBackup } from '#projections/backups/queries.ts';
@@ -29,6 +30,7 @@ export async function alarmsNow(parts: AlarmParts): Promise<readonly Alarm[]> {
     folder === undefined ? undefined : diskSpace(folder).then(diskAlarm),
     backupAlarm(parts),
     lagAlarm(database),
+    clockAlarm(database),
   ]);
   return found.filter((alarm) => alarm !== undefined);
 }
@@ -74,5 +76,14 @@ async function lagAlarm(database: Queryable): Promise<Alarm | undefined> {
   return {
     name: 'projection_lag',
     detail: `${first.name} is ${Math.round(first.seconds)} s behind the events: a transaction may be open for long.`,
+  };
+}
+
+async function clockAlarm(database: Queryable): Promise<Alarm | undefined> {
+  const wrong = await wrongClocks(database);
+  if (wrong.length === 0) return undefined;
+  return {
+    name: 'clock_difference',
+    detail: `Clocks differ: ${wrong.map((one) => `${one} the database's`).join(', ')}. Processes whose clock differs settle no work: set the clocks of their machines, or of the database's.`,
   };
 }

@@ -26,6 +26,7 @@ export const objectStoreSettings = [
 /** What `openPlatform` takes. */
 export const platformSettings = [
   'databaseUrl',
+  'maxClockDifferenceSeconds',
   'natsUrl',
   'natsCredentials',
   'natsPrefix',

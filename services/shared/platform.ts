@@ -24,6 +24,7 @@ import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
 import { worldOf } from '#projections/world.ts';
 import { awaitDatabase } from '#infra/postgres/await-database.ts';
+import { DatabaseClock } from './database-clock.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import type { platformSettings, Settings } from './config.ts';
 import type { Logger } from './logger.ts';
@@ -42,7 +43,7 @@ export interface Platform {
   readonly commands: Commands;
   /** Where logs are written. */
   readonly logs: ToldRunLogs;
-  readonly clock: Clock;
+  readonly clock: DatabaseClock;
   readonly ids: Ids;
   /** Where a collector is named. */
   readonly tracing: Tracing | undefined;
@@ -58,6 +59,8 @@ export interface PlatformOptions extends Pick<Settings, (typeof platformSettings
   readonly logger: Logger;
   /** Ends the waiting for a database that does not answer. */
   readonly signal?: AbortSignal;
+  /** Of this machine. Default: its own. */
+  readonly ownClock?: Clock;
   /** Where commands go on with what this process has just seen. */
   readonly known?: KnownStreams;
 }
@@ -85,13 +88,23 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     await database.close();
     throw error;
   });
+  const clock = new DatabaseClock({
+    database: pool,
+    url: databaseUrl,
+    own: options.ownClock ?? systemClock,
+    name: options.name,
+    maxDifferenceSeconds: options.maxClockDifferenceSeconds,
+    logger,
+  });
+  await clock.read().catch((error: unknown) => logger.warn({ error }, 'the clock was not read'));
+  const unfollow = clock.follow();
   const { bus, feed, statementFor, close: closeBus } = await openBus(options, pool);
   const tracing = await openTracing(options.name, options, logger);
   const read = (streamId: StreamId) => readStream(pool, streamId, 1);
   const runSpans = tracing && new RunSpans({ tracing, read, logger });
   const commands = new CommandPipeline({
     pool,
-    clock: systemClock,
+    clock,
     ids: systemIds,
     projections: inlineProjections,
     worldOf,
@@ -111,10 +124,11 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     feed,
     commands,
     logs: new ToldRunLogs({ pool, bus, statementFor }),
-    clock: systemClock,
+    clock,
     ids: systemIds,
     tracing,
     close: async () => {
+      await unfollow();
       await runSpans?.settle();
       await tracing?.close();
       await closeBus();

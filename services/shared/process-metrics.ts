@@ -40,3 +40,19 @@ export function addProcessMetrics(registry: Registry): void {
     },
   });
 }
+
+export interface ClockDifference {
+  /** Positive where the clock of the machine is ahead of the database's. */
+  readonly differenceSeconds: number;
+}
+
+export function addClockMetric(registry: Registry, clock: ClockDifference): void {
+  new Gauge({
+    name: 'orchestrator_clock_difference_seconds',
+    help: "How far the clock of the process is ahead of the database's",
+    registers: [registry],
+    collect() {
+      this.set(clock.differenceSeconds);
+    },
+  });
+}

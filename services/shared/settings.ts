@@ -177,6 +177,8 @@ export const settings = {
     () => availableParallelism() * 2,
   ),
   leaseSeconds: integer('ORCH_LEASE_SECONDS', { min: 2, max: 3600 }, 15),
+  /** Between the clocks of a process and of the database, beyond which the process settles no work. */
+  maxClockDifferenceSeconds: integer('ORCH_MAX_CLOCK_DIFFERENCE_SECONDS', { min: 1, max: 3600 }, 5),
   /** How long runs may go on when their runtime is to stop, before they are ended. */
   drainSeconds: integer('ORCH_DRAIN_SECONDS', { min: 0, max: 86_400 }, 0),
   /** Of runs that programs took from the queue and that they do not renew. */

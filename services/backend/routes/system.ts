@@ -79,12 +79,12 @@ const health = operation({
   access: 'public',
   description:
     'Requests need the database: 503 while it does not answer. They do without the object store, except those for ' +
-    'files, and without the bus: that is `degraded`, and answers 200.',
+    "files, and without the bus: that is `degraded`, and answers 200, as is a clock that differs from the database's.",
   responses: { ...well, 503: isDown },
   handle: async (_call, services) => {
     const checks = await checksOf(services);
     if (checks.database !== 'ok') return json(503, { status: 'unavailable', checks }, retryLater);
-    const isWell = checks.objects === 'ok' && checks.bus === 'ok';
+    const isWell = Object.values(checks).every((check) => check === 'ok');
     return json(200, isWell ? { status: 'ok' } : { status: 'degraded', checks });
   },
 });
@@ -114,13 +114,13 @@ const readyz = operation({
     const checks = await checksOf(services);
     const isWell = checks.database === 'ok' && checks.objects === 'ok';
     if (!isWell) return json(503, { status: 'unavailable', checks }, retryLater);
-    return json(200, { status: checks.bus, checks });
+    return json(200, { status: checks.clock ?? checks.bus, checks });
   },
 });
 
 const patienceMs = 2000;
 
-async function checksOf({ database, objects, bus }: Services) {
+async function checksOf({ database, objects, bus, clockProblem }: Services) {
   const [problem, objectsAnswer] = await Promise.all([
     databaseProblem(database),
     inTime(objects.head(objectKey.system('health')), patienceMs),
@@ -129,6 +129,7 @@ async function checksOf({ database, objects, bus }: Services) {
     database: problem === undefined ? 'ok' : 'unavailable',
     objects: objectsAnswer ? 'ok' : 'unavailable',
     bus: bus.problem === undefined ? 'ok' : 'degraded',
+    ...(clockProblem?.() !== undefined && { clock: 'degraded' }),
   } as const;
 }
 

@@ -1,0 +1,117 @@
+/** The one clock of the platform: the database's. Each process follows it between two readings by its monotonic
+ *  clock, so that neither a wrong nor a jumping clock of its machine changes when work is due. */
+import { hostname } from 'node:os';
+import type { Clock } from '#domain/ports/clock.ts';
+import { Connection } from '#infra/postgres/connection.ts';
+import { clockSession } from '#infra/postgres/clock-sessions.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import type pg from 'pg';
+import { startLoop, type LoopOptions } from './loop.ts';
+import type { Logger } from './logger.ts';
+
+const readEveryMs = 2_000;
+/** A reading that took longer says too little. */
+const slowestMs = 1_000;
+
+export interface DatabaseClockOptions {
+  readonly database: Queryable;
+  /** For a connection whose name tells other processes of a wrong clock. */
+  readonly url: string;
+  /** The clock of this machine. */
+  readonly own: Clock;
+  /** Names the process for the operator. */
+  readonly name: string;
+  /** Beyond which the process settles no work. */
+  readonly maxDifferenceSeconds: number;
+  readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
+}
+
+export class DatabaseClock implements Clock {
+  readonly #options: DatabaseClockOptions;
+  /** The database's time when the monotonic clock was zero, in milliseconds since the epoch. */
+  #originMs: number;
+  #differenceMs = 0;
+  #session: pg.Client | undefined;
+
+  constructor(options: DatabaseClockOptions) {
+    this.#options = options;
+    this.#originMs = options.own.now().getTime() - performance.now();
+  }
+
+  now(): Date {
+    return new Date(this.#originMs + performance.now());
+  }
+
+  /** How far the clock of this machine is ahead of the database's; negative where it is behind. */
+  get differenceSeconds(): number {
+    return this.#differenceMs / 1000;
+  }
+
+  /** Why this process settles no work, in words for the operator; undefined while its clock is right. */
+  get problem(): string | undefined {
+    if (Math.abs(this.differenceSeconds) <= this.#options.maxDifferenceSeconds) return undefined;
+    return `the clock of this machine is ${inWords(this.differenceSeconds)} the database's, so this process settles no work: set it right`;
+  }
+
+  /** Reads the database's clock once. */
+  async read(): Promise<void> {
+    const { database, own, logger } = this.#options;
+    const askedMs = performance.now();
+    const { rows } = await database.query<{ now: Date }>('SELECT clock_timestamp() AS now', []);
+    const tookMs = performance.now() - askedMs;
+    const now = rows[0]?.now;
+    if (now === undefined || tookMs > slowestMs) return;
+    const wasWrong = this.problem !== undefined;
+    this.#originMs = now.getTime() - askedMs - tookMs / 2;
+    this.#differenceMs = own.now().getTime() - this.now().getTime();
+    const { problem } = this;
+    if (problem !== undefined && !wasWrong) logger.warn({ problem }, 'the clock is wrong');
+    if (problem === undefined && wasWrong) logger.info('the clock is right again');
+    await this.#tell();
+  }
+
+  /** Reads it again and again. @returns the way to stop */
+  follow(): () => Promise<void> {
+    const { logger } = this.#options;
+    const runOnce = () => this.read();
+    const loop = startLoop({ name: 'clock', everyMs: readEveryMs, logger, runOnce });
+    return async () => {
+      await loop.stop();
+      await this.#session?.end();
+    };
+  }
+
+  /** The name of a session is seen by all schedulers, and goes with this process. */
+  async #tell(): Promise<void> {
+    const { url, name } = this.#options;
+    if (this.problem === undefined) {
+      const session = this.#session;
+      this.#session = undefined;
+      await session?.end();
+      return;
+    }
+    if (this.#session === undefined) {
+      const session: pg.Client = new Connection({ connectionString: url });
+      session.on('error', () => undefined);
+      session.once('end', () => {
+        if (this.#session === session) this.#session = undefined;
+      });
+      await session.connect();
+      this.#session = session;
+    }
+    const told = clockSession(name, hostname(), inWords(this.differenceSeconds));
+    await this.#session.query(`SELECT set_config('application_name', $1, false)`, [told]);
+  }
+}
+
+function inWords(seconds: number): string {
+  return `${Math.abs(seconds).toFixed(0)} s ${seconds > 0 ? 'ahead of' : 'behind'}`;
+}
+
+/** A round of work that is settled by time: left out while the clock is wrong. */
+export function whileClockIsRight(
+  clock: Pick<DatabaseClock, 'problem'>,
+  runOnce: LoopOptions['runOnce'],
+): LoopOptions['runOnce'] {
+  return async (signal) => (clock.problem === undefined ? await runOnce(signal) : undefined);
+}
