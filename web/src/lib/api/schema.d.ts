@@ -1960,8 +1960,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the backend serves
-         * @description Needs no token.
+         * Whether the backend serves requests
+         * @description Requests need the database: 503 while it does not answer. They do without the object store, except those for files, and without the bus: that is `degraded`, and answers 200, as is a clock that differs from the database's.
+         *
+         *     Needs no token.
          */
         get: operations["health"];
         put?: never;
@@ -5224,7 +5226,7 @@ export interface components {
         /** Alarm */
         Alarm: {
             /** @enum {unknown} */
-            name: "disk_low" | "backup_overdue" | "projection_lag";
+            name: "disk_low" | "backup_overdue" | "projection_lag" | "clock_difference";
             detail: string;
         };
         /**
@@ -19452,7 +19454,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable` */
+            /** @description Something is down. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19460,7 +19462,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Health"];
                 };
             };
         };
