@@ -1,5 +1,5 @@
 /** Takes bytes from chunks of any size, in the sizes that a format has. */
-import { DamagedBackup } from './damaged.ts';
+import { Damage } from './damaged.ts';
 
 export class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>;
@@ -9,7 +9,7 @@ export class ByteReader {
     this.#source = chunks[Symbol.asyncIterator]();
   }
 
-  /** Exactly so many bytes. @throws DamagedBackup where fewer are left */
+  /** Exactly so many bytes. @throws Damage where fewer are left */
   async take(sizeBytes: number): Promise<Buffer> {
     const bytes = await this.upTo(sizeBytes);
     if (bytes.length < sizeBytes) throw cut();
@@ -32,19 +32,12 @@ export class ByteReader {
   }
 
   /** So many bytes in pieces, which are to be read to their end. */
-  stream(sizeBytes: number): AsyncIterable<Uint8Array> & { isDone(): boolean } {
-    let left = sizeBytes;
-    const read = this.#some.bind(this);
-    return {
-      isDone: () => left === 0,
-      async *[Symbol.asyncIterator]() {
-        while (left > 0) {
-          const piece = await read(left);
-          left -= piece.length;
-          yield piece;
-        }
-      },
-    };
+  async *stream(sizeBytes: number): AsyncGenerator<Uint8Array> {
+    for (let left = sizeBytes; left > 0;) {
+      const piece = await this.#some(left);
+      left -= piece.length;
+      yield piece;
+    }
   }
 
   /** Ends the source; safe twice. */
@@ -64,6 +57,6 @@ export class ByteReader {
   }
 }
 
-function cut(): DamagedBackup {
-  return new DamagedBackup('Its end is missing.');
+function cut(): Damage {
+  return new Damage('its end is missing');
 }

@@ -1,34 +1,57 @@
 /** A backup in a file, as it was downloaded. */
 import { createReadStream } from 'node:fs';
-import { DamagedBackup } from './damaged.ts';
-import { downloadParts, type BackupSource } from './files.ts';
-import { parseJson, type BackupSummary, type WrappedKey } from './format.ts';
+import { damaged, DamagedBackup, inPart } from './damaged.ts';
+import { missing, partNames, type BackupSource } from './files.ts';
+import type { BackupSummary } from './format.ts';
+import { parseSummary, summaryName } from './manifest.ts';
 import { wholeMember } from './read.ts';
-import { readTar } from './tar.ts';
+import { readTar, type TarMember } from './tar.ts';
 
-const { summaryName, keysName, archiveName } = downloadParts;
-
-/** @throws DamagedBackup where the file is none */
+/** Reads the file once, to its end.
+ *  @throws DamagedBackup where it is no backup, or the archive itself is damaged */
 export async function downloadedBackup(path: string): Promise<BackupSource> {
-  const found = new Map<string, Buffer>();
-  for await (const member of readTar(createReadStream(path))) {
-    if (member.name === archiveName) break;
-    found.set(member.name, await wholeMember(member));
+  const names: string[] = [];
+  let summary: BackupSummary | undefined;
+  let reading = summaryName;
+  try {
+    for await (const member of readTar(createReadStream(path))) {
+      if (summary === undefined) summary = await summaryFrom(member);
+      else if (names.includes(member.name)) throw damaged(member.name, 'it is there twice');
+      else names.push(member.name);
+      for await (const _ of member.content);
+      reading = partNames(summary)[names.length] ?? names.at(-1) ?? summaryName;
+    }
+  } catch (error) {
+    throw inPart(reading, error);
   }
-  const [summary, keys] = [found.get(summaryName), found.get(keysName)];
-  if (summary === undefined || keys === undefined) {
-    throw new DamagedBackup('It is no backup of this program, or its beginning is damaged.');
-  }
+  if (summary === undefined) throw noBackup();
   return {
-    summary: parseJson<BackupSummary>(summary, summaryName),
-    keys: parseJson<readonly WrappedKey[]>(keys, keysName),
-    archive: () => Promise.resolve(archiveIn(path)),
+    summary,
+    names,
+    part: (name) =>
+      names.includes(name) ? Promise.resolve(partIn(path, name)) : missingPart(name),
   };
 }
 
-async function* archiveIn(path: string): AsyncGenerator<Uint8Array> {
+/** The manifest from the first member of a download. @throws DamagedBackup where the member is another */
+export async function summaryFrom(member: TarMember): Promise<BackupSummary> {
+  if (member.name !== summaryName) throw noBackup();
+  return parseSummary(await wholeMember(member));
+}
+
+export function noBackup(): DamagedBackup {
+  return new DamagedBackup(
+    `This is no backup of this program, or ${summaryName} at its beginning is damaged.`,
+  );
+}
+
+function missingPart(name: string): Promise<never> {
+  return Promise.reject(missing(name));
+}
+
+async function* partIn(path: string, name: string): AsyncGenerator<Uint8Array> {
   for await (const member of readTar(createReadStream(path))) {
-    if (member.name === archiveName) yield* member.content;
-    else for await (const _ of member.content);
+    if (member.name === name) return yield* member.content;
+    for await (const _ of member.content);
   }
 }

@@ -1,63 +1,66 @@
-/** Where the parts of a backup lie in the object store: its archive, the data keys, and what is said of it, which
- *  is written last. */
+/** Where the parts of a backup lie in the object store. The manifest is written last: a folder without one holds no
+ *  backup. */
 import { objectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
-import { parseJson, type BackupSummary, type WrappedKey } from './format.ts';
+import { damaged } from './damaged.ts';
+import { jsonBytes, type BackupSummary } from './format.ts';
+import { parseSummary, summaryName } from './manifest.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 
 export const backupsPrefix = 'backups/';
+export const archiveName = 'backup.tar';
+export const partListName = 'parts.txt';
+/** The name of the part with the wrapped keys in backups without a seal. */
+const unsealedKeysName = 'keys.json';
+const keysPattern = /^keys(-\d+)?\.json$/;
 
-const summaryName = 'backup.json';
-const keysName = 'keys.json';
-const archiveName = 'backup.tar';
+/** @param revision from 1 on. Each set of keys has its own file, so that replacing the manifest replaces both */
+export const keysName = (revision: number): string => `keys-${revision}.json`;
+export const isKeysName = (name: string): boolean => keysPattern.test(name);
 
-export const archiveKey = (backupId: string): ObjectKey => objectKey.backup(backupId, archiveName);
-const keysKey = (backupId: string): ObjectKey => objectKey.backup(backupId, keysName);
-const summaryKey = (backupId: string): ObjectKey => objectKey.backup(backupId, summaryName);
+export const partKey = (backupId: string, name: string): ObjectKey =>
+  objectKey.backup(backupId, name);
+const summaryKey = (backupId: string): ObjectKey => partKey(backupId, summaryName);
 
 /** A backup as it is read: from the object store, or from a file that was downloaded. */
 export interface BackupSource {
   readonly summary: BackupSummary;
-  readonly keys: readonly WrappedKey[];
-  /** The archive from its beginning, as it is stored. May be asked for several times. */
-  readonly archive: () => Promise<AsyncIterable<Uint8Array>>;
+  /** Of all files that are there beside the manifest, in any order. */
+  readonly names: readonly string[];
+  /** A part from its beginning, as it is stored. May be asked for several times.
+   *  @throws DamagedBackup where it is missing */
+  readonly part: (name: string) => Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** What is said of a stored backup; undefined where there is none, or none that is whole. */
+/** Names of the parts beside the manifest, in the order of a download. */
+export function partNames({ parts }: BackupSummary): readonly string[] {
+  return parts?.map(({ name }) => name) ?? [unsealedKeysName, archiveName];
+}
+
+/** The manifest of a stored backup; undefined where there is none.
+ *  @throws DamagedBackup where it is damaged, or of another backup */
 export async function readSummary(
   objects: ObjectStore,
   backupId: string,
 ): Promise<BackupSummary | undefined> {
   const bytes = await objects.get(summaryKey(backupId));
-  return bytes && parseJson<BackupSummary>(bytes, summaryName);
+  const summary = bytes && parseSummary(bytes);
+  if (summary !== undefined && summary.backupId !== backupId) {
+    throw damaged(summaryName, `it belongs to the backup ${summary.backupId}`);
+  }
+  return summary;
 }
 
 export async function saveSummary(objects: ObjectStore, summary: BackupSummary): Promise<void> {
   await objects.put(summaryKey(summary.backupId), jsonBytes(summary));
 }
 
-export async function readKeys(
-  objects: ObjectStore,
-  backupId: string,
-): Promise<readonly WrappedKey[]> {
-  const bytes = await objects.get(keysKey(backupId));
-  return bytes === undefined ? [] : parseJson<readonly WrappedKey[]>(bytes, keysName);
-}
-
-/** Keys that are destroyed are left out of it later. */
-export async function saveKeys(
-  objects: ObjectStore,
-  backupId: string,
-  keys: readonly WrappedKey[],
-): Promise<void> {
-  await objects.put(keysKey(backupId), jsonBytes(keys));
-}
-
-/** Removes every part. What is said of it goes first, so that a rest is never taken for a backup. */
+/** Removes every part. The manifest goes first, so that a rest is never taken for a backup. */
 export async function removeBackup(objects: ObjectStore, backupId: string): Promise<void> {
   await objects.delete(summaryKey(backupId));
-  await objects.delete(archiveKey(backupId));
-  await objects.delete(keysKey(backupId));
+  for (const name of await filesOf(objects, backupId)) {
+    await objects.delete(partKey(backupId, name));
+  }
 }
 
 /** Ids of the folders there are, whole backups or not. */
@@ -67,51 +70,90 @@ export async function storedBackups(objects: ObjectStore): Promise<readonly stri
   return [...found];
 }
 
-/** A backup in the object store; undefined where there is none. */
+/** A backup in the object store; undefined where there is none.
+ *  @throws DamagedBackup where its manifest is damaged */
 export async function storedBackup(
   objects: ObjectStore,
   backupId: string,
 ): Promise<BackupSource | undefined> {
   const summary = await readSummary(objects, backupId);
-  if (summary === undefined) return undefined;
+  return summary && (await storedSource(objects, summary));
+}
+
+/** The parts that are stored, by a manifest that need not be. */
+export async function storedSource(
+  objects: ObjectStore,
+  summary: BackupSummary,
+): Promise<BackupSource> {
+  const { backupId } = summary;
   return {
     summary,
-    keys: await readKeys(objects, backupId),
-    archive: async () => {
-      const chunks = await objects.getStream(archiveKey(backupId));
-      if (chunks === undefined) throw new Error(`the archive of backup ${backupId} is missing`);
+    names: await filesOf(objects, backupId),
+    part: async (name) => {
+      const chunks = await objects.getStream(partKey(backupId, name));
+      if (chunks === undefined) throw missing(name);
       return chunks;
     },
   };
 }
 
-/** The whole backup as one file, as it is downloaded: an archive of its three parts. */
+/** Names of the files of a stored backup beside the manifest. */
+async function filesOf(objects: ObjectStore, backupId: string): Promise<readonly string[]> {
+  const folder = `${backupsPrefix}${backupId}/`;
+  const names: string[] = [];
+  for await (const { key } of objects.list(folder)) names.push(key.slice(folder.length));
+  return names.filter((name) => name !== summaryName);
+}
+
+export function missing(name: string): Error {
+  return damaged(name, 'it is missing');
+}
+
+/** The whole backup as one file, as it is downloaded: an archive of its parts, the manifest first. */
 export async function downloadOf(
   source: BackupSource,
 ): Promise<{ readonly sizeBytes: number; readonly chunks: AsyncIterable<Uint8Array> }> {
-  const small = [
-    { name: summaryName, content: jsonBytes(source.summary) },
-    { name: keysName, content: jsonBytes(source.keys) },
-  ];
-  const { sizeBytes: archiveBytes } = source.summary;
-  const heads = small.map(({ name, content }) =>
-    Buffer.concat([tarHeader(name, content.length), content, tarPadding(content.length)]),
-  );
-  const before = Buffer.concat([...heads, tarHeader(archiveName, archiveBytes)]);
-  const after = Buffer.concat([tarPadding(archiveBytes), tarEnd]);
-  const archive = await source.archive();
+  const summary = jsonBytes(source.summary);
+  const files = [{ name: summaryName, sizeBytes: summary.length }, ...(await sizedParts(source))];
+  const padded = files.map(({ name, sizeBytes }) => {
+    const [header, padding] = [tarHeader(name, sizeBytes), tarPadding(sizeBytes)];
+    return { name, sizeBytes, header, padding, total: header.length + sizeBytes + padding.length };
+  });
   return {
-    sizeBytes: before.length + archiveBytes + after.length,
+    sizeBytes: padded.reduce((sum, { total }) => sum + total, tarEnd.length),
     chunks: (async function* () {
-      yield before;
-      yield* archive;
-      yield after;
+      for (const { name, sizeBytes, header, padding } of padded) {
+        yield header;
+        if (name === summaryName) yield summary;
+        else yield* exactly(name, sizeBytes, await source.part(name));
+        yield padding;
+      }
+      yield tarEnd;
     })(),
   };
 }
 
-export const downloadParts = { summaryName, keysName, archiveName };
+async function sizedParts(source: BackupSource) {
+  const { parts, sizeBytes } = source.summary;
+  if (parts !== undefined) return parts;
+  let keysBytes = 0;
+  for await (const chunk of await source.part(unsealedKeysName)) keysBytes += chunk.byteLength;
+  return [
+    { name: unsealedKeysName, sizeBytes: keysBytes },
+    { name: archiveName, sizeBytes },
+  ];
+}
 
-function jsonBytes(value: unknown): Uint8Array {
-  return Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
+/** A file of another size would shift everything behind it. */
+async function* exactly(
+  name: string,
+  sizeBytes: number,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.byteLength;
+    if (size <= sizeBytes) yield chunk;
+  }
+  if (size !== sizeBytes) throw damaged(name, `it has ${size} bytes instead of ${sizeBytes}`);
 }

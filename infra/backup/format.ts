@@ -1,9 +1,12 @@
 /** What is in a backup: docs/backup.md tells it to people. */
 import type { BackupKind } from '#domain/backup/backup.ts';
-import { DamagedBackup } from './damaged.ts';
+import { damaged } from './damaged.ts';
+import type { ListedPart } from './parts.ts';
 
 /** Raised when an older program could not read what a newer one writes. */
-export const backupFormat = 1;
+export const backupFormat = 2;
+/** The first format whose backups are sealed. */
+export const sealedFormat = 2;
 
 export const formatMember = 'format.json';
 export const manifestMember = 'manifest.json';
@@ -21,7 +24,7 @@ export interface FormatDescription {
   readonly migrations: readonly { readonly name: string; readonly sha256: string }[];
 }
 
-/** The last member: that nothing is missing. */
+/** The last member: how much there is. */
 export interface Manifest {
   /** Global position of the last event. */
   readonly position: number;
@@ -39,12 +42,12 @@ export interface Manifest {
   }[];
   readonly objects: number;
   readonly objectBytes: number;
-  /** How many members come before this one, and the SHA-256 of their checksum lines. */
-  readonly members: number;
-  readonly digest: string;
+  /** In backups without a seal: how many members come before this one, and the SHA-256 of their checksum lines. */
+  readonly members?: number;
+  readonly digest?: string;
 }
 
-/** What is said of a backup beside its archive. */
+/** The sealed manifest of a backup, `backup.json`: what the backup is, and every other part of it. */
 export interface BackupSummary extends Pick<Manifest, 'position' | 'events'> {
   readonly format: number;
   readonly backupId: string;
@@ -56,6 +59,18 @@ export interface BackupSummary extends Pick<Manifest, 'position' | 'events'> {
   readonly sizeBytes: number;
   readonly sha256: string;
   readonly encrypted: boolean;
+  /** Absent in backups without a seal. */
+  readonly parts?: readonly ListedPart[];
+  /** Null where it could not be kept when a destroyed key was removed: the master key was not there. */
+  readonly seal?: Seal | null;
+}
+
+/** Proves that whoever wrote the manifest had the master key. */
+export interface Seal {
+  /** Names the master key without telling anything of it. */
+  readonly key: string;
+  /** HMAC-SHA-256 of the manifest without this seal, in lower-case hex. */
+  readonly mac: string;
 }
 
 /** A data key as it is stored: wrapped by the master key, in base64. */
@@ -72,11 +87,16 @@ export function parseJson<Value>(bytes: Uint8Array, name: string): Value {
   try {
     return JSON.parse(Buffer.from(bytes).toString('utf8')) as Value;
   } catch (cause) {
-    throw new DamagedBackup(`${name} in it is damaged.`, { cause });
+    throw damaged(name, 'it is no JSON', cause);
   }
 }
 
-/** A line of the members `checksums/…`, as `sha256sum --check` reads it. */
+/** What a small part holds. */
+export function jsonBytes(value: unknown): Buffer {
+  return Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** A line of the members `checksums/…` of backups without a seal. */
 export function checksumLine(name: string, sha256: string): string {
   return `${sha256}  ${name}\n`;
 }

@@ -3,7 +3,7 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import { setCheckpoint } from '#infra/postgres/checkpoints.ts';
 import type { Projection } from '#projections/projection.ts';
 import type { Places } from './places.ts';
-import { DamagedBackup } from './damaged.ts';
+import { damaged } from './damaged.ts';
 import type { Manifest, WrappedKey } from './format.ts';
 
 const statements = {
@@ -51,7 +51,7 @@ export async function insertRows(
 ): Promise<void> {
   const isName = (text: string) => /^[a-z_][a-z0-9_]*$/.test(text);
   if (!isName(table) || columns.length === 0 || !columns.every(isName)) {
-    throw new DamagedBackup(`The table ${table} in it is unknown.`);
+    throw damaged(`tables/${table}`, 'this program does not know the table');
   }
   const names = columns.join(', ');
   await db.query(

@@ -1,23 +1,177 @@
-/** Data keys that were destroyed are taken out of backups too, so that nothing of them is left. */
+/** The wrapped data keys of a backup: read, opened, and renewed when one was destroyed or the master key changed. */
+import { createHash } from 'node:crypto';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { readKeys, saveKeys } from './files.ts';
+import {
+  rewrapDataKey,
+  unwrapDataKey,
+  type KeyRow,
+  type MasterKeys,
+} from '#infra/secrets/data-keys.ts';
+import { keyName, UnreadableSecret } from '#infra/secrets/envelope.ts';
+import Type from 'typebox';
+import { Value } from 'typebox/value';
+import { damaged, inPart, UnsealedBackup } from './damaged.ts';
+import {
+  isKeysName,
+  keysName,
+  partKey,
+  partNames,
+  saveSummary,
+  storedBackup,
+  type BackupSource,
+} from './files.ts';
+import { jsonBytes, parseJson, type BackupSummary, type WrappedKey } from './format.ts';
+import { checkSeal, sealSummary } from './manifest.ts';
+import type { ListedPart } from './parts.ts';
+import { comparedPart, wholeMember } from './read.ts';
 
 const destroyed = `SELECT key_id FROM destroyed_keys WHERE key_id = ANY ($1::uuid[])`;
+const Keys = Type.Array(
+  Type.Object({
+    key_id: Type.String(),
+    script_id: Type.String(),
+    master_key_id: Type.String(),
+    wrapped_key: Type.String(),
+    created_at: Type.String(),
+  }),
+);
 
-export async function dropDestroyedKeys(
+/** The part that holds keys, as it is stored and as the manifest lists it. */
+export function keysPart(
+  keys: readonly WrappedKey[],
+  revision: number,
+): { readonly part: ListedPart; readonly bytes: Buffer } {
+  const bytes = jsonBytes(keys);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { part: { name: keysName(revision), sizeBytes: bytes.length, sha256 }, bytes };
+}
+
+/** The keys of a backup, compared with its manifest.
+ *  @throws DamagedBackup that names the part */
+export async function readKeys(source: BackupSource): Promise<readonly WrappedKey[]> {
+  const name = partNames(source.summary).find(isKeysName) ?? keysName(1);
+  const listed = source.summary.parts?.find((part) => part.name === name);
+  const stored = await source.part(name);
+  try {
+    const content = listed === undefined ? stored : comparedPart(stored, listed);
+    const bytes = await wholeMember({ sizeBytes: listed?.sizeBytes ?? 0, content });
+    const keys = parseJson<readonly WrappedKey[]>(bytes, name);
+    if (!Value.Check(Keys, keys)) throw damaged(name, 'it does not hold keys');
+    if (!jsonBytes(keys).equals(bytes)) throw damaged(name, 'it was rewritten');
+    return keys;
+  } catch (error) {
+    throw inPart(name, error);
+  }
+}
+
+/** Opens every key that a master key opens that is here. @returns how many keys are wrapped by others
+ *  @throws DamagedBackup that names the part and the key */
+export function checkKeys(
+  { summary }: Pick<BackupSource, 'summary'>,
+  keys: readonly WrappedKey[],
+  masterKeys: readonly Uint8Array[],
+): number {
+  const here = new Set(masterKeys.map((key) => keyName(key)));
+  const own = keys.filter((key) => here.has(key.master_key_id));
+  for (const key of own) {
+    try {
+      unwrapDataKey(masterKeys, rowOf(key));
+    } catch (cause) {
+      if (!(cause instanceof UnreadableSecret)) throw cause;
+      const name = partNames(summary).find(isKeysName) ?? '';
+      throw damaged(name, `the key ${key.key_id} cannot be opened`, cause);
+    }
+  }
+  return keys.length - own.length;
+}
+
+/** Takes keys that were destroyed here out of a stored backup, and keeps the rest under the present master key: the
+ *  keys are wrapped and the backup is sealed by it. A crash leaves the backup as it was, or renewed.
+ *  @param masterKeys the present one first
+ *  @throws DamagedBackup where it was changed since it was sealed: it stays as it is */
+export async function renewKeys(
   db: Queryable,
   objects: ObjectStore,
   backupId: string,
+  masterKeys: MasterKeys,
 ): Promise<void> {
-  const keys = await readKeys(objects, backupId);
-  const ids = keys.map((key) => key.key_id);
-  const { rows } = await db.query<{ key_id: string }>(destroyed, [ids]);
-  if (rows.length === 0) return;
-  const gone = new Set(rows.map((row) => row.key_id));
-  await saveKeys(
+  const source = await storedBackup(objects, backupId);
+  if (source === undefined) return;
+  const isSealed = hasSeal(source.summary, masterKeys);
+  const keys = await readKeys(source);
+  const gone = await destroyedOf(db, keys);
+  const left = keys.filter((key) => !gone.has(key.key_id));
+  const isOfOther = isSealed && source.summary.seal?.key !== keyName(masterKeys[0]);
+  if (gone.size > 0 || isOfOther) {
+    const wrapped = isSealed ? left.map((key) => rewrapped(key, masterKeys)) : left;
+    await replaceKeys(objects, source.summary, wrapped, isSealed ? masterKeys[0] : undefined);
+  }
+  await dropOldKeys(objects, backupId);
+}
+
+function hasSeal(summary: BackupSummary, masterKeys: MasterKeys): boolean {
+  try {
+    checkSeal(summary, masterKeys);
+    return true;
+  } catch (error) {
+    if (error instanceof UnsealedBackup) return false;
+    throw error;
+  }
+}
+
+async function destroyedOf(
+  db: Queryable,
+  keys: readonly WrappedKey[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ key_id: string }>(destroyed, [keys.map((key) => key.key_id)]);
+  return new Set(rows.map((row) => row.key_id));
+}
+
+/** @param masterKey seals the backup again; undefined: it loses its seal, as nobody here knows its master key */
+async function replaceKeys(
+  objects: ObjectStore,
+  summary: BackupSummary,
+  keys: readonly WrappedKey[],
+  masterKey: Uint8Array | undefined,
+): Promise<void> {
+  const { backupId, parts } = summary;
+  const before = partNames(summary).find(isKeysName) ?? '';
+  if (parts === undefined) {
+    await objects.put(partKey(backupId, before), jsonBytes(keys));
+    return;
+  }
+  const { part, bytes } = keysPart(keys, 1 + Number(/\d+/.exec(before)?.[0] ?? 0));
+  await objects.put(partKey(backupId, part.name), bytes);
+  const renewed = { ...summary, parts: parts.map((one) => (one.name === before ? part : one)) };
+  await saveSummary(
     objects,
-    backupId,
-    keys.filter((key) => !gone.has(key.key_id)),
+    masterKey === undefined ? { ...renewed, seal: null } : sealSummary(renewed, masterKey),
   );
+}
+
+/** Files with keys that the manifest does not list: a crash left them. */
+async function dropOldKeys(objects: ObjectStore, backupId: string): Promise<void> {
+  const source = await storedBackup(objects, backupId);
+  if (source === undefined) return;
+  const listed = partNames(source.summary);
+  for (const name of source.names) {
+    if (isKeysName(name) && !listed.includes(name)) await objects.delete(partKey(backupId, name));
+  }
+}
+
+function rewrapped(key: WrappedKey, masterKeys: MasterKeys): WrappedKey {
+  const present = keyName(masterKeys[0]);
+  if (key.master_key_id === present) return key;
+  try {
+    const wrapped = rewrapDataKey(masterKeys, rowOf(key));
+    return { ...key, master_key_id: present, wrapped_key: wrapped.toString('base64') };
+  } catch (error) {
+    if (error instanceof UnreadableSecret) return key;
+    throw error;
+  }
+}
+
+function rowOf(key: WrappedKey): KeyRow {
+  return { ...key, wrapped_key: Buffer.from(key.wrapped_key, 'base64') };
 }

@@ -4,24 +4,25 @@ import type { BackupKind } from '#domain/backup/backup.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { inTransactionOf, type Queryable } from '#infra/postgres/database.ts';
 import type pg from 'pg';
-import { saveSummary, archiveKey, saveKeys } from './files.ts';
+import { archiveName, partKey, partListName, saveSummary } from './files.ts';
 import {
   backupFormat,
-  checksumLine,
   formatMember,
+  jsonBytes,
   manifestMember,
   type BackupSummary,
   type FormatDescription,
   type Manifest,
   type WrappedKey,
 } from './format.ts';
+import { keysPart } from './keys.ts';
+import { sealSummary } from './manifest.ts';
+import { PartList, type ListedPart } from './parts.ts';
 import { partsOf } from './rows.ts';
 import { seal } from './sealing.ts';
 import { carriedTables } from './tables.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 
-/** Members between two lists of checksums. */
-const checksumsEvery = 500;
 const objectRoots = ['scripts/', 'runs/', 'templates/', 'system/'];
 
 export interface MakeBackupParts {
@@ -29,6 +30,8 @@ export interface MakeBackupParts {
   readonly objects: ObjectStore;
   /** 32 bytes that it is encrypted with. Undefined: it is not. */
   readonly key: Uint8Array | undefined;
+  /** 32 bytes that it is sealed with. */
+  readonly masterKey: Uint8Array;
   /** The program's version. */
   readonly version: string;
   /** Told of the share that is done, from 0 to 1; the next part waits for it. */
@@ -64,10 +67,7 @@ class Making {
   readonly #parts: MakeBackupParts;
   readonly #request: BackupRequest;
   readonly #signal: AbortSignal;
-  readonly #digest = createHash('sha256');
-  #checksums: string[] = [];
-  #lists = 0;
-  #members = 0;
+  readonly #list = new PartList();
   #steps = 0;
   #done = 0;
 
@@ -84,16 +84,16 @@ class Making {
   }
 
   async run(): Promise<BackupSummary> {
-    const { objects, key } = this.#parts;
+    const { objects, masterKey } = this.#parts;
     const { backupId, kind, createdAt, now } = this.#request;
     // Without an id of its own such a transaction holds up no reader of the store.
     await this.#db.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await this.#db.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     const { position, events } = await this.#position();
     const keys = await wrappedKeys(this.#db);
-    const stored = countBytes(key === undefined ? this.#archive() : seal(key, this.#archive()));
-    await objects.putStream(archiveKey(backupId), stored.chunks);
-    await saveKeys(objects, backupId, keys);
+    const { archive, list } = await this.#putArchive();
+    const { part, bytes } = keysPart(keys, 1);
+    await objects.put(partKey(backupId, part.name), bytes);
     const summary: BackupSummary = {
       format: backupFormat,
       backupId,
@@ -103,11 +103,39 @@ class Making {
       events,
       createdAt: createdAt.toISOString(),
       finishedAt: now().toISOString(),
-      ...stored.result(),
-      encrypted: key !== undefined,
+      sizeBytes: archive.sizeBytes,
+      sha256: archive.sha256,
+      encrypted: this.#parts.key !== undefined,
+      parts: [part, list, archive],
     };
-    await saveSummary(objects, summary);
-    return summary;
+    const sealed = sealSummary(summary, masterKey);
+    await saveSummary(objects, sealed);
+    return sealed;
+  }
+
+  /** Writes the archive and, in step with it, the list of what is inside. Neither is left to itself when the other
+   *  one fails. */
+  async #putArchive(): Promise<{ readonly archive: ListedPart; readonly list: ListedPart }> {
+    const { objects, key } = this.#parts;
+    const { backupId } = this.#request;
+    const content = key === undefined ? this.#archive() : seal(key, this.#archive());
+    const [archive, list] = [countBytes(content), countBytes(this.#list.chunks)];
+    const listing = objects.putStream(partKey(backupId, partListName), list.chunks);
+    let first: Error | undefined;
+    const end = (error: Error) => {
+      first ??= error;
+      this.#list.fail(error);
+    };
+    const listed = listing.catch(end);
+    await objects
+      .putStream(partKey(backupId, archiveName), archive.chunks)
+      .then(() => this.#list.end(), end);
+    await listed;
+    if (first !== undefined) throw first;
+    return {
+      archive: { name: archiveName, ...archive.result() },
+      list: { name: partListName, ...list.result() },
+    };
   }
 
   async *#archive(): AsyncGenerator<Uint8Array> {
@@ -121,7 +149,6 @@ class Making {
       tables.push({ name, columns: await columnsOf(this.#db, name), rows });
     }
     const { objects, objectBytes } = yield* this.#objects();
-    if (this.#checksums.length > 0) yield* this.#checksumList();
     const manifest: Manifest = {
       position,
       events,
@@ -129,10 +156,8 @@ class Making {
       tables,
       objects,
       objectBytes,
-      members: this.#members,
-      digest: this.#digest.copy().digest('hex'),
     };
-    yield* plainMember(manifestMember, jsonBytes(manifest));
+    yield* this.#member(manifestMember, jsonBytes(manifest));
     yield tarEnd;
   }
 
@@ -186,9 +211,12 @@ class Making {
   }
 
   async *#member(name: string, content: Uint8Array): AsyncGenerator<Uint8Array> {
-    yield* plainMember(name, content);
+    const sizeBytes = content.byteLength;
+    yield tarHeader(name, sizeBytes);
+    yield content;
+    yield tarPadding(sizeBytes);
     const sha256 = createHash('sha256').update(content).digest('hex');
-    yield* this.#noted(name, sha256);
+    await this.#noted({ name, sizeBytes, sha256 });
   }
 
   async *#streamed(
@@ -206,23 +234,12 @@ class Making {
     }
     if (size !== sizeBytes) throw new Error(`${name} was written while it was read: try again`);
     yield tarPadding(sizeBytes);
-    yield* this.#noted(name, hash.digest('hex'));
+    await this.#noted({ name, sizeBytes, sha256: hash.digest('hex') });
   }
 
-  async *#noted(name: string, sha256: string): AsyncGenerator<Uint8Array> {
+  async #noted(part: ListedPart): Promise<void> {
     this.#signal.throwIfAborted();
-    const line = checksumLine(name, sha256);
-    this.#members += 1;
-    this.#digest.update(line);
-    this.#checksums.push(line);
-    if (this.#checksums.length === checksumsEvery) yield* this.#checksumList();
-  }
-
-  async *#checksumList(): AsyncGenerator<Uint8Array> {
-    this.#lists += 1;
-    const name = `checksums/${String(this.#lists).padStart(8, '0')}.txt`;
-    yield* plainMember(name, Buffer.from(this.#checksums.join('')));
-    this.#checksums = [];
+    await this.#list.add(part);
   }
 
   async #stepsToDo(events: number): Promise<number> {
@@ -243,16 +260,6 @@ class Making {
 
 const eventsInOrder = `SELECT stream_id, version, event_id, type, schema_version, data, metadata, recorded_at
   FROM events ORDER BY transaction_id, global_position`;
-
-async function* plainMember(name: string, content: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield tarHeader(name, content.byteLength);
-  yield content;
-  yield tarPadding(content.byteLength);
-}
-
-function jsonBytes(value: unknown): Uint8Array {
-  return Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
-}
 
 async function columnsOf(db: Queryable, table: string): Promise<readonly string[]> {
   const { rows } = await db.query<{ name: string }>(

@@ -1,9 +1,8 @@
-/** Reads a backup and checks it on the way: every member, their order, and that none is missing. */
+/** Reads the members of a backup's archive, and compares each with the list of parts on the way. */
 import { createHash } from 'node:crypto';
-import { DamagedBackup, NewerBackup } from './damaged.ts';
-import type { BackupSource } from './files.ts';
+import { damaged, Damage, DamagedBackup, inPart } from './damaged.ts';
+import { archiveName, partListName, type BackupSource } from './files.ts';
 import {
-  backupFormat,
   checksumLine,
   formatMember,
   manifestMember,
@@ -11,10 +10,11 @@ import {
   type FormatDescription,
   type Manifest,
 } from './format.ts';
+import { readPartList, type ListedPart } from './parts.ts';
 import { unseal } from './sealing.ts';
 import { readTar, type TarMember } from './tar.ts';
 
-/** Of what is read whole: parts of tables, lists, the manifest. */
+/** Limit of what is read whole: parts of tables, lists, the manifest. */
 const maxMemberBytes = 64 * 1024 * 1024;
 
 export type BackupMember =
@@ -23,113 +23,128 @@ export type BackupMember =
   | ({ readonly kind: 'content' } & TarMember);
 
 export interface ReadOptions {
-  /** What it is encrypted with, if it is. */
+  /** The key that backups are encrypted with, if they are. */
   readonly key: Uint8Array | undefined;
   /** Told how many bytes of the archive were read. */
   readonly onRead?: (bytes: number) => void | Promise<void>;
 }
 
-/** Every member but the lists of checksums, in their order: the format first, the manifest last. What was given
- *  before an error is not to be trusted.
- *  @throws DamagedBackup with a sentence that names what is wrong */
+/** Every member with content, in its order: the format first, the manifest last. A member is known to be whole once
+ *  the next one is asked for.
+ *  @throws DamagedBackup that names the damaged part */
 export async function* readBackup(
   source: BackupSource,
   options: ReadOptions,
 ): AsyncGenerator<BackupMember> {
   const { summary } = source;
-  if (summary.format > backupFormat) throw newer(summary.version);
   if (summary.encrypted && options.key === undefined) {
-    throw new DamagedBackup('It is encrypted, and ORCH_BACKUP_KEY is not set.');
+    throw new DamagedBackup('The backup is encrypted, and ORCH_BACKUP_KEY is not set.');
   }
-  const stored = checked(await source.archive(), source, options.onRead);
+  const stored = comparedWhole(await source.part(archiveName), source, options.onRead);
   const archive = opened(stored, summary.encrypted, options.key);
-  const digest = createHash('sha256');
-  let members = 0;
-  let pending: string[] = [];
+  const members =
+    summary.parts === undefined
+      ? checkedByLists(readTar(archive))
+      : checkedByParts(readTar(archive), readPartList(await source.part(partListName)));
   let isWhole = false;
-  for await (const member of readTar(archive)) {
-    const { name } = member;
-    if (isWhole) throw new DamagedBackup('Something was added to it.');
-    if (name === manifestMember) {
-      const manifest = parseJson<Manifest>(await wholeMember(member), name);
-      if (manifest.members !== members || manifest.digest !== digest.digest('hex')) {
-        throw new DamagedBackup('A part of it is missing, or is not what was written.');
-      }
+  for await (const member of members) {
+    if (member.name === manifestMember) {
       isWhole = true;
+      const manifest = parseJson<Manifest>(await wholeMember(member), member.name);
       yield { kind: 'manifest', manifest };
-    } else if (name.startsWith('checksums/')) {
-      compare(pending, (await wholeMember(member)).toString('utf8'));
-      pending = [];
+    } else if (member.name === formatMember) {
+      const format = parseJson<FormatDescription>(await wholeMember(member), member.name);
+      yield { kind: 'format', format };
     } else {
-      const hash = createHash('sha256');
-      yield* given({ ...member, content: hashed(member.content, hash) });
-      const line = checksumLine(name, hash.digest('hex'));
-      members += 1;
-      digest.update(line);
-      pending.push(line);
+      yield { kind: 'content', ...member };
     }
   }
-  if (!isWhole) throw new DamagedBackup('Its end is missing.');
+  if (!isWhole) throw damaged(manifestMember, 'it is missing');
 }
 
-/** Reads all of a backup, and keeps nothing of it.
- *  @returns what it says of itself
- *  @throws DamagedBackup with a sentence that names what is wrong */
-export async function verifyBackup(
-  source: BackupSource,
-  options: ReadOptions,
-): Promise<{ readonly format: FormatDescription; readonly manifest: Manifest }> {
-  let format: FormatDescription | undefined;
-  let manifest: Manifest | undefined;
-  for await (const member of readBackup(source, options)) {
-    if (member.kind === 'format') format = member.format;
-    else if (member.kind === 'manifest') manifest = member.manifest;
-    else await drain(member.content);
+/** The members, each compared with its line in the list. */
+async function* checkedByParts(
+  members: AsyncGenerator<TarMember>,
+  list: AsyncGenerator<ListedPart>,
+): AsyncGenerator<TarMember> {
+  let expected: ListedPart | undefined;
+  try {
+    for (;;) {
+      expected = (await list.next()).value as ListedPart | undefined;
+      const found = (await members.next()).value as TarMember | undefined;
+      if (found === undefined && expected === undefined) return;
+      if (found === undefined) throw new Damage('it is missing');
+      if (expected === undefined) throw damaged(found.name, 'it was added');
+      if (found.name !== expected.name) {
+        throw new Damage(`it is missing, and ${found.name} is in its place`);
+      }
+      const hash = createHash('sha256');
+      yield { ...found, content: hashed(found, hash) };
+      if (found.sizeBytes !== expected.sizeBytes || hash.digest('hex') !== expected.sha256) {
+        throw new Damage('its content was changed');
+      }
+    }
+  } catch (error) {
+    throw inPart(expected?.name ?? archiveName, error);
+  } finally {
+    await members.return(undefined);
+    await list.return(undefined);
   }
-  if (format === undefined || manifest === undefined) throw new DamagedBackup('It is not whole.');
-  return { format, manifest };
 }
 
-/** Compares what is stored with what is said of it, which needs no key.
- *  @throws DamagedBackup with a sentence that names what is wrong */
-export async function verifyStored(source: BackupSource): Promise<void> {
-  await drain(checked(await source.archive(), source, undefined));
-}
-
-/** All bytes of a member that is known to be small.
- *  @throws DamagedBackup where it is not */
-export async function wholeMember({ name, sizeBytes, content }: TarMember): Promise<Buffer> {
-  if (sizeBytes > maxMemberBytes) throw new DamagedBackup(`${name} in it is too large.`);
-  const pieces: Uint8Array[] = [];
-  for await (const piece of content) pieces.push(piece);
-  return Buffer.concat(pieces);
-}
-
-/** What somebody says who has an older program than the one that made it. */
-export function newer(version: string): NewerBackup {
-  return new NewerBackup(
-    `It was made by version ${version}, which is newer than this one: update this installation first.`,
-  );
-}
-
-async function* given(member: TarMember): AsyncGenerator<BackupMember> {
-  if (member.name !== formatMember) {
-    yield { kind: 'content', ...member };
-    return;
+/** The members of an archive without a list of parts: lists of checksums come behind what they are of, and the last
+ *  member has a checksum of all of them. */
+async function* checkedByLists(members: AsyncGenerator<TarMember>): AsyncGenerator<TarMember> {
+  const digest = createHash('sha256');
+  let count = 0;
+  let pending: string[] = [];
+  let last = archiveName;
+  try {
+    for await (const member of members) {
+      if (member.name.startsWith('checksums/')) {
+        compare(pending, (await wholeMember(member)).toString('utf8'));
+        pending = [];
+      } else if (member.name === manifestMember) {
+        const bytes = await wholeMember(member);
+        const manifest = parseJson<Manifest>(bytes, member.name);
+        if (manifest.members !== count || manifest.digest !== digest.digest('hex')) {
+          throw damaged(member.name, 'it is not of the members before it');
+        }
+        yield { ...member, content: piecesOf(bytes) };
+      } else {
+        const hash = createHash('sha256');
+        yield { ...member, content: hashed(member, hash) };
+        const line = checksumLine(member.name, hash.digest('hex'));
+        count += 1;
+        digest.update(line);
+        pending.push(line);
+      }
+      last = `${archiveName} behind ${member.name}`;
+    }
+  } catch (error) {
+    throw inPart(last, error);
   }
-  const format = parseJson<FormatDescription>(await wholeMember(member), member.name);
-  if (format.format > backupFormat) throw newer(format.version);
-  yield { kind: 'format', format };
 }
 
-/** The lists of checksums come behind what they are of, so that a fault is named by its member. */
 function compare(found: readonly string[], list: string): void {
   const written = list.split('\n').slice(0, -1);
   for (const [index, line] of written.entries()) {
     const [, name = ''] = line.split('  ');
-    if (found[index] !== `${line}\n`) throw new DamagedBackup(`${name} in it is damaged.`);
+    if (found[index] !== `${line}\n`) throw damaged(name, 'its content was changed');
   }
-  if (found.length > written.length) throw new DamagedBackup('Something was added to it.');
+  if (found.length > written.length) throw new Damage('something was added');
+}
+
+/** All bytes of a member that is known to be small.
+ *  @throws Damage where it is not */
+export async function wholeMember({
+  sizeBytes,
+  content,
+}: Pick<TarMember, 'sizeBytes' | 'content'>): Promise<Buffer> {
+  if (sizeBytes > maxMemberBytes) throw new Damage('it is too large');
+  const pieces: Uint8Array[] = [];
+  for await (const piece of content) pieces.push(piece);
+  return Buffer.concat(pieces);
 }
 
 function opened(
@@ -140,37 +155,54 @@ function opened(
   return encrypted && key !== undefined ? unseal(key, stored) : stored;
 }
 
-/** The archive as it is stored, compared with what is said of it at its end. */
-async function* checked(
+/** The archive as it is stored. At its end it is compared with the manifest. */
+async function* comparedWhole(
   archive: AsyncIterable<Uint8Array>,
   { summary }: BackupSource,
   onRead: ReadOptions['onRead'],
 ): AsyncGenerator<Uint8Array> {
-  const hash = createHash('sha256');
+  const compared = comparedPart(archive, { name: archiveName, ...summary });
   let size = 0;
-  for await (const chunk of archive) {
-    hash.update(chunk);
+  for await (const chunk of compared) {
     size += chunk.byteLength;
     yield chunk;
     await onRead?.(size);
   }
-  if (size < summary.sizeBytes) throw new DamagedBackup('Its end is missing.');
-  if (size > summary.sizeBytes) throw new DamagedBackup('Something was added to it.');
-  if (hash.digest('hex') !== summary.sha256) {
-    throw new DamagedBackup('It is not what was written: its SHA-256 is another.');
-  }
 }
 
+/** A part as it is stored, compared with its line in the manifest at its end.
+ *  @throws DamagedBackup where it is another; Damage where it is cut, so that its reader names what it was reading */
+export async function* comparedPart(
+  chunks: AsyncIterable<Uint8Array>,
+  { name, sizeBytes, sha256 }: ListedPart,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    size += chunk.byteLength;
+    yield chunk;
+  }
+  if (size < sizeBytes) throw new Damage('its end is missing');
+  if (size > sizeBytes) throw damaged(name, 'something was added behind its end');
+  if (hash.digest('hex') !== sha256) throw damaged(name, 'its content was changed');
+}
+
+/** Whoever reads the content gets its errors: they name the member. */
 async function* hashed(
-  content: AsyncIterable<Uint8Array>,
+  { name, content }: TarMember,
   hash: ReturnType<typeof createHash>,
 ): AsyncGenerator<Uint8Array> {
-  for await (const piece of content) {
-    hash.update(piece);
-    yield piece;
+  try {
+    for await (const piece of content) {
+      hash.update(piece);
+      yield piece;
+    }
+  } catch (error) {
+    throw inPart(name, error);
   }
 }
 
-async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const _ of content);
+async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes);
 }

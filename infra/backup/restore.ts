@@ -3,38 +3,32 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { BackupContent } from '#domain/backup/backup.ts';
 import type { Actor } from '#domain/kernel/actor.ts';
-import type { NewEvent } from '#domain/kernel/event.ts';
-import {
-  known,
-  parseBackupId,
-  parseCommandId,
-  parseEventId,
-  type BackupId,
-} from '#domain/kernel/ids.ts';
-import type { StreamAppend } from '#domain/ports/event-store.ts';
 import { parseObjectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { inTransactionOf } from '#infra/postgres/database.ts';
-import { appendEvents } from '#infra/postgres/event-store.ts';
-import {
-  lockMigrations,
-  migrateWithin,
-  readMigrations,
-  type Migration,
-} from '#infra/postgres/migrate.ts';
+import { lockMigrations, migrateWithin, readMigrations } from '#infra/postgres/migrate.ts';
 import type pg from 'pg';
 import { clearDatabase } from './clear.ts';
-import { DamagedBackup } from './damaged.ts';
-import type { BackupSource } from './files.ts';
-import type { FormatDescription, Manifest } from './format.ts';
+import { damaged } from './damaged.ts';
+import {
+  countActiveAccess,
+  noteEndedAccess,
+  unknownEndedAccess,
+  type ActiveAccess,
+  type EndedAccess,
+} from './ended-access.ts';
+import { archiveName, type BackupSource } from './files.ts';
+import type { Manifest } from './format.ts';
 import { insertEvents, insertKeys, insertRows, insertStreams, placeReaders } from './insert.ts';
 import { fillReadModels, type Projections } from './read-models.ts';
 import { placesFor, type Places } from './places.ts';
-import { newer, readBackup, verifyBackup, wholeMember } from './read.ts';
+import { readBackup, wholeMember } from './read.ts';
+import { recordRestore } from './record.ts';
+import { migrationsFor, RestoreRefused, type SchemaMigrations } from './schema-match.ts';
 import type { TarMember } from './tar.ts';
+import { verifyBackup, type VerifiedBackup, type VerifyOptions } from './verify.ts';
 
 const unpack = promisify(gunzip);
 /** Of what fills a part there cannot be more; a bomb would. */
@@ -52,24 +46,28 @@ export const restoreSteps = [
 ] as const;
 export type RestoreStep = (typeof restoreSteps)[number];
 
-export interface RestoreOptions {
+export interface PrepareOptions extends Omit<VerifyOptions, 'onRead'> {
+  readonly source: BackupSource;
+  /** Folder of the migrations. */
+  readonly migrations: string;
+  /** Told where it is, with the share of the step from 0 to 1; the next part waits for it. */
+  readonly onProgress?: (step: RestoreStep, share: number) => void | Promise<void>;
+}
+
+export interface RestoreOptions extends Pick<PrepareOptions, 'source' | 'key' | 'onProgress'> {
   /** Connections as the schema's owner, while no service runs. */
   readonly pool: pg.Pool;
   readonly objects: ObjectStore;
-  readonly source: BackupSource;
-  /** What backups are encrypted with, if they are. */
-  readonly key: Uint8Array | undefined;
-  /** Folder of the migrations. */
-  readonly migrations: string;
   readonly projections: Projections;
   /** Also where there are events, which are lost then. */
   readonly replace: boolean;
+  /** Access that was taken away since the backup was made comes back: revoked tokens, ended sessions, disabled
+   *  accounts and changed passwords. */
+  readonly revive: boolean;
   /** Who asked for it. */
   readonly actor: Actor;
   readonly ids: Ids;
   readonly now: () => Date;
-  /** Told where it is, with the share of the step from 0 to 1; the next part waits for it. */
-  readonly onProgress?: (step: RestoreStep, share: number) => void | Promise<void>;
 }
 
 export interface RestoreReport {
@@ -77,29 +75,44 @@ export interface RestoreReport {
   readonly objects: number;
   /** What the backup says of the objects that it holds. */
   readonly objectBytes: number;
+  /** Whether there was a history here that the backup took the place of. */
+  readonly isInPlace: boolean;
+  /** What is active after the restore. */
+  readonly active: ActiveAccess;
+  /** What was taken away after the backup was made, and stays so. */
+  readonly ended: readonly EndedAccess[];
 }
 
-/** It cannot be restored here; nothing was changed. The message is for the operator. */
-export class RestoreRefused extends Error {
-  override readonly name = 'RestoreRefused';
+/** A backup that was verified, and that this program can restore. */
+export interface Prepared extends VerifiedBackup {
+  readonly schema: SchemaMigrations;
 }
 
-/** Restores. Whoever is interrupted begins anew: what the object store has already is passed.
- *  @throws DamagedBackup, RestoreRefused: nothing was changed */
-export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
+/** Verifies the backup, which changes nothing.
+ *  @throws DamagedBackup, RestoreRefused */
+export async function prepareRestore(options: PrepareOptions): Promise<Prepared> {
   const tell = options.onProgress ?? (() => undefined);
   await tell('verifying', 0);
-  const { sizeBytes } = options.source.summary;
-  const { format, manifest } = await verifyBackup(options.source, {
-    key: options.key,
-    onRead: (bytes) => tell('verifying', bytes / Math.max(1, sizeBytes)),
+  const { source, migrations } = options;
+  const verified = await verifyBackup(source, {
+    ...options,
+    onRead: (bytes) => tell('verifying', bytes / Math.max(1, source.summary.sizeBytes)),
   });
-  const migrations = migrationsFor(format, readMigrations(options.migrations));
+  return { ...verified, schema: migrationsFor(verified.format, readMigrations(migrations)) };
+}
+
+/** Restores what was verified. A restore that was interrupted begins anew: objects that are there already stay.
+ *  @throws DamagedBackup, RestoreRefused: nothing was changed */
+export async function restoreBackup(
+  options: RestoreOptions,
+  prepared: Prepared,
+): Promise<RestoreReport> {
+  const tell = options.onProgress ?? (() => undefined);
   const client = await options.pool.connect();
-  let differing: readonly ObjectKey[];
+  let outcome: Outcome;
   try {
-    differing = await inTransactionOf(client, async () => {
-      const left = await new Restore(client, options, migrations, manifest).run();
+    outcome = await inTransactionOf(client, async () => {
+      const left = await new Restore(client, options, prepared).run();
       await tell('committing', 0);
       return left;
     });
@@ -107,87 +120,77 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
     client.release(true); // it has made the schema anew
   }
   await tell('objects', 0);
+  const { differing, ...report } = outcome;
   await replaceObjects(options, differing);
   await tell('done', 1);
-  const { events, objects, objectBytes } = manifest;
-  return { events, objects, objectBytes };
+  return report;
 }
 
-interface Migrations {
-  /** What made the schema that the backup's rows are of. */
-  readonly before: readonly Migration[];
-  readonly after: readonly Migration[];
-}
-
-/** @throws NewerBackup, RestoreRefused where its schema is none of this program's */
-export function migrationsFor(format: FormatDescription, own: readonly Migration[]): Migrations {
-  const { migrations: theirs, version } = format;
-  if (theirs.length > own.length) throw newer(version);
-  for (const [index, { name, sha256 }] of theirs.entries()) {
-    if (own[index]?.sha256 !== sha256) {
-      throw new RestoreRefused(`The backup is of another program: its migration ${name} differs.`);
-    }
-  }
-  return { before: own.slice(0, theirs.length), after: own.slice(theirs.length) };
+interface Outcome extends RestoreReport {
+  /** Objects that are there with other content. */
+  readonly differing: readonly ObjectKey[];
 }
 
 class Restore {
   readonly #db: pg.PoolClient;
   readonly #options: RestoreOptions;
-  readonly #migrations: Migrations;
+  readonly #prepared: Prepared;
   readonly #manifest: Manifest;
   readonly #differing: ObjectKey[] = [];
   #events = 0;
 
-  constructor(
-    db: pg.PoolClient,
-    options: RestoreOptions,
-    migrations: Migrations,
-    manifest: Manifest,
-  ) {
+  constructor(db: pg.PoolClient, options: RestoreOptions, prepared: Prepared) {
     this.#db = db;
     this.#options = options;
-    this.#migrations = migrations;
-    this.#manifest = manifest;
+    this.#prepared = prepared;
+    this.#manifest = prepared.manifest;
   }
 
-  /** @returns objects that there are with other content */
-  async run(): Promise<readonly ObjectKey[]> {
+  async run(): Promise<Outcome> {
+    const { options, schema, keys } = { options: this.#options, ...this.#prepared };
     await this.#tell('clearing', 0);
     await this.#db.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     await lockMigrations(this.#db);
-    await this.#refuseLoss();
+    const isInPlace = (await this.#eventsHere()) > 0;
+    const keepsEnded = isInPlace && !options.revive;
+    if (keepsEnded) await noteEndedAccess(this.#db);
     const destroyed = await clearDatabase(this.#db);
-    await migrateWithin(this.#db, this.#migrations.before);
+    await migrateWithin(this.#db, schema.before);
     const places = await placesFor(this.#db, this.#manifest.events);
     await this.#load(places);
     await insertStreams(this.#db);
-    await migrateWithin(this.#db, this.#migrations.after);
-    await insertKeys(this.#db, this.#options.source.keys, destroyed);
-    const added = await this.#record();
+    await migrateWithin(this.#db, schema.after);
+    await insertKeys(this.#db, keys, destroyed);
+    const ended = keepsEnded ? await unknownEndedAccess(this.#db) : [];
+    const recording = { ...options, summary: options.source.summary };
+    const added = await recordRestore(this.#db, recording, ended);
     await this.#tell('read models', 0);
-    const { projections } = this.#options;
+    const { projections } = options;
     const told = { places, loaded: this.#events, added };
     await fillReadModels(this.#db, projections, told, (share) => this.#tell('read models', share));
     await placeReaders(this.#db, this.#manifest.readers, projections.async, places);
-    return this.#differing;
+    const { events, objects, objectBytes } = this.#manifest;
+    const active = await countActiveAccess(this.#db, options.now());
+    const differing = this.#differing;
+    return { events, objects, objectBytes, isInPlace, active, ended, differing };
   }
 
-  async #refuseLoss(): Promise<void> {
-    if (this.#options.replace) return;
+  /** @throws RestoreRefused where there are events that may not be replaced */
+  async #eventsHere(): Promise<number> {
     const { rows: tables } = await this.#db.query<{ there: boolean }>(
       `SELECT to_regclass('public.events') IS NOT NULL AS there`,
     );
-    if (tables[0]?.there !== true) return;
+    if (tables[0]?.there !== true) return 0;
     const { rows } = await this.#db.query<{ count: number }>(
       'SELECT count(*) AS count FROM events',
     );
     const count = rows[0]?.count ?? 0;
-    if (count > 0) {
+    if (count > 0 && !this.#options.replace) {
       throw new RestoreRefused(
-        `This installation has ${count} events, which would be lost. Say --replace to put the backup in their place.`,
+        `This installation has ${count} events, which would be lost. Use --replace to put the backup in their place.`,
       );
     }
+    return count;
   }
 
   async #load(places: Places): Promise<void> {
@@ -205,11 +208,14 @@ class Restore {
       } else if (root === 'objects') {
         await this.#putObject(member);
       } else {
-        throw new DamagedBackup(`${member.name} in it is unknown.`);
+        throw damaged(member.name, 'this program does not know it');
       }
     }
     if (this.#events !== this.#manifest.events) {
-      throw new DamagedBackup('It has not as many events as it says.');
+      throw damaged(
+        archiveName,
+        `it has ${this.#events} events instead of ${this.#manifest.events}`,
+      );
     }
   }
 
@@ -226,59 +232,9 @@ class Restore {
     if (own !== theirs) this.#differing.push(key);
   }
 
-  /** @returns how many events that makes */
-  async #record(): Promise<number> {
-    const { source, actor, ids, now } = this.#options;
-    const backupId = known(parseBackupId, source.summary.backupId);
-    const commandId = known(parseCommandId, ids.next());
-    const metadata = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
-    const event = (type: string, data: object) => ({
-      eventId: known(parseEventId, ids.next()),
-      type,
-      schemaVersion: 1,
-      data,
-      metadata,
-    });
-    const restored = event('BackupRestored', { backupId, content: contentOf(source) });
-    const appends = [await this.#append(backupId, restored)];
-    // What was asked for before this moment is not to be done behind it.
-    for (const other of await this.#askedFor()) {
-      if (other === backupId) continue;
-      const reason = 'Another backup was restored.';
-      appends.push(await this.#append(other, event('RestoreFailed', { backupId: other, reason })));
-    }
-    return (await appendEvents(this.#db, appends, now())).length;
-  }
-
-  async #append(backupId: BackupId, event: NewEvent): Promise<StreamAppend> {
-    const streamId = `backup-${backupId}` as const;
-    const { rows } = await this.#db.query<{ version: number }>(
-      'SELECT version FROM streams WHERE stream_id = $1',
-      [streamId],
-    );
-    return { streamId, expectedVersion: rows[0]?.version ?? 0, events: [event] };
-  }
-
-  async #askedFor(): Promise<readonly BackupId[]> {
-    const { rows } = await this.#db.query<{ id: string }>(
-      `SELECT asked.data ->> 'backupId' AS id FROM events asked
-       WHERE asked.type = 'RestoreRequested' AND NOT EXISTS (
-         SELECT FROM events later WHERE later.stream_id = asked.stream_id
-           AND later.version > asked.version AND later.type IN ('RestoreFailed', 'BackupRestored'))`,
-    );
-    return rows.map(({ id }) => known(parseBackupId, id));
-  }
-
   async #tell(step: RestoreStep, share: number): Promise<void> {
     await this.#options.onProgress?.(step, share);
   }
-}
-
-/** What a summary says to the domain. */
-export function contentOf({ summary }: Pick<BackupSource, 'summary'>): BackupContent {
-  const { kind, position, events, sizeBytes, sha256, encrypted, version } = summary;
-  const { createdAt, finishedAt } = summary;
-  return { kind, position, events, sizeBytes, sha256, encrypted, version, createdAt, finishedAt };
 }
 
 /** Of these the backup has others; the services do not run yet. */
@@ -298,7 +254,7 @@ async function replaceObjects(
 
 function keyOf({ name }: TarMember): ObjectKey {
   const key = parseObjectKey(name.slice('objects/'.length));
-  if (key === undefined) throw new DamagedBackup(`${name} in it cannot be stored.`);
+  if (key === undefined) throw damaged(name, 'it cannot be stored under this name');
   return key;
 }
 

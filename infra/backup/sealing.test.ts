@@ -37,20 +37,26 @@ describe('given sealed content', () => {
   };
 
   test('when a bit of it is another, then that is said', async () => {
-    await expect(openedWith((bytes) => flip(bytes, 2))).rejects.toThrow('beginning is damaged');
-    await expect(openedWith((bytes, head) => flip(bytes, head - 1))).rejects.toThrow('byte 0');
+    await expect(openedWith((bytes) => flip(bytes, 2))).rejects.toThrow('beginning was changed');
+    await expect(openedWith((bytes, head) => flip(bytes, head - 1))).rejects.toThrow('at byte 0');
     await expect(openedWith((bytes, head) => flip(bytes, head + sealedChunk))).rejects.toThrow(
-      `behind byte ${sealedChunk},`,
+      `at byte ${sealedChunk} was changed`,
     );
-    await expect(openedWith((bytes) => flip(bytes, bytes.length - 1))).rejects.toThrow('its end');
+    await expect(openedWith((bytes) => flip(bytes, bytes.length - 1))).rejects.toThrow(
+      'its end is missing',
+    );
   });
 
   test('when its end is cut, within a chunk or between two, then that is said', async () => {
-    await expect(openedWith((bytes) => bytes.subarray(0, -30))).rejects.toThrow('end is missing');
-    await expect(openedWith((bytes) => bytes.subarray(0, -1))).rejects.toThrow('end is missing');
+    await expect(openedWith((bytes) => bytes.subarray(0, -30))).rejects.toThrow(
+      'its end is missing',
+    );
+    await expect(openedWith((bytes) => bytes.subarray(0, -1))).rejects.toThrow(
+      'its end is missing',
+    );
     await expect(
       openedWith((bytes, head) => bytes.subarray(0, head + sealedChunk)),
-    ).rejects.toThrow('end is missing');
+    ).rejects.toThrow('its end is missing');
   });
 
   test('when two chunks have changed places, then that is said', async () => {
@@ -60,7 +66,7 @@ describe('given sealed content', () => {
       const second = at(1).subarray(0, sealedChunk);
       return Buffer.concat([bytes.subarray(0, head), second, first, at(2)]);
     });
-    await expect(swapped).rejects.toThrow('damaged behind byte 0');
+    await expect(swapped).rejects.toThrow('at byte 0 was changed or moved');
   });
 
   test('when the key is another, then that is said', async () => {

@@ -3,7 +3,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { keyName } from '#infra/secrets/envelope.ts';
 import { ByteReader } from './byte-reader.ts';
-import { DamagedBackup } from './damaged.ts';
+import { Damage, DamagedBackup } from './damaged.ts';
 
 const algorithm = 'aes-256-gcm';
 const magic = Buffer.from('orchestrator sealed 1\n');
@@ -46,10 +46,12 @@ export async function* unseal(
   try {
     const head = await reader.take(magic.length + nameBytes + saltBytes);
     if (!head.subarray(0, magic.length).equals(magic)) {
-      throw new DamagedBackup('Its beginning is damaged.');
+      throw new Damage('its beginning was changed');
     }
     if (head.toString('utf8', magic.length, magic.length + nameBytes) !== keyName(key)) {
-      throw new DamagedBackup('It is encrypted with another ORCH_BACKUP_KEY.');
+      throw new DamagedBackup(
+        'backup.tar is encrypted with another ORCH_BACKUP_KEY, or its beginning is damaged.',
+      );
     }
     const own = ownKey(key, head.subarray(-saltBytes));
     let chunk = await reader.upTo(chunkBytes + tagBytes);
@@ -66,15 +68,15 @@ export async function* unseal(
 
 function open(key: Uint8Array, chunk: Buffer, place: number, isLast: boolean): Buffer {
   const end = chunk.length - tagBytes;
-  if (end < 0) throw new DamagedBackup('Its end is missing.');
+  if (end < 0) throw new Damage('its end is missing');
   const decipher = createDecipheriv(algorithm, key, nonceOf(place, isLast));
   decipher.setAuthTag(chunk.subarray(end));
   try {
     return Buffer.concat([decipher.update(chunk.subarray(0, end)), decipher.final()]);
   } catch (cause) {
     const at = place * (chunkBytes + tagBytes);
-    const what = isLast ? 'or its end is missing' : 'or it was put together of several';
-    throw new DamagedBackup(`It is damaged behind byte ${at}, ${what}.`, { cause });
+    const what = isLast ? 'was changed, or its end is missing' : 'was changed or moved';
+    throw new Damage(`its encrypted chunk at byte ${at} ${what}`, { cause });
   }
 }
 

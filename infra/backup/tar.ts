@@ -1,6 +1,6 @@
 /** Archives in the form of POSIX (ustar, and pax headers where a name does not fit), which any `tar` reads. */
 import { ByteReader } from './byte-reader.ts';
-import { DamagedBackup } from './damaged.ts';
+import { Damage } from './damaged.ts';
 
 const blockBytes = 512;
 const maxNameBytes = 100;
@@ -37,28 +37,33 @@ export function tarPadding(sizeBytes: number): Uint8Array {
 /** What comes behind the last member. */
 export const tarEnd: Uint8Array = Buffer.alloc(2 * blockBytes);
 
-/** The members of an archive, one after the other.
- *  @throws DamagedBackup where it is none, or is cut */
+/** The members of an archive that this program wrote, one after the other. Every byte between their contents has to
+ *  be the one that was written.
+ *  @throws Damage where one is not */
 export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TarMember> {
   const reader = new ByteReader(chunks);
   try {
     let named: { path?: string; size?: number } = {};
-    for (let last = 'its beginning'; ;) {
-      const found = parseHeader(await reader.take(blockBytes), last);
-      if (found === 'end') return await toEnd(reader);
+    let head: Buffer[] = [];
+    for (;;) {
+      const block = await reader.take(blockBytes);
+      head.push(block);
+      const found = parseHeader(block);
+      if (found === 'end' && head.length === 1) return await toEnd(reader);
+      if (found === 'end') throw changed();
       if (found.kind === pax) {
-        if (found.sizeBytes > maxPaxBytes) throw new DamagedBackup('A header is too long.');
-        named = paxRecords(await reader.take(found.sizeBytes));
-        await reader.take(tarPadding(found.sizeBytes).length);
+        if (!(found.sizeBytes <= maxPaxBytes)) throw changed();
+        const records = await reader.take(found.sizeBytes);
+        head.push(records, await reader.take(tarPadding(found.sizeBytes).length));
+        named = paxRecords(records);
         continue;
       }
       const { path: name = found.name, size: sizeBytes = found.sizeBytes } = named;
-      named = {};
-      last = name;
-      const content = reader.stream(sizeBytes);
+      if (!Buffer.concat(head).equals(tarHeader(name, sizeBytes))) throw changed();
+      [named, head] = [{}, []];
+      const content = contentOf(reader, sizeBytes);
       yield { name, sizeBytes, content };
       if (!content.isDone()) throw new Error(`the content of ${name} was not read to its end`);
-      await reader.take(tarPadding(sizeBytes).length);
     }
   } finally {
     await reader.close();
@@ -80,24 +85,44 @@ function header(name: string, sizeBytes: number, kind: string): Buffer {
   return block;
 }
 
-/** Reads what fills the last block, so that the source has come to its end too. */
-async function toEnd(reader: ByteReader): Promise<void> {
-  for (;;) {
-    const rest = await reader.upTo(blockBytes);
-    if (rest.length === 0) return;
-    if (!rest.every((byte) => byte === 0)) throw new DamagedBackup('Something was added to it.');
-  }
+/** The content of a member. What fills its last block is read with it, so that damage there is its own. */
+function contentOf(reader: ByteReader, sizeBytes: number) {
+  const content = reader.stream(sizeBytes);
+  let isDone = false;
+  return {
+    isDone: () => isDone,
+    async *[Symbol.asyncIterator]() {
+      if (isDone) return;
+      yield* content;
+      const padding = await reader.take(tarPadding(sizeBytes).length);
+      if (!isZero(padding)) throw new Damage('the bytes behind it were changed');
+      isDone = true;
+    },
+  };
 }
 
-function parseHeader(
-  block: Buffer,
-  last: string,
-): 'end' | { name: string; sizeBytes: number; kind: string } {
-  if (block.every((byte) => byte === 0)) return 'end';
+/** Reads the second of the two blocks at the end, and that the source ends there. */
+async function toEnd(reader: ByteReader): Promise<void> {
+  const rest = await reader.upTo(blockBytes + 1);
+  if (rest.length < blockBytes) throw new Damage('its end is missing');
+  if (rest.length > blockBytes) throw new Damage('something was added behind its end');
+  if (!isZero(rest)) throw new Damage('its end was changed');
+}
+
+function isZero(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0);
+}
+
+function changed(): Damage {
+  return new Damage('its header was changed');
+}
+
+function parseHeader(block: Buffer): 'end' | { name: string; sizeBytes: number; kind: string } {
+  if (isZero(block)) return 'end';
   const stored = Number.parseInt(text(block, 148, 8), 8);
   const plain = Buffer.from(block);
   plain.write('        ', 148);
-  if (stored !== sumOf(plain)) throw new DamagedBackup(`It is damaged behind ${last}.`);
+  if (stored !== sumOf(plain)) throw changed();
   const sizeBytes = Number.parseInt(text(block, 124, 12), 8);
   return { name: text(block, 0, maxNameBytes), sizeBytes, kind: text(block, 156, 1) };
 }

@@ -43,7 +43,7 @@ export interface DataKey {
   readonly key: Buffer;
 }
 
-interface KeyRow {
+export interface KeyRow {
   readonly key_id: string;
   readonly script_id: string;
   readonly master_key_id: string;
@@ -75,7 +75,7 @@ export class DataKeys {
     if (rows[0] !== undefined) return this.#unwrap(rows[0]);
     const keyId = this.#ids.next();
     const place = { key_id: keyId, script_id: scriptId };
-    const wrapped = this.#wrap(randomBytes(keyBytes), place);
+    const wrapped = wrapDataKey(this.#masterKeys[0], randomBytes(keyBytes), place);
     await this.#db.query(statements.put, [keyId, scriptId, this.#present, wrapped]);
     // Somebody else's may have been first.
     return await this.ofScript(scriptId);
@@ -106,7 +106,7 @@ export class DataKeys {
 
   #rewrapped(row: KeyRow): Buffer | undefined {
     try {
-      return this.#wrap(this.#unwrap(row).key, row);
+      return rewrapDataKey(this.#masterKeys, row);
     } catch (error) {
       if (error instanceof UnreadableSecret) return undefined;
       throw error;
@@ -117,25 +117,33 @@ export class DataKeys {
     return keyName(this.#masterKeys[0]);
   }
 
-  #wrap(key: Uint8Array, place: KeyPlace): Buffer {
-    const { nonce, ciphertext } = close(this.#masterKeys[0], key, contextOf(place));
-    return Buffer.concat([nonce, ciphertext]);
-  }
-
   #unwrap(row: KeyRow): DataKey {
-    const masterKey = this.#masterKeys.find((key) => keyName(key) === row.master_key_id);
-    if (masterKey === undefined) {
-      throw new UnreadableSecret('its data key was made with another SECRET_MASTER_KEY');
-    }
-    const [nonce, ciphertext] = [
-      row.wrapped_key.subarray(0, nonceBytes),
-      row.wrapped_key.subarray(nonceBytes),
-    ];
-    return {
-      keyId: row.key_id,
-      key: open(masterKey, { nonce, ciphertext }, contextOf(row)),
-    };
+    return { keyId: row.key_id, key: unwrapDataKey(this.#masterKeys, row) };
   }
+}
+
+/** A data key, wrapped by a master key and bound to its place. */
+export function wrapDataKey(masterKey: Uint8Array, key: Uint8Array, place: KeyPlace): Buffer {
+  const { nonce, ciphertext } = close(masterKey, key, contextOf(place));
+  return Buffer.concat([nonce, ciphertext]);
+}
+
+/** The same data key, wrapped by the present master key.
+ *  @throws UnreadableSecret where no master key opens it */
+export function rewrapDataKey(masterKeys: MasterKeys, row: KeyRow): Buffer {
+  return wrapDataKey(masterKeys[0], unwrapDataKey(masterKeys, row), row);
+}
+
+/** @param masterKeys those that are known
+ *  @throws UnreadableSecret where no master key opens it */
+export function unwrapDataKey(masterKeys: readonly Uint8Array[], row: KeyRow): Buffer {
+  const masterKey = masterKeys.find((key) => keyName(key) === row.master_key_id);
+  if (masterKey === undefined) {
+    throw new UnreadableSecret('its data key was made with another SECRET_MASTER_KEY');
+  }
+  const nonce = row.wrapped_key.subarray(0, nonceBytes);
+  const ciphertext = row.wrapped_key.subarray(nonceBytes);
+  return open(masterKey, { nonce, ciphertext }, contextOf(row));
 }
 
 function contextOf({ key_id: keyId, script_id: scriptId }: KeyPlace) {

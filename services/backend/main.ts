@@ -78,6 +78,7 @@ await runProcess('backend', async (signal, logger) => {
     database: database.pool,
     pool: database.pool,
     vault,
+    masterKeys: masterKeys(config),
     auditSigner: new HeadSigner(config.auditKey),
     objects: await openObjects(config, logger),
     runLogs: new PostgresRunLogs(database.pool),

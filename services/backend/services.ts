@@ -9,6 +9,7 @@ import type { RunLogs } from '#domain/ports/run-logs.ts';
 import type { RunSamples } from '#domain/ports/run-samples.ts';
 import type { UpdateProvider } from '#domain/ports/updates.ts';
 import type { HeadSigner } from '#infra/audit/head-signer.ts';
+import type { MasterKeys } from '#infra/secrets/data-keys.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import type { RunnableScript } from '#projections/scripts/queries.ts';
@@ -49,6 +50,8 @@ export interface Parts extends HttpServerOptions {
   /** For what keeps a connection while it works. */
   readonly pool: pg.Pool;
   readonly vault: Vault;
+  /** The present one first: backups are sealed with it. */
+  readonly masterKeys: MasterKeys;
   readonly auditSigner: HeadSigner;
   readonly objects: ObjectStore;
   readonly runLogs: RunLogs;

@@ -15,7 +15,7 @@ import {
   type RestoreRequest,
 } from '#services/shared/restore-request.ts';
 import type pg from 'pg';
-import { backupSettings, namedBackup, restoreSource } from './backups.ts';
+import { backupSettings, namedBackup, prepareSource, restoreSource } from './backups.ts';
 import { CommandProblem } from './problem.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -51,16 +51,19 @@ async function restoreIt(
   const { objects } = await backupSettings();
   const source = await namedBackup(objects, backupId);
   let toldMs = -Infinity;
+  const onProgress = (step: string, share: number) => {
+    if (performance.now() - toldMs < tellEveryMs) return;
+    toldMs = performance.now();
+    terminal.line(`progress ${share.toFixed(2)} ${step}`);
+  };
   return await restoreSource({
     pool,
     source,
+    prepared: await prepareSource({ source, unsealed: false, onProgress }),
     replace: true,
+    revive: false,
     actor: (await askerOf(backupId, pool)) ?? restorer,
-    onProgress: (step, share) => {
-      if (performance.now() - toldMs < tellEveryMs) return;
-      toldMs = performance.now();
-      terminal.line(`progress ${share.toFixed(2)} ${step}`);
-    },
+    onProgress,
   });
 }
 

@@ -8,14 +8,26 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 import { DamagedBackup } from '#infra/backup/damaged.ts';
 import { downloadedBackup } from '#infra/backup/downloaded.ts';
 import { storedBackup, type BackupSource } from '#infra/backup/files.ts';
-import { verifyBackup } from '#infra/backup/read.ts';
-import { restoreBackup, RestoreRefused, type RestoreOptions } from '#infra/backup/restore.ts';
+import {
+  prepareRestore,
+  restoreBackup,
+  type Prepared,
+  type PrepareOptions,
+} from '#infra/backup/restore.ts';
+import { RestoreRefused } from '#infra/backup/schema-match.ts';
+import { verifyBackup } from '#infra/backup/verify.ts';
 import { openObjectStore } from '#infra/objects/open.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { asyncProjections, inlineProjections } from '#projections/registry.ts';
-import { objectStoreSettings, readConfig } from '#services/shared/config.ts';
+import {
+  masterKeys,
+  objectStoreSettings,
+  readConfig,
+  type Environment,
+} from '#services/shared/config.ts';
 import type pg from 'pg';
 import { CommandProblem, exitCodes } from './problem.ts';
+import { restoredText, wholeText } from './restored-text.ts';
 import type { Terminal } from './terminal.ts';
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
@@ -25,8 +37,27 @@ const services = ['backend', 'runtime', 'scheduler', 'redis'];
 /** What the environment says of where backups and objects are. */
 export async function backupSettings() {
   const config = readConfig([...objectStoreSettings, 'backupKey', 'dataDir']);
-  return { ...config, objects: await openObjectStore(config) };
+  return {
+    ...config,
+    masterKeys: masterKeysHere(config.dataDir),
+    objects: await openObjectStore(config),
+  };
 }
+
+/** The master keys that the environment names, or that of the minimal edition's data folder; none where there is
+ *  neither. */
+function masterKeysHere(dataDir: string): readonly Uint8Array[] {
+  const { SECRET_MASTER_KEY: key, SECRET_MASTER_KEY_FILE: file } = process.env;
+  const stored = masterKeyFile(dataDir);
+  const environment: Environment =
+    key || file || !existsSync(stored)
+      ? process.env
+      : { ...process.env, SECRET_MASTER_KEY_FILE: stored };
+  if (!environment['SECRET_MASTER_KEY'] && !environment['SECRET_MASTER_KEY_FILE']) return [];
+  return masterKeys(readConfig(['secretMasterKey', 'secretMasterKeyOther'], environment));
+}
+
+const masterKeyFile = (dataDir: string) => join(dataDir, 'secrets', 'SECRET_MASTER_KEY');
 
 /** @param name path of a file that was downloaded, or the id of a backup in the object store
  *  @throws CommandProblem where there is none */
@@ -45,50 +76,73 @@ export async function namedBackup(objects: ObjectStore, name: string): Promise<B
   throw new CommandProblem(exitCodes.notFound, `There is no backup ${name} in the object store.`);
 }
 
-/** Reads all of it. @throws CommandProblem that names what is wrong */
-export async function verifyNamed(name: string, terminal: Terminal): Promise<void> {
-  const { objects, backupKey: key } = await backupSettings();
+/** Reads all of it.
+ *  @param unsealed also accepts a backup whose seal cannot be checked
+ *  @throws CommandProblem that names what is wrong */
+export async function verifyNamed(
+  name: string,
+  unsealed: boolean,
+  terminal: Terminal,
+): Promise<void> {
+  const { objects, backupKey: key, masterKeys: keys } = await backupSettings();
   const source = await namedBackup(objects, name);
-  const { sizeBytes, backupId, createdAt } = source.summary;
+  const { sizeBytes } = source.summary;
   try {
-    const { manifest } = await verifyBackup(source, {
+    const verified = await verifyBackup(source, {
       key,
+      masterKeys: keys,
+      unsealed,
       onRead: (bytes) => terminal.progress('verifying', Math.min(0.99, bytes / sizeBytes)),
     });
     terminal.progress('verifying', 1);
-    terminal.line(
-      `Backup ${backupId} of ${createdAt} is whole: ${manifest.events} events, ${manifest.objects} objects.`,
-    );
+    terminal.line(wholeText(source.summary, verified));
   } catch (error) {
     throw asProblem(error);
   }
 }
 
-export interface Restoring {
-  readonly pool: pg.Pool;
+export interface Preparing {
   readonly source: BackupSource;
+  /** Also a backup whose seal cannot be checked. */
+  readonly unsealed: boolean;
+  readonly onProgress: NonNullable<PrepareOptions['onProgress']>;
+}
+
+/** Verifies the backup, before anything is changed or made. @throws CommandProblem that names what is wrong */
+export async function prepareSource(preparing: Preparing): Promise<Prepared> {
+  const { backupKey: key, masterKeys: keys } = await backupSettings();
+  try {
+    return await prepareRestore({ ...preparing, key, masterKeys: keys, migrations });
+  } catch (error) {
+    throw asProblem(error);
+  }
+}
+
+export interface Restoring extends Pick<Preparing, 'source' | 'onProgress'> {
+  readonly pool: pg.Pool;
+  readonly prepared: Prepared;
   readonly replace: boolean;
+  /** Access that was taken away since the backup was made comes back too. */
+  readonly revive: boolean;
   readonly actor: Actor;
-  readonly onProgress: NonNullable<RestoreOptions['onProgress']>;
 }
 
 /** @returns what to tell of it  @throws CommandProblem: nothing was changed */
 export async function restoreSource(restoring: Restoring): Promise<string> {
-  const { pool, source } = restoring;
+  const { pool, source, prepared } = restoring;
   const { objects, backupKey: key } = await backupSettings();
   await refuseWhileServed(pool);
   try {
-    const { events, objects: count } = await restoreBackup({
+    const options = {
       ...restoring,
       objects,
       key,
-      migrations,
       projections: { inline: inlineProjections, async: asyncProjections },
       ids: systemIds,
       now: () => new Date(),
-    });
-    const { backupId, createdAt } = source.summary;
-    return `Restored backup ${backupId} of ${createdAt}: ${events} events, ${count} objects.`;
+    };
+    const report = await restoreBackup(options, prepared);
+    return restoredText(source.summary, prepared, report);
   } catch (error) {
     throw asProblem(error);
   }
@@ -110,13 +164,16 @@ async function refuseWhileServed(pool: pg.Pool): Promise<void> {
 
 /** After a restore into the data folder of an installation that was never started: its first administrator is one
  *  of the backup. @returns what the operator is to know; undefined for nothing */
-export function afterFirstRestore(dataDir: string, source: BackupSource): string | undefined {
+export function afterFirstRestore(
+  dataDir: string,
+  { keys }: Pick<Prepared, 'keys'>,
+): string | undefined {
   const folder = join(dataDir, 'secrets');
-  const masterKey = join(folder, 'SECRET_MASTER_KEY');
+  const masterKey = masterKeyFile(dataDir);
   const hasKey =
     existsSync(masterKey) ||
     Boolean(process.env['SECRET_MASTER_KEY'] ?? process.env['SECRET_MASTER_KEY_FILE']);
-  if (!hasKey && source.keys.length > 0) {
+  if (!hasKey && keys.length > 0) {
     return (
       'Its secrets can be read with the master key of the installation that it was made by: put that into ' +
       `${masterKey}, or set SECRET_MASTER_KEY, before the start.`

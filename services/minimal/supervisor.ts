@@ -116,7 +116,15 @@ function restoreParts(
   config: Config,
   secrets: Secrets,
 ): RestoreParts {
-  const program = { secrets: ['ORCH_BACKUP_KEY', 'ORCH_S3_SECRET_ACCESS_KEY'], ports: [] };
+  const program = {
+    secrets: [
+      'ORCH_BACKUP_KEY',
+      'ORCH_S3_SECRET_ACCESS_KEY',
+      'SECRET_MASTER_KEY',
+      'SECRET_MASTER_KEY_OTHER',
+    ],
+    ports: [],
+  };
   return {
     dataDir: config.dataDir,
     environment: serviceEnvironment(program, config, secrets, environment),

@@ -235,14 +235,30 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
 function startBackups(
   { database, reads, bus, commands, ids, clock }: Platform,
   objects: ObjectStore,
-  { backupKey: key, dataDir, edition }: Pick<Settings, 'backupKey' | 'dataDir' | 'edition'>,
+  config: Pick<
+    Settings,
+    'backupKey' | 'dataDir' | 'edition' | 'secretMasterKey' | 'secretMasterKeyOther'
+  >,
   logger: Logger,
 ): Loop {
   const { pool } = database;
+  const { backupKey: key, dataDir, edition } = config;
   const handOver =
     edition === 'minimal' ? (id: BackupId) => askForRestore(dataDir, { backupId: id }) : undefined;
   const keeper = new BackupKeeper(
-    { pool, reads, objects, commands, ids, clock, key, version, handOver, logger },
+    {
+      pool,
+      reads,
+      objects,
+      commands,
+      ids,
+      clock,
+      key,
+      masterKeys: masterKeys(config),
+      version,
+      handOver,
+      logger,
+    },
     housekeepingMs,
   );
   const keeping = startLoop({

@@ -4,8 +4,8 @@ import { openFolderStore } from '#infra/objects/folder.ts';
 import { openDatabase } from '#infra/postgres/database.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { storedBackup } from '../files.ts';
-import { restoreBackup } from '../restore.ts';
-import { migrationsFolder, sampleBackup, sampleProjections } from './sample.ts';
+import { prepareRestore, restoreBackup, type RestoreStep } from '../restore.ts';
+import { masterKey, migrationsFolder, sampleBackup, sampleProjections } from './sample.ts';
 
 const [adminUrl = '', folder = '', fatal = ''] = process.argv.slice(2);
 const { pool } = openDatabase(adminUrl, {
@@ -17,22 +17,28 @@ const objects = await openFolderStore({ folder });
 const source = await storedBackup(objects, sampleBackup);
 if (source === undefined) throw new Error('there is no backup');
 let last = '';
-await restoreBackup({
+const onProgress = (step: RestoreStep) => {
+  // In the middle of a step too, after it has begun.
+  const reached = step === last ? `${step}…` : step;
+  last = step;
+  if (reached === fatal) process.kill(process.pid, 'SIGKILL');
+};
+const given = { source, key: undefined, onProgress };
+const options = {
+  ...given,
   pool,
   objects,
-  source,
-  key: undefined,
-  migrations: migrationsFolder,
   projections: sampleProjections,
   replace: true,
-  actor: { kind: 'system', name: 'restore' },
+  revive: false,
+  actor: { kind: 'system', name: 'restore' } as const,
   ids: systemIds,
   now: () => new Date(),
-  onProgress: (step) => {
-    // In the middle of a step too, after it has begun.
-    const reached = step === last ? `${step}…` : step;
-    last = step;
-    if (reached === fatal) process.kill(process.pid, 'SIGKILL');
-  },
+};
+const prepared = await prepareRestore({
+  ...given,
+  masterKeys: [masterKey],
+  migrations: migrationsFolder,
 });
+await restoreBackup(options, prepared);
 await pool.end();

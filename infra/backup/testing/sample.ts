@@ -15,6 +15,8 @@ import {
   runScript,
 } from '#domain/testing/samples.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
+import { wrapDataKey } from '#infra/secrets/data-keys.ts';
+import { keyName } from '#infra/secrets/envelope.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
 import { eventsVisible, openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { asyncProjections, inlineProjections } from '#projections/registry.ts';
@@ -24,6 +26,8 @@ import type { BackupSummary } from '../format.ts';
 
 export const migrationsFolder = fileURLToPath(new URL('../../../migrations', import.meta.url));
 export const sampleProjections = { inline: inlineProjections, async: asyncProjections };
+/** Of the installation. */
+export const masterKey: Uint8Array = createHash('sha256').update('master key').digest();
 export const sampleBackup = backupId();
 export const sampleTime = new Date('2026-01-02T03:04:05.678Z');
 const content = Buffer.from('print("hello")\n');
@@ -69,8 +73,8 @@ export async function openSample(): Promise<Sample> {
   ]);
   await pool.query(
     `INSERT INTO data_keys (key_id, script_id, master_key_id, wrapped_key)
-     VALUES ($1, $1, 'name', '\\x0102'), ($2, $2, 'name', '\\x0304')`,
-    [scriptId(), userId()],
+     VALUES ($1, $1, $3, $4), ($2, $2, $3, $5)`,
+    [scriptId(), userId(), keyName(masterKey), wrappedKey(scriptId()), wrappedKey(userId())],
   );
   await eventsVisible(pool);
   await new Projector(pool, asyncProjections).runOnce(new AbortController().signal);
@@ -88,12 +92,17 @@ export async function openSample(): Promise<Sample> {
 export async function backUp(
   { platform, objects }: Sample,
   key?: Uint8Array,
+  id = sampleBackup,
 ): Promise<BackupSummary> {
   return await makeBackup(
-    { pool: platform.pool, objects, key, version: '0.1.13' },
-    { backupId: sampleBackup, kind: 'manual', createdAt: sampleTime, now: () => sampleTime },
+    { pool: platform.pool, objects, key, masterKey, version: '0.1.13' },
+    { backupId: id, kind: 'manual', createdAt: sampleTime, now: () => sampleTime },
     new AbortController().signal,
   );
+}
+
+function wrappedKey(id: string): Buffer {
+  return wrapDataKey(masterKey, randomBytes(32), { key_id: id, script_id: id });
 }
 
 function sha256(bytes: Uint8Array): string {

@@ -7,8 +7,15 @@ import { openDatabase, type Database } from '#infra/postgres/database.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { createTestDatabase } from '#infra/testing/database.ts';
 import { storedBackup } from '../files.ts';
-import { restoreBackup, type RestoreOptions, type RestoreReport } from '../restore.ts';
 import {
+  prepareRestore,
+  restoreBackup,
+  type PrepareOptions,
+  type RestoreOptions,
+  type RestoreReport,
+} from '../restore.ts';
+import {
+  masterKey,
   migrationsFolder,
   sampleBackup,
   sampleProjections,
@@ -22,7 +29,10 @@ export interface Target {
   /** Of the objects. */
   readonly folder: string;
   /** @param from the folder of the object store with the backup. Default: the sample's */
-  restore(changes?: Partial<RestoreOptions>, from?: string): Promise<RestoreReport>;
+  restore(
+    changes?: Partial<RestoreOptions & PrepareOptions>,
+    from?: string,
+  ): Promise<RestoreReport>;
   /** Rows in an order of their own. */
   rows(query: string): Promise<readonly unknown[]>;
   close(): Promise<void>;
@@ -43,19 +53,22 @@ export async function openTarget(sample: Sample): Promise<Target> {
     async restore(changes = {}, from = sample.folder) {
       const source = await storedBackup(await openFolderStore({ folder: from }), sampleBackup);
       if (source === undefined) throw new Error('there is no backup');
-      return await restoreBackup({
+      const options = {
         pool,
         objects: await openFolderStore({ folder }),
         source,
         key: undefined,
         migrations: migrationsFolder,
         projections: sampleProjections,
+        masterKeys: [masterKey],
         replace: false,
-        actor: { kind: 'system', name: 'restore' },
+        revive: false,
+        actor: { kind: 'system', name: 'restore' } as const,
         ids: systemIds,
         now: () => sampleTime,
         ...changes,
-      });
+      };
+      return await restoreBackup(options, await prepareRestore(options));
     },
     rows: (query) => rowsOf(pool, query),
     async close() {

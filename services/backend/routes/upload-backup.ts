@@ -4,7 +4,8 @@ import { known, parseBackupId, parseCommandId, type BackupId } from '#domain/ker
 import type { BackupCommand } from '#domain/backup/commands.ts';
 import { DamagedBackup, NewerBackup } from '#infra/backup/damaged.ts';
 import type { BackupSummary } from '#infra/backup/format.ts';
-import { contentOf, RestoreRefused } from '#infra/backup/restore.ts';
+import { contentOf } from '#infra/backup/record.ts';
+import { RestoreRefused } from '#infra/backup/schema-match.ts';
 import { receiveBackup } from '#infra/backup/upload.ts';
 import { withUploadLock } from '#infra/backup/work.ts';
 import { findBackup } from '#projections/backups/queries.ts';
@@ -55,8 +56,8 @@ async function takeIn(
   context: Call['context'],
   services: Services,
 ): Promise<BackupId | Problem> {
-  const { objects, database, commands, ids } = services;
-  const parts = { objects, database, version, migrations };
+  const { objects, database, masterKeys, commands, ids } = services;
+  const parts = { objects, database, masterKeys, version, migrations };
   const summary = await receiveBackup(chunks, parts, (found) => admit(found, services));
   const backupId = idOf(summary);
   const execute = async (command: BackupCommand, commandId = context.commandId) =>
@@ -89,7 +90,7 @@ function problemOf(error: unknown): Problem {
     return problem('backup_damaged', `${error.message} Nothing of it was kept.`);
   }
   if (error instanceof BodyCut) {
-    return problem('backup_damaged', 'Its end is missing. Nothing of it was kept.');
+    return problem('backup_damaged', 'The end of the file is missing. Nothing of it was kept.');
   }
   throw error;
 }

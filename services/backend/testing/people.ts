@@ -15,8 +15,9 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { makeBackup } from '#infra/backup/make.ts';
 import {
-  archiveKey,
+  archiveName,
   downloadOf,
+  partKey,
   removeBackup,
   saveSummary,
   storedBackup,
@@ -123,7 +124,8 @@ export async function backup({ services }: TestBackend): Promise<string> {
   const { commands, ids, objects } = services;
   const backupId = known(parseBackupId, ids.next());
   const content = backupContent({ sizeBytes: 3 });
-  await objects.put(archiveKey(backupId), Buffer.from('tar'));
+  await objects.put(partKey(backupId, archiveName), Buffer.from('tar'));
+  await objects.put(partKey(backupId, 'keys.json'), Buffer.from('[]\n'));
   await saveSummary(objects, { format: 1, backupId, ...content });
   for (const command of [
     { type: 'StartBackup', backupId, kind: content.kind },
@@ -141,12 +143,13 @@ export async function backup({ services }: TestBackend): Promise<string> {
 export async function downloadedBackup(
   { services }: TestBackend,
   key?: Uint8Array,
+  masterKey: Uint8Array = services.masterKeys[0],
 ): Promise<Buffer> {
   const { ids, objects, pool } = services;
   const id = known(parseBackupId, ids.next());
   const createdAt = new Date('2026-01-02T03:04:05.678Z');
   await makeBackup(
-    { pool, objects, key, version: '0.1.13' },
+    { pool, objects, key, masterKey, version: '0.1.13' },
     { backupId: id, kind: 'manual', createdAt, now: () => createdAt },
     new AbortController().signal,
   );

@@ -88,6 +88,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
   const releases = new Releases(folder);
   const before = { version: '0.0.1', folder };
   releases.write('active', { version, folder, previous: before });
+  const masterKeys = [randomBytes(32)] as const;
   const logger = createLogger('backend', 'info', logged);
   const proxies = trustedProxies(['127.0.0.1']);
   const backend = createBackend({
@@ -103,7 +104,8 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     readModels: queryBuilder<Tables>(pool),
     database: pool,
     pool,
-    vault: new Vault(pool, [randomBytes(32)], systemIds),
+    vault: new Vault(pool, masterKeys, systemIds),
+    masterKeys,
     auditSigner: new HeadSigner(randomBytes(32)),
     objects: await openFolderStore({ folder: join(folder, 'objects') }),
     runLogs: new PostgresRunLogs(pool),

@@ -10,8 +10,11 @@ const database =
   'used, which has to be running.';
 
 const backups =
-  'A FILE is one that was downloaded; an ID names a backup in the object store. ORCH_BACKUP_KEY is what it was ' +
-  'encrypted with.';
+  'A FILE is a downloaded backup; an ID names a backup in the object store. SECRET_MASTER_KEY checks its seal and opens ' +
+  'its keys; the minimal edition has it in ORCH_DATA_DIR. ORCH_BACKUP_KEY decrypts the backup.';
+const unsealed = {
+  help: 'also a backup whose seal cannot be checked: an older version made it, or its master key is not here',
+};
 const offline =
   'No service may run meanwhile. The database of the minimal edition in ORCH_DATA_DIR is started for it, and made ' +
   'where there is none; ORCH_DATABASE_ADMIN_URL names another.';
@@ -108,14 +111,15 @@ export const resetPassword: Command = {
 export const backupVerify: Command = {
   name: 'backup verify',
   arguments: 'FILE|ID',
-  summary: 'read all of a backup, and compare it with what was written (on the server)',
+  summary: 'check the seal and every part of a backup (on the server)',
   details: backups,
+  options: { unsealed },
   examples: [['backup verify backup-2026-07-01T0300.tar', 'a file that was downloaded']],
-  run: async ({ args, terminal }) => {
+  run: async ({ args, options, terminal }) => {
     const [name] = args;
     if (name === undefined || args.length > 1) throw usageProblem('Expected the FILE or the ID.');
     const { verifyNamed } = await import('../backups.ts');
-    await verifyNamed(name, terminal);
+    await verifyNamed(name, options.has('unsealed'), terminal);
     return exitCodes.done;
   },
 };
@@ -127,6 +131,10 @@ export const backupRestore: Command = {
   details: `${backups} ${offline}`,
   options: {
     replace: { help: 'also where there is something already, which is lost then' },
+    revive: {
+      help: 'with --replace: also bring back tokens, sessions, accounts and passwords that ended after the backup',
+    },
+    unsealed,
     asked: { help: 'the one that was asked for in the dashboard; for the supervisor' },
   },
   examples: [
@@ -138,7 +146,14 @@ export const backupRestore: Command = {
     if (options.has('asked') ? args.length > 0 : args.length !== 1) {
       throw usageProblem('Expected the FILE or the ID.');
     }
-    if (name !== undefined) return await restoreNamed(name, options.has('replace'), terminal);
+    if (name !== undefined) {
+      const chosen = (option: string) => options.has(option);
+      return await restoreNamed(
+        name,
+        { replace: chosen('replace'), revive: chosen('revive'), unsealed: chosen('unsealed') },
+        terminal,
+      );
+    }
     const [{ withServerDatabase }, { restoreAsked }] = await Promise.all([
       import('../server-database.ts'),
       import('../asked-restore.ts'),
@@ -150,7 +165,17 @@ export const backupRestore: Command = {
   },
 };
 
-async function restoreNamed(name: string, replace: boolean, terminal: Terminal): Promise<number> {
+interface RestoreChoices {
+  readonly replace: boolean;
+  readonly revive: boolean;
+  readonly unsealed: boolean;
+}
+
+async function restoreNamed(
+  name: string,
+  { replace, revive, unsealed: isUnsealed }: RestoreChoices,
+  terminal: Terminal,
+): Promise<number> {
   const [{ withOfflineDatabase }, all] = await Promise.all([
     import('../offline-database.ts'),
     import('../backups.ts'),
@@ -158,11 +183,14 @@ async function restoreNamed(name: string, replace: boolean, terminal: Terminal):
   const { objects, dataDir } = await all.backupSettings();
   const source = await all.namedBackup(objects, name);
   const actor = { kind: 'system', name: 'restore' } as const;
+  const onProgress = (step: string, share: number) =>
+    terminal.progress(step.padEnd(12), Math.min(0.99, share));
+  const prepared = await all.prepareSource({ source, unsealed: isUnsealed, onProgress });
   return await withOfflineDatabase(terminal, async (pool) => {
-    const onProgress = (step: string, share: number) =>
-      terminal.progress(step.padEnd(12), Math.min(0.99, share));
-    terminal.line(await all.restoreSource({ pool, source, replace, actor, onProgress }));
-    const note = all.afterFirstRestore(dataDir, source);
+    terminal.line(
+      await all.restoreSource({ pool, source, prepared, replace, revive, actor, onProgress }),
+    );
+    const note = all.afterFirstRestore(dataDir, prepared);
     if (note !== undefined) terminal.line(note);
     return exitCodes.done;
   });

@@ -3,8 +3,8 @@
 import { fileURLToPath } from 'node:url';
 import { backupId } from '#domain/testing/ids.ts';
 import { readSummary, storedBackup } from '#infra/backup/files.ts';
-import { verifyBackup } from '#infra/backup/read.ts';
-import { openSample, type Sample } from '#infra/backup/testing/sample.ts';
+import { verifyBackup } from '#infra/backup/verify.ts';
+import { masterKey, openSample, type Sample } from '#infra/backup/testing/sample.ts';
 import { killedBefore, stepsOf } from '#infra/testing/killed.ts';
 import { findBackup } from '#projections/backups/queries.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -14,7 +14,8 @@ const steps = [
   'beginning',
   'writing the next part',
   'replacing backup.tar',
-  'replacing keys.json',
+  'replacing parts.txt',
+  'replacing keys-1.json',
   'replacing backup.json',
   'recording FinishBackup',
   'the next round',
@@ -38,7 +39,8 @@ const found = () => findBackup(sample.platform.reads, backupId());
 async function isSound(): Promise<boolean> {
   const source = await storedBackup(sample.objects, backupId());
   if (source === undefined) return false;
-  const { manifest } = await verifyBackup(source, { key: undefined });
+  const options = { key: undefined, masterKeys: [masterKey] };
+  const { manifest } = await verifyBackup(source, options);
   return manifest.events === source.summary.events;
 }
 

@@ -1,13 +1,15 @@
 /** What becomes of backups that were asked for, that were found, and that are kept no longer. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { known, parseBackupId, type BackupId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { backupId, scriptId, userId } from '#domain/testing/ids.ts';
-import { readKeys, storedBackups } from '#infra/backup/files.ts';
+import { storedBackup, storedBackups } from '#infra/backup/files.ts';
+import { readKeys } from '#infra/backup/keys.ts';
+import { verifyBackup } from '#infra/backup/verify.ts';
 import { withBackupLock } from '#infra/backup/work.ts';
-import { openSample, type Sample } from '#infra/backup/testing/sample.ts';
+import { masterKey, openSample, type Sample } from '#infra/backup/testing/sample.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { findBackup, listBackups } from '#projections/backups/queries.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -37,6 +39,7 @@ function keeper(changes: Partial<BackupKeeperParts> = {}): BackupKeeper {
       ids: systemIds,
       clock: { now: () => now },
       key: undefined,
+      masterKeys: [masterKey],
       version: '0.1.13',
       handOver: (id) => handedOver.push(id),
       logger: { info: () => undefined, warn: () => undefined },
@@ -147,18 +150,78 @@ describe('given a backup that is complete', () => {
     expect(await found()).toMatchObject({
       status: 'complete',
       verified_at: null,
-      problem: 'tables/payloads/00000001.ndjson.gz in it is damaged.',
+      problem: 'tables/payloads/00000001.ndjson.gz is damaged: its content was changed.',
     });
   });
 
-  test('when a data key is destroyed, then the backup is without it too', async () => {
-    expect(await readKeys(sample.objects, backupId())).toHaveLength(2);
+  const stored = async () => {
+    const source = await storedBackup(sample.objects, backupId());
+    if (source === undefined) throw new Error('there is no backup');
+    return source;
+  };
+  const verified = async (keys = [masterKey]) =>
+    await verifyBackup(await stored(), { key: undefined, masterKeys: keys });
+
+  test('when a data key is destroyed, then the backup is without it too, and sealed', async () => {
+    expect(await readKeys(await stored())).toHaveLength(2);
     await sample.platform.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [
       scriptId(),
     ]);
     await keeper().runOnce(going);
-    const left = await readKeys(sample.objects, backupId());
-    expect(left.map((key) => key.key_id)).toEqual([userId()]);
+    const { keys } = await verified();
+    expect(keys.map((key) => key.key_id)).toEqual([userId()]);
+  });
+
+  test.each([1, 2, 3])(
+    'stays whole when its keys are renewed up to write %d, and is renewed later',
+    async (fatal) => {
+      await sample.platform.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [
+        scriptId(),
+      ]);
+      let writes = 0;
+      const mortal = <Args extends readonly unknown[]>(write: (...args: Args) => Promise<void>) => {
+        return (...args: Args) => {
+          writes += 1;
+          return writes === fatal ? Promise.reject(new Error('killed')) : write(...args);
+        };
+      };
+      const { objects } = sample;
+      const dying: ObjectStore = {
+        ...objectsWith((key, chunks) => objects.putStream(key, chunks)),
+        put: mortal((key, bytes) => objects.put(key, bytes)),
+        delete: mortal((key) => objects.delete(key)),
+      };
+      await expect(keeper({ objects: dying }).runOnce(going)).rejects.toThrow('killed');
+      const { names } = await stored();
+      expect(names.filter((name) => name.startsWith('keys'))).toHaveLength(fatal === 1 ? 1 : 2);
+      await keeper().runOnce(going);
+      expect((await verified()).keys.map((key) => key.key_id)).toEqual([userId()]);
+    },
+  );
+
+  test('follows the master key when that is rotated', async () => {
+    const next = Buffer.alloc(32, 'next key');
+    await keeper({ masterKeys: [next, masterKey] }).runOnce(going);
+    expect(await verified([next])).toMatchObject({ foreignKeys: 0, unsealed: null });
+    await expect(verified()).rejects.toThrow('another master key is here');
+  });
+
+  test('loses its seal, not its destroyed keys, when its master key is not here', async () => {
+    await sample.platform.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [
+      scriptId(),
+    ]);
+    await keeper({ masterKeys: [Buffer.alloc(32, 'next key')] }).runOnce(going);
+    expect((await readKeys(await stored())).map((key) => key.key_id)).toEqual([userId()]);
+    await expect(verified()).rejects.toThrow('The backup lost its seal');
+  });
+
+  test('stays listed, and as it is, when its manifest is damaged', async () => {
+    const file = join(sample.folder, 'backups', backupId(), 'backup.json');
+    const changed = readFileSync(file, 'utf8').replace('"kind": "manual"', '"kind": "scheduled"');
+    writeFileSync(file, changed);
+    await keeper().runOnce(going);
+    expect(await found()).toMatchObject({ status: 'complete' });
+    expect(readFileSync(file, 'utf8')).toBe(changed);
   });
 
   test('when it is deleted, then nothing of it is left', async () => {
@@ -168,16 +231,12 @@ describe('given a backup that is complete', () => {
   });
 
   test('when it is gone from where backups are kept, then it is lost, and found when it is back', async () => {
-    const file = join(sample.folder, 'backups', backupId(), 'backup.json');
-    const kept = readFileSync(file);
-    const keys = readFileSync(file.replace('backup.json', 'keys.json'));
-    const archive = readFileSync(archiveOf(backupId()));
-    rmSync(join(sample.folder, 'backups'), { recursive: true });
+    const kept = join(sample.folder, 'kept');
+    renameSync(join(sample.folder, 'backups'), kept);
     await keeper().runOnce(going);
     expect(await found()).toMatchObject({ status: 'failed' });
-    await sample.objects.put(`backups/${backupId()}/backup.tar` as never, archive);
-    await sample.objects.put(`backups/${backupId()}/keys.json` as never, keys);
-    await sample.objects.put(`backups/${backupId()}/backup.json` as never, kept);
+    rmSync(join(sample.folder, 'backups'), { recursive: true, force: true });
+    renameSync(kept, join(sample.folder, 'backups'));
     await keeper().runOnce(going);
     expect(await found()).toMatchObject({ status: 'complete', problem: null });
   });

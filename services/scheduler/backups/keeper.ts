@@ -15,11 +15,13 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 import { lastBackupDue } from '#domain/system/backup-schedule.ts';
 import { DamagedBackup } from '#infra/backup/damaged.ts';
 import { removeBackup, readSummary, storedBackup, storedBackups } from '#infra/backup/files.ts';
-import { dropDestroyedKeys } from '#infra/backup/keys.ts';
+import type { BackupSummary } from '#infra/backup/format.ts';
+import { renewKeys } from '#infra/backup/keys.ts';
 import { makeBackup } from '#infra/backup/make.ts';
-import { contentOf } from '#infra/backup/restore.ts';
-import { verifyBackup } from '#infra/backup/read.ts';
+import { contentOf } from '#infra/backup/record.ts';
+import { verifyBackup } from '#infra/backup/verify.ts';
 import { clearWork, noteWork, withBackupLock, withUploadLock } from '#infra/backup/work.ts';
+import type { MasterKeys } from '#infra/secrets/data-keys.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { allBackups, backupSchedule } from '#projections/backups/queries.ts';
 import type { BackupScheduleTable, BackupsTable } from '#projections/backups/table.ts';
@@ -38,6 +40,8 @@ export interface BackupKeeperParts {
   readonly clock: Clock;
   /** What backups are encrypted with. Undefined: they are not. */
   readonly key: Uint8Array | undefined;
+  /** The present one first: backups are sealed with it. */
+  readonly masterKeys: MasterKeys;
   /** The program's version. */
   readonly version: string;
   /** Hands a restore over to whoever can stop the services. Undefined: nobody here can. */
@@ -92,7 +96,8 @@ export class BackupKeeper {
   }
 
   async #make(row: BackupsTable, signal: AbortSignal): Promise<void> {
-    const { pool, objects, key, version, clock, logger } = this.#parts;
+    const { pool, objects, key, masterKeys, version, clock, logger } = this.#parts;
+    const [masterKey] = masterKeys;
     const id = backupId(row.backup_id);
     const request = {
       backupId: id,
@@ -105,7 +110,7 @@ export class BackupKeeper {
       // One whose maker died when all but the word of it was done is not made again.
       const summary =
         (await readSummary(objects, id)) ??
-        (await makeBackup({ pool, objects, key, version, onProgress }, request, signal));
+        (await makeBackup({ pool, objects, key, masterKey, version, onProgress }, request, signal));
       await this.#execute({ type: 'FinishBackup', backupId: id, content: contentOf({ summary }) });
       logger.info({ backupId: id, sizeBytes: summary.sizeBytes }, 'a backup was made');
     } catch (error) {
@@ -122,7 +127,7 @@ export class BackupKeeper {
     const id = backupId(row.backup_id);
     try {
       const problem = await this.#problemOf(id, signal);
-      if (problem !== null) logger.warn({ backupId: id, problem }, 'a backup is damaged');
+      if (problem !== null) logger.warn({ backupId: id, problem }, 'a backup was not verified');
       await this.#execute({ type: 'RecordCheck', backupId: id, problem });
     } finally {
       await clearWork(pool, id);
@@ -130,7 +135,7 @@ export class BackupKeeper {
   }
 
   async #problemOf(id: BackupId, signal: AbortSignal): Promise<string | null> {
-    const { objects, key } = this.#parts;
+    const { objects, key, masterKeys } = this.#parts;
     const tell = this.#teller(id);
     try {
       const source = await storedBackup(objects, id);
@@ -140,7 +145,7 @@ export class BackupKeeper {
         signal.throwIfAborted();
         await tell(bytes / Math.max(1, sizeBytes));
       };
-      await verifyBackup(source, { key, onRead });
+      await verifyBackup(source, { key, masterKeys, onRead });
       return null;
     } catch (error) {
       if (error instanceof DamagedBackup) return error.message;
@@ -168,7 +173,7 @@ export class BackupKeeper {
 
   /** Brings what is stored and what is known together: a restore takes the history back, and disks are changed. */
   async #tidy(signal: AbortSignal): Promise<void> {
-    const { objects, pool, reads } = this.#parts;
+    const { objects, reads } = this.#parts;
     const rows = new Map((await allBackups(reads)).map((row) => [row.backup_id, row]));
     const whole = new Set<string>();
     for (const text of await storedBackups(objects)) {
@@ -177,13 +182,13 @@ export class BackupKeeper {
       if (id === undefined) continue;
       const row = rows.get(id);
       if (row?.status === 'running' && !row.deleted) continue;
-      const summary = row?.deleted === true ? undefined : await readSummary(objects, id);
+      const summary = row?.deleted === true ? undefined : await this.#renewed(id);
       if (summary === undefined) {
         await removeBackup(objects, id);
         continue;
       }
       whole.add(id);
-      await dropDestroyedKeys(pool, objects, id);
+      if (summary === 'damaged') continue;
       if (row?.status !== 'complete') {
         await this.#execute({ type: 'FindBackup', backupId: id, content: contentOf({ summary }) });
       }
@@ -191,6 +196,20 @@ export class BackupKeeper {
     for (const row of rows.values()) {
       if (row.status !== 'complete' || row.deleted || whole.has(row.backup_id)) continue;
       await this.#execute({ type: 'LoseBackup', backupId: backupId(row.backup_id) });
+    }
+  }
+
+  /** The manifest of a stored backup, after its keys were renewed. A damaged backup stays as it is, and is not listed
+   *  anew: to verify it says what is wrong. */
+  async #renewed(id: BackupId): Promise<BackupSummary | 'damaged' | undefined> {
+    const { objects, pool, masterKeys, logger } = this.#parts;
+    try {
+      await renewKeys(pool, objects, id, masterKeys);
+      return await readSummary(objects, id);
+    } catch (error) {
+      if (!(error instanceof DamagedBackup)) throw error;
+      logger.warn({ backupId: id, problem: error.message }, 'a backup cannot be renewed');
+      return 'damaged';
     }
   }
 

@@ -4,6 +4,7 @@ import { before } from '#infra/testing/mortal.ts';
 import { openMortalPlatform } from '#infra/testing/mortal-platform.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
+import { masterKey } from '#infra/backup/testing/sample.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { BackupKeeper } from '../keeper.ts';
 
@@ -39,6 +40,7 @@ const keeper = new BackupKeeper(
     ids: systemIds,
     clock,
     key: undefined,
+    masterKeys: [masterKey],
     version: '0.1.13',
     handOver: undefined,
     logger: { info: () => undefined, warn: () => undefined },

@@ -1,0 +1,168 @@
+/** Access that was taken away after a backup was made stays away after a restore in place. */
+import { backupId, commandId, sessionId, tokenId, userId } from '#domain/testing/ids.ts';
+import { createUser, issueToken } from '#domain/testing/samples.ts';
+import { openDatabase, type Database } from '#infra/postgres/database.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { RestoreReport } from './restore.ts';
+import { backUp, openSample, sampleBackup, type Sample } from './testing/sample.ts';
+import { storedBackup } from './files.ts';
+import { openTarget, rowsOf, type Target } from './testing/target.ts';
+
+const [later, bob] = [backupId(2), userId(2)];
+
+let sample: Sample;
+let target: Target;
+let own: Database;
+beforeEach(async () => {
+  sample = await openSample();
+  target = await openTarget(sample);
+  own = openDatabase(sample.platform.adminUrl, {
+    connections: 2,
+    applicationName: 'test',
+    onIdleError: () => undefined,
+  });
+  const { accepted } = sample.platform;
+  await password(commandId(), 'first');
+  await accepted(createUser({ userId: bob, email: 'bob@example.com' }));
+  for (const number of [1, 2]) {
+    await accepted(issueToken({ tokenId: tokenId(number), tokenHash: `${number}`.repeat(64) }));
+    await open(number, number === 1 ? userId() : bob);
+  }
+});
+afterEach(async () => {
+  await own.close();
+  await target.close();
+  await sample.close();
+});
+
+async function password(id: string, hash: string): Promise<void> {
+  const insert = 'INSERT INTO credentials (credential_id, password_hash) VALUES ($1, $2)';
+  await sample.platform.pool.query(insert, [id, hash]);
+}
+
+async function open(number: number, user: ReturnType<typeof userId>): Promise<void> {
+  await sample.platform.accepted({
+    type: 'OpenSession',
+    sessionId: sessionId(number),
+    userId: user,
+    accountVersion: 1,
+    userAgent: null,
+  });
+}
+
+async function change(user: ReturnType<typeof userId>, disabled: boolean): Promise<void> {
+  await sample.platform.accepted({ type: 'ChangeUser', userId: user, changes: { disabled } });
+}
+
+async function changePassword(): Promise<void> {
+  await password(commandId(2), 'second');
+  await sample.platform.accepted({
+    type: 'ChangeUserPassword',
+    userId: userId(),
+    credentialId: commandId(2),
+  });
+}
+
+/** In place: into the database of the sample itself. */
+async function restore(changes = {}, id = sampleBackup): Promise<RestoreReport> {
+  const source = await storedBackup(sample.objects, id);
+  if (source === undefined) throw new Error('there is no backup');
+  const { pool } = own;
+  return await target.restore({ pool, source, replace: true, ...changes });
+}
+
+const revoked = () =>
+  rowsOf(own.pool, 'SELECT token_id FROM api_tokens WHERE revoked_at IS NOT NULL');
+const hashes = () =>
+  rowsOf(
+    own.pool,
+    'SELECT email, disabled, password_hash FROM users LEFT JOIN credentials USING (credential_id)',
+  );
+const counted = ({ ended }: RestoreReport) => ended.map(({ type }) => type).toSorted();
+
+describe('a restore in place', () => {
+  beforeEach(async () => {
+    const { accepted } = sample.platform;
+    await backUp(sample);
+    await accepted({ type: 'RevokeToken', tokenId: tokenId(1) });
+    await accepted({ type: 'CloseSession', sessionId: sessionId(1), reason: 'logout' });
+    await change(bob, true);
+    await changePassword();
+  });
+
+  test('keeps revoked tokens, ended sessions, disabled accounts and changed passwords', async () => {
+    const report = await restore();
+    expect(counted(report)).toEqual([
+      'SessionClosed',
+      'SessionClosed',
+      'TokenRevoked',
+      'UserChanged',
+      'UserPasswordChanged',
+    ]);
+    expect(report).toMatchObject({
+      isInPlace: true,
+      active: { accounts: 1, tokens: 1, sessions: 0 },
+    });
+    expect(await revoked()).toEqual([{ token_id: tokenId(1) }]);
+    expect(await hashes()).toEqual([
+      { email: 'ada@example.com', disabled: false, password_hash: 'second' },
+      { email: 'bob@example.com', disabled: true, password_hash: 'first' },
+    ]);
+    const again = await restore();
+    expect([again.active, counted(again)]).toEqual([report.active, counted(report)]);
+  });
+
+  test('brings all of it back when the administrator asks for that', async () => {
+    expect(await restore({ revive: true })).toMatchObject({
+      active: { accounts: 2, tokens: 2, sessions: 2 },
+      ended: [],
+    });
+    expect(await revoked()).toEqual([]);
+    expect(await hashes()).toMatchObject([
+      { disabled: false, password_hash: 'first' },
+      { disabled: false, password_hash: 'first' },
+    ]);
+  });
+
+  test('elsewhere says how much comes back', async () => {
+    expect(await target.restore({ replace: false })).toMatchObject({
+      isInPlace: false,
+      active: { accounts: 2, tokens: 2, sessions: 2 },
+      ended: [],
+    });
+  });
+});
+
+test('a restore in place keeps sessions ended when their account was disabled and enabled again', async () => {
+  await backUp(sample);
+  await change(bob, true);
+  await change(bob, false);
+  expect(await restore()).toMatchObject({ active: { accounts: 2, sessions: 1 } });
+});
+
+describe('a restore of an older backup, then of a newer one', () => {
+  test('keeps what was taken away after both, also what the older one did not know', async () => {
+    const { accepted } = sample.platform;
+    await backUp(sample);
+    await accepted(issueToken({ tokenId: tokenId(3), tokenHash: '3'.repeat(64) }));
+    await backUp(sample, undefined, later);
+    await accepted({ type: 'RevokeToken', tokenId: tokenId(3) });
+    await restore();
+    await restore({}, later);
+    expect(await revoked()).toEqual([{ token_id: tokenId(3) }]);
+  });
+
+  test('takes nothing away that was given back before the newer one', async () => {
+    await change(bob, true);
+    await backUp(sample);
+    await change(bob, false);
+    await changePassword();
+    await backUp(sample, undefined, later);
+    await restore();
+    await restore({}, later);
+    expect(await hashes()).toMatchObject([
+      { disabled: false, password_hash: 'second' },
+      { disabled: false, password_hash: 'first' },
+    ]);
+  });
+});

@@ -1,0 +1,92 @@
+/** Access that was taken away after a backup was made: tokens that were revoked, sessions that ended, accounts that
+ *  were disabled and passwords that were changed. A restore in place records it again behind the restored history. */
+import type { NewEvent } from '#domain/kernel/event.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+
+/** Outlives the schemas that a restore drops, and ends with its transaction. `cause` is the event that took the access
+ *  away: a history that has it knows already. */
+const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
+  WITH endings AS (
+    SELECT DISTINCT ON (stream_id) stream_id, version, event_id, data ->> 'keptSessionId' AS kept
+    FROM events WHERE type = 'UserPasswordChanged'
+      OR (type = 'UserChanged' AND data ->> 'disabled' = 'true')
+    ORDER BY stream_id, version DESC),
+  switches AS (
+    SELECT DISTINCT ON (stream_id) stream_id, event_id, data FROM events
+    WHERE type = 'UserChanged' AND data ? 'disabled' ORDER BY stream_id, version DESC),
+  passwords AS (
+    SELECT DISTINCT ON (stream_id) stream_id, event_id, data FROM events
+    WHERE type = 'UserPasswordChanged' ORDER BY stream_id, version DESC)
+  SELECT stream_id, type, data, event_id AS cause, NULL::uuid AS credential_id, NULL::text AS password_hash
+    FROM events WHERE type IN ('TokenRevoked', 'SessionClosed')
+  UNION ALL
+  SELECT o.stream_id, 'SessionClosed',
+      jsonb_build_object('sessionId', o.data -> 'sessionId', 'reason', 'revoked'), e.event_id, NULL, NULL
+    FROM events o JOIN endings e ON e.stream_id = 'user-' || (o.data ->> 'userId')
+    WHERE o.type = 'SessionOpened' AND (o.data ->> 'accountVersion')::bigint < e.version
+      AND o.data ->> 'sessionId' IS DISTINCT FROM e.kept
+      AND NOT EXISTS (SELECT FROM events c WHERE c.stream_id = o.stream_id AND c.type = 'SessionClosed')
+  UNION ALL
+  SELECT stream_id, 'UserChanged', jsonb_build_object('userId', data -> 'userId', 'disabled', true), event_id,
+      NULL, NULL
+    FROM switches WHERE data ->> 'disabled' = 'true'
+  UNION ALL
+  SELECT stream_id, 'UserPasswordChanged', data, event_id, credential_id, password_hash
+    FROM passwords JOIN credentials ON credential_id = (data ->> 'credentialId')::uuid`;
+
+/** Sessions that the history does not have cannot come back. Tokens and accounts are kept even so: a later restore of
+ *  a newer backup may have them. */
+const unknown = `FROM ended_access a
+  WHERE NOT EXISTS (SELECT FROM events e WHERE e.event_id = a.cause)
+    AND (a.type <> 'SessionClosed' OR (
+      EXISTS (SELECT FROM streams s WHERE s.stream_id = a.stream_id)
+      AND NOT EXISTS (SELECT FROM events e WHERE e.stream_id = a.stream_id AND e.type = 'SessionClosed')))
+    AND (a.type <> 'TokenRevoked' OR NOT EXISTS (
+      SELECT FROM events e WHERE e.stream_id = a.stream_id AND e.type = 'TokenRevoked'))`;
+
+const statements = {
+  note,
+  list: `SELECT stream_id, type, data ${unknown} ORDER BY stream_id, type`,
+  passwords: `INSERT INTO credentials (credential_id, password_hash)
+    SELECT a.credential_id, a.password_hash ${unknown} AND a.credential_id IS NOT NULL
+    ON CONFLICT DO NOTHING`,
+  active: `SELECT
+    (SELECT count(*) FROM users WHERE NOT disabled) AS accounts,
+    (SELECT count(*) FROM api_tokens t JOIN users u USING (user_id) WHERE t.revoked_at IS NULL
+      AND (t.expires_at IS NULL OR t.expires_at > $1) AND NOT u.disabled) AS tokens,
+    (SELECT count(*) FROM sessions s JOIN users u USING (user_id)
+      WHERE s.closed_at IS NULL AND NOT u.disabled
+        AND (s.account_version = u.access_version OR s.session_id = u.kept_session_id)) AS sessions`,
+};
+
+/** What took access away, as it is recorded again. */
+export type EndedAccess = Pick<NewEvent, 'type'> & {
+  readonly stream_id: string;
+  readonly data: object;
+};
+
+/** How much access there is. */
+export interface ActiveAccess {
+  readonly accounts: number;
+  readonly tokens: number;
+  readonly sessions: number;
+}
+
+/** Notes what was taken away in the present history, before that is cleared. */
+export async function noteEndedAccess(db: Queryable): Promise<void> {
+  await db.query(statements.note);
+}
+
+/** What was taken away that the restored history does not know of. Passwords are put back; the rest is to be recorded
+ *  in its streams. */
+export async function unknownEndedAccess(db: Queryable): Promise<readonly EndedAccess[]> {
+  await db.query(statements.passwords);
+  const { rows } = await db.query<EndedAccess>(statements.list);
+  return rows;
+}
+
+/** @param now when a token has to be valid */
+export async function countActiveAccess(db: Queryable, now: Date): Promise<ActiveAccess> {
+  const { rows } = await db.query<ActiveAccess>(statements.active, [now]);
+  return rows[0] ?? { accounts: 0, tokens: 0, sessions: 0 };
+}

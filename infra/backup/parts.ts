@@ -1,0 +1,64 @@
+/** The list of everything inside the archive of a backup (`parts.txt`), in the archive's order. Each line holds the
+ *  SHA-256, the size in bytes and the name of one member. */
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { Damage } from './damaged.ts';
+
+export interface ListedPart {
+  readonly name: string;
+  readonly sizeBytes: number;
+  /** In lower-case hex. */
+  readonly sha256: string;
+}
+
+const linePattern = /^([0-9a-f]{64}) {2}(0|[1-9]\d{0,15}) {2}(.+)$/;
+/** The key of an object has at most 1024 bytes. */
+const maxLineChars = 2_048;
+
+/** The list as it is written, in step with the archive: only the lines that nobody has read yet are in memory. */
+export class PartList {
+  readonly #lines = new PassThrough();
+
+  constructor() {
+    this.#lines.on('error', () => undefined); // whoever reads or adds gets it
+  }
+
+  get chunks(): AsyncIterable<Uint8Array> {
+    return this.#lines;
+  }
+
+  /** @throws Error where its reader has given up */
+  async add({ sha256, sizeBytes, name }: ListedPart): Promise<void> {
+    const isTaken = this.#lines.write(`${sha256}  ${sizeBytes}  ${name}\n`);
+    if (!isTaken) await Promise.race([once(this.#lines, 'drain'), once(this.#lines, 'close')]);
+    if (this.#lines.destroyed) throw new Error('the list of parts is not written any further');
+  }
+
+  end(): void {
+    this.#lines.end();
+  }
+
+  /** Its reader gets this error. */
+  fail(error: Error): void {
+    this.#lines.destroy(error);
+  }
+}
+
+/** The lines of a list. @throws Damage where a line is none */
+export async function* readPartList(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ListedPart> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield partOf(line);
+    if (rest.length > maxLineChars) throw new Damage('a line is too long');
+  }
+  if (rest !== '') throw new Damage('its end is missing');
+}
+
+function partOf(line: string): ListedPart {
+  const [, sha256, size, name] = linePattern.exec(line) ?? [];
+  if (sha256 === undefined || name === undefined) throw new Damage('a line was changed');
+  return { sha256, sizeBytes: Number(size), name };
+}

@@ -1,0 +1,98 @@
+/** What a restore adds to the history that it has restored. */
+import type { BackupContent } from '#domain/backup/backup.ts';
+import type { Actor } from '#domain/kernel/actor.ts';
+import type { NewEvent, StreamId } from '#domain/kernel/event.ts';
+import {
+  known,
+  parseBackupId,
+  parseCommandId,
+  parseEventId,
+  type BackupId,
+} from '#domain/kernel/ids.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import { appendEvents } from '#infra/postgres/event-store.ts';
+import type { EndedAccess } from './ended-access.ts';
+import type { BackupSummary } from './format.ts';
+
+export interface RecordOptions {
+  readonly summary: BackupSummary;
+  /** Who asked for the restore. */
+  readonly actor: Actor;
+  readonly ids: Ids;
+  readonly now: () => Date;
+}
+
+type Fact = Pick<EndedAccess, 'stream_id' | 'type' | 'data'>;
+
+/** Records that the backup was restored, that no other one is to be, and what took access away since.
+ *  @returns how many events that makes */
+export async function recordRestore(
+  db: Queryable,
+  { summary, actor, ids, now }: RecordOptions,
+  ended: readonly EndedAccess[],
+): Promise<number> {
+  const backupId = known(parseBackupId, summary.backupId);
+  const commandId = known(parseCommandId, ids.next());
+  const metadata = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
+  const others = (await askedFor(db)).filter((id) => id !== backupId);
+  const reason = 'Another backup was restored.';
+  const facts: readonly Fact[] = [
+    restored(backupId, summary),
+    ...others.map((id) => ({
+      stream_id: `backup-${id}`,
+      type: 'RestoreFailed',
+      data: { backupId: id, reason },
+    })),
+    ...ended,
+  ];
+  const streams = Map.groupBy(facts, (fact) => fact.stream_id);
+  const versions = await versionsOf(db, [...streams.keys()]);
+  const appends = [...streams].map(([streamId, all]) => ({
+    streamId: streamId as StreamId,
+    expectedVersion: versions.get(streamId) ?? 0,
+    events: all.map(({ type, data }): NewEvent => ({
+      eventId: known(parseEventId, ids.next()),
+      type,
+      schemaVersion: 1,
+      data,
+      metadata,
+    })),
+  }));
+  return (await appendEvents(db, appends, now())).length;
+}
+
+function restored(backupId: BackupId, summary: BackupSummary): Fact {
+  const data = { backupId, content: contentOf({ summary }) };
+  return { stream_id: `backup-${backupId}`, type: 'BackupRestored', data };
+}
+
+/** What the manifest says to the domain. */
+export function contentOf({ summary }: { readonly summary: BackupSummary }): BackupContent {
+  const { kind, position, events, sizeBytes, sha256, encrypted, version } = summary;
+  const { createdAt, finishedAt } = summary;
+  return { kind, position, events, sizeBytes, sha256, encrypted, version, createdAt, finishedAt };
+}
+
+async function versionsOf(
+  db: Queryable,
+  streams: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await db.query<{ stream_id: string; version: number }>(
+    'SELECT stream_id, version FROM streams WHERE stream_id = ANY ($1)',
+    [streams],
+  );
+  return new Map(rows.map(({ stream_id: id, version }) => [id, version]));
+}
+
+/** Backups that were to be restored when this one was made: that is not to be done behind this restore. */
+async function askedFor(db: Queryable): Promise<readonly BackupId[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `SELECT asked.data ->> 'backupId' AS id FROM events asked
+     WHERE asked.type = 'RestoreRequested' AND NOT EXISTS (
+       SELECT FROM events later WHERE later.stream_id = asked.stream_id
+         AND later.version > asked.version AND later.type IN ('RestoreFailed', 'BackupRestored'))`,
+    [],
+  );
+  return rows.map(({ id }) => known(parseBackupId, id));
+}

@@ -1,0 +1,67 @@
+/** Damages a backup in places that follow from a seed: for tests. */
+import { createReadStream, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readTar } from '../tar.ts';
+
+export interface Region {
+  /** The file, and which of its bytes belong to the part. */
+  readonly file: string;
+  readonly start: number;
+  readonly end: number;
+  readonly part: string;
+}
+
+/** The parts of a backup in a folder, down to the members of its archive: together, every byte of it.
+ *  @param encrypted members of its archive cannot be told apart */
+export async function regionsOf(
+  folder: string,
+  names: readonly string[],
+  encrypted = false,
+): Promise<readonly Region[]> {
+  const regions: Region[] = [];
+  for (const name of names) {
+    const file = join(folder, name);
+    const end = readFileSync(file).length;
+    if (name === 'backup.tar' && !encrypted) regions.push(...(await membersOf(file)));
+    else regions.push({ file, start: 0, end, part: name });
+  }
+  return regions;
+}
+
+/** The members of an archive, each with its header and what fills its last block; and the archive's end. */
+export async function membersOf(file: string): Promise<readonly Region[]> {
+  const blocks = (bytes: number) => Math.ceil(bytes / 512) * 512;
+  const regions: Region[] = [];
+  let start = 0;
+  for await (const { name, sizeBytes, content } of readTar(createReadStream(file))) {
+    for await (const _ of content);
+    const end = start + headerBytes(name) + blocks(sizeBytes);
+    regions.push({ file, start, end, part: name });
+    start = end;
+  }
+  return [...regions, { file, start, end: start + 1024, part: 'backup.tar' }];
+}
+
+/** A long name takes a header of its own, and the block that holds it. */
+const headerBytes = (name: string) => (Buffer.byteLength(name) > 100 ? 3 * 512 : 512);
+
+/** Places in every region, then in any, until there are `count`. */
+export function placesIn(regions: readonly Region[], count: number, seed: number) {
+  const random = randomFrom(seed);
+  return Array.from({ length: count }, (_, index) => {
+    const region = regions[index < regions.length ? index : random(regions.length)];
+    if (region === undefined) throw new Error('there are no regions');
+    return { ...region, at: region.start + random(region.end - region.start), bit: random(8) };
+  });
+}
+
+/** Numbers from 0 up to a limit (mulberry32). */
+function randomFrom(seed: number): (limit: number) => number {
+  let state = seed;
+  return (limit) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
+  };
+}

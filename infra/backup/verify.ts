@@ -1,0 +1,132 @@
+/** Verifies a backup: its seal, each of its parts, every wrapped key, every member of the archive, and that what the
+ *  manifest says agrees with what is inside. */
+import { damaged, inPart, UnsealedBackup } from './damaged.ts';
+import { archiveName, isKeysName, partListName, partNames, type BackupSource } from './files.ts';
+import type { FormatDescription, Manifest, WrappedKey } from './format.ts';
+import { checkKeys, readKeys } from './keys.ts';
+import { checkSeal, summaryName } from './manifest.ts';
+import { comparedPart, readBackup, type ReadOptions } from './read.ts';
+
+export interface SealOptions {
+  /** Those that are here: one of them sealed the backup and wrapped its data keys. */
+  readonly masterKeys: readonly Uint8Array[];
+  /** Also accepts a backup whose seal cannot be checked. What was changed after it was sealed is refused all the same. */
+  readonly unsealed?: boolean;
+}
+
+export type VerifyOptions = ReadOptions & SealOptions;
+
+export interface VerifiedBackup {
+  readonly format: FormatDescription;
+  readonly manifest: Manifest;
+  readonly keys: readonly WrappedKey[];
+  /** How many data keys no master key opens that is here: secrets that they belong to cannot be read. */
+  readonly foreignKeys: number;
+  /** Why its seal could not be checked; null where it was. */
+  readonly unsealed: string | null;
+}
+
+/** Reads all of a backup, and keeps nothing of it but its keys.
+ *  @throws DamagedBackup that names the damaged part; UnsealedBackup, once all else was verified, where its seal
+ *    cannot be checked */
+export async function verifyBackup(
+  source: BackupSource,
+  options: VerifyOptions,
+): Promise<VerifiedBackup> {
+  const unsealed = unsealedReason(source, options);
+  const keys = await verifySmallParts(source);
+  const foreignKeys = checkKeys(source, keys, options.masterKeys);
+  let format: FormatDescription | undefined;
+  let manifest: Manifest | undefined;
+  for await (const member of readBackup(source, options)) {
+    if (member.kind === 'format') format = member.format;
+    else if (member.kind === 'manifest') manifest = member.manifest;
+    else await drain(member.content);
+  }
+  if (format === undefined || manifest === undefined) {
+    throw damaged(archiveName, 'its beginning is missing');
+  }
+  compareWithin(source, format, manifest);
+  if (unsealed !== undefined && options.unsealed !== true) throw unsealed;
+  return { format, manifest, keys, foreignKeys, unsealed: unsealed?.reason ?? null };
+}
+
+/** The same without opening the archive, which takes no ORCH_BACKUP_KEY.
+ *  @throws DamagedBackup that names the damaged part */
+export async function verifyStored(source: BackupSource, options: SealOptions): Promise<void> {
+  const unsealed = unsealedReason(source, options);
+  checkKeys(source, await verifySmallParts(source), options.masterKeys);
+  const { sizeBytes, sha256 } = source.summary;
+  await drainPart(source, { name: archiveName, sizeBytes, sha256 });
+  if (unsealed !== undefined && options.unsealed !== true) throw unsealed;
+}
+
+function unsealedReason(
+  { summary }: BackupSource,
+  { masterKeys }: SealOptions,
+): UnsealedBackup | undefined {
+  try {
+    checkSeal(summary, masterKeys);
+    return undefined;
+  } catch (error) {
+    if (error instanceof UnsealedBackup) return error;
+    throw error;
+  }
+}
+
+/** Which parts there are, and the content of those beside the archive. @returns the wrapped keys */
+async function verifySmallParts(source: BackupSource): Promise<readonly WrappedKey[]> {
+  const { parts = [] } = source.summary;
+  const expected = partNames(source.summary);
+  for (const name of expected) {
+    if (!source.names.includes(name)) throw damaged(name, 'it is missing');
+  }
+  for (const name of source.names) {
+    if (!expected.includes(name)) throw damaged(name, 'it was added');
+  }
+  const isComplete = [isKeysName, isNamed(partListName), isNamed(archiveName)].every(
+    (fits, index) => fits(parts[index]?.name ?? ''),
+  );
+  if (parts.length !== 3 || !isComplete) {
+    if (source.summary.parts !== undefined) throw damaged(summaryName, 'it lists other parts');
+  }
+  for (const part of parts) if (part.name !== archiveName) await drainPart(source, part);
+  return await readKeys(source);
+}
+
+const isNamed = (wanted: string) => (name: string) => name === wanted;
+
+async function drainPart(
+  source: BackupSource,
+  part: { readonly name: string; readonly sizeBytes: number; readonly sha256: string },
+): Promise<void> {
+  try {
+    await drain(comparedPart(await source.part(part.name), part));
+  } catch (error) {
+    throw inPart(part.name, error);
+  }
+}
+
+function compareWithin(
+  { summary }: BackupSource,
+  format: FormatDescription,
+  manifest: Manifest,
+): void {
+  const pairs = [
+    ['format', summary.format, format.format],
+    ['backupId', summary.backupId, format.backupId],
+    ['kind', summary.kind, format.kind],
+    ['createdAt', summary.createdAt, format.createdAt],
+    ['version', summary.version, format.version],
+    ['position', summary.position, manifest.position],
+    ['events', summary.events, manifest.events],
+  ] as const;
+  for (const [field, said, found] of pairs) {
+    if (said === found) continue;
+    throw damaged(summaryName, `its field ${field} says ${said}, and ${archiveName} says ${found}`);
+  }
+}
+
+async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of content);
+}
