@@ -1,8 +1,16 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePorts } from '#infra/testing/free-ports.ts';
-import { Bench, NAMESPACES } from './testing/bench.ts';
+import { findPython } from './python.ts';
+import { Bench, NAMESPACES, portOf } from './testing/bench.ts';
 
+const EACCES = 13;
 const EINVAL = 22;
+const ENOPROTOOPT = 92;
 const EOPNOTSUPP = 95;
 const ways = ['127.0.0.1', '::1', 'port 0', 'a socket that is not bound', 'MPTCP'];
 
@@ -12,6 +20,7 @@ describe.each([
   { kind: 'no filter on listening', without: ['listen_filter'] },
   { kind: 'no namespaces', without: NAMESPACES },
 ])('with $kind', ({ without }) => {
+  const isFiltered = !without.includes('listen_filter');
   let bench: Bench;
   beforeAll(async () => {
     bench = await Bench.open({ without });
@@ -52,8 +61,61 @@ describe.each([
       'fork server': [2, 4],
       'own user': true,
       'listening twice': 0,
+      'range of ports': isFiltered ? ENOPROTOOPT : 0,
       unbound: EINVAL,
       'a datagram socket': EOPNOTSUPP,
     });
   });
+});
+
+/** Of those that the kernel chooses. */
+async function portForClients(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const port = portOf(server);
+  await once(server.close(), 'close');
+  return port;
+}
+
+test.each([
+  { kind: 'all layers', without: [] },
+  { kind: 'no rules of Landlock for ports', without: ['bind_tcp'] },
+])(
+  'with $kind a run does not listen on another port than the one that was looked at',
+  async ({ without }) => {
+    const bench = await Bench.open({ without });
+    try {
+      const ports = [await portForClients(), ...(await freePorts(1))];
+      const outcome = await bench.run('listens_elsewhere.py', ports.map(String), {
+        listenPorts: ports,
+      });
+      expect(outcome).toMatchObject({ stdout: '[]\n', stderr: '', exit: { exitCode: 0 } });
+    } finally {
+      await bench.close();
+    }
+  },
+);
+
+/** What comes of a socket that the script moves just before it listens. */
+async function moved(protocol: number, way: string): Promise<object> {
+  const python = await findPython({ configured: undefined, path: process.env['PATH'] ?? '' });
+  const fixture = fileURLToPath(new URL('fixtures/moves_before_listening.py', import.meta.url));
+  const modules = fileURLToPath(new URL('../python', import.meta.url));
+  const { stdout } = await promisify(execFile)(
+    python.executable,
+    [fixture, String(protocol), way],
+    { env: { PYTHONPATH: modules } },
+  );
+  return JSON.parse(stdout) as object;
+}
+
+test.each([
+  { protocol: 'TCP', number: 6 },
+  { protocol: 'MPTCP', number: 262 },
+])('a $protocol socket that moves to another port is shut down', async ({ number }) => {
+  expect(await moved(number, 'binds')).toEqual({ error: EACCES, allowed: false, elsewhere: false });
+});
+
+test('a socket that gives up its port gets no other one', async () => {
+  expect(await moved(6, 'leaves')).toEqual({ error: 0, allowed: true, elsewhere: false });
 });

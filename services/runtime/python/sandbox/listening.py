@@ -2,8 +2,11 @@
 
 A socket that was not bound gets a port by listening, which Landlock's rules for ports do not concern;
 nor do they know MPTCP. A filter on system calls sees a descriptor only. So the kernel holds the caller
-and asks the supervisor, which takes the socket itself, looks at it, and listens in the caller's place:
-between the look and the deed the script can change nothing.
+and asks the supervisor, which takes the socket itself, looks at it, and listens in the caller's place.
+
+The socket stays the script's, too: a thread that disconnects it (AF_UNSPEC) takes away a port that the kernel had
+chosen, upon which listen(2) has the kernel choose another. So the supervisor leaves the kernel no other choice
+(`_pin`), and looks again when the socket listens: from then on its port changes no more.
 """
 
 from __future__ import annotations
@@ -20,10 +23,13 @@ from . import kernel
 
 # Identifier, process, flags, call, machine, instruction, arguments; and the answer to that.
 _REQUEST, _ANSWER = struct.Struct("=QIIiIQ6Q"), struct.Struct("=Qqii")
+_RANGE = struct.Struct("=HH")
 _WORD = 2**32 - 1
 _MOST_BACKLOG = 2**31 - 1
 _EPHEMERAL = (32768, 60999)
 _CLOSING_SECONDS = 0.05
+# Linux 6.3; the filter on listen(2) denies it to scripts.
+_IP_LOCAL_PORT_RANGE = 51
 
 
 class Listening(NamedTuple):
@@ -91,12 +97,37 @@ def _decide(found: socket.socket, backlog: int, listening: Listening) -> int:
         else:
             kernel.act_as(listening.user, lambda: found.listen(backlog))
     elif found.family in (socket.AF_INET, socket.AF_INET6):
-        if not _is_allowed(int(found.getsockname()[1]), listening.ports):
-            return EACCES
-        found.listen(backlog)
+        return _listen_on_port(found, backlog, listening.ports)
     else:
         return EACCES
     return 0
+
+
+def _listen_on_port(found: socket.socket, backlog: int, ports: Sequence[int]) -> int:
+    port = _port_of(found)
+    if not _is_allowed(port, ports):
+        return EACCES
+    _pin(found, port)
+    found.listen(backlog)
+    if _is_allowed(_port_of(found), ports):
+        return 0
+    # Connections that nobody has accepted yet are reset.
+    found.shutdown(socket.SHUT_RDWR)
+    return EACCES
+
+
+def _pin(found: socket.socket, port: int) -> None:
+    """Has the kernel choose this port, should it choose one. Ports outside its range are chosen by scripts, which
+    keeps them for good."""
+    try:
+        found.setsockopt(socket.IPPROTO_IP, _IP_LOCAL_PORT_RANGE, _RANGE.pack(port, port))
+    except OSError:
+        # An older kernel, or a protocol that has no such option.
+        pass
+
+
+def _port_of(found: socket.socket) -> int:
+    return int(found.getsockname()[1])
 
 
 def _is_allowed(port: int, ports: Sequence[int]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import struct
-from errno import EAFNOSUPPORT, ENOSYS, EPERM, EPROTONOSUPPORT
+from errno import EAFNOSUPPORT, ENOPROTOOPT, ENOSYS, EPERM, EPROTONOSUPPORT
 from typing import Dict, List, Optional, Sequence, Tuple
 
 _X86_64, _ARM64 = 0, 1
@@ -108,12 +108,14 @@ _PRLIMIT64 = (302, 261)
 _IOCTL = (16, 29)
 _SOCKET = (41, 198)
 _LISTEN = (50, 201)
+_SETSOCKOPT = (54, 208)
 
 _NEW_NAMESPACE = 0x7E020000
 _NEW_TIME_NAMESPACE = 0x80
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
 _LOCAL_FAMILIES = (1, 16)  # Unix, netlink
 _INTERNET_FAMILIES = (2, 10)  # IPv4, IPv6
+_IP_OPTIONS, _IP_LOCAL_PORT_RANGE = 0, 51
 # The usual one, ICMP, TCP, UDP, ICMPv6, and raw IP. Landlock's rules for TCP ports do not hold MPTCP,
 # SCTP and SMC.
 _PROTOCOLS = (0, 1, 6, 17, 58, 255)
@@ -150,12 +152,30 @@ def build_own_filter(memory_is_counted: bool) -> Optional[bytes]:
 
 
 def build_listen_filter() -> Optional[bytes]:
-    """The program for this machine that leaves each listen(2) to whoever hears the filter."""
+    """The program for this machine that leaves each listen(2) to whoever hears the filter.
+
+    Whoever hears it relies on the ports that the kernel may choose for a socket, which the script does not set.
+    """
     arch = _MACHINES.get(os.uname().machine)
     if arch is None:
         return None
-    notified = _call(_LISTEN[arch], [_answer(_NOTIFY)])
-    return b"".join([*_beginning(arch), *notified, _answer(_ALLOW)])
+    program = _beginning(arch)
+    program += _call(_LISTEN[arch], [_answer(_NOTIFY)])
+    program += _call(_SETSOCKOPT[arch], _without_port_range())
+    return b"".join([*program, _answer(_ALLOW)])
+
+
+def _without_port_range() -> List[bytes]:
+    """The body for setsockopt(2): as on a kernel that does not know the option."""
+    return [
+        _argument(1),
+        _instruction(_EQUAL, _IP_OPTIONS, yes=1),
+        _answer(_ALLOW),
+        _argument(2),
+        _instruction(_EQUAL, _IP_LOCAL_PORT_RANGE, no=1),
+        _refusal(ENOPROTOOPT),
+        _answer(_ALLOW),
+    ]
 
 
 def _beginning(arch: int) -> List[bytes]:
