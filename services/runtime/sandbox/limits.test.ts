@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Bench, NAMESPACES, NO_LIMITS, processesWith, until } from './testing/bench.ts';
+import { answerOf } from './testing/with-modules.ts';
 
 const MIB = 1024 * 1024;
 
@@ -82,6 +83,8 @@ describe.each([
     { way: 'empty', where: '.' },
     { way: 'empty', where: 'data' },
     { way: 'removed', where: '.' },
+    { way: 'mapped', where: '.' },
+    { way: 'linked', where: '.' },
   ])('$way files that fill the disk in $where end the run', async ({ way, where }) => {
     const dataFolder = join(bench.folder, 'data', `full-${way}-${without.length}`);
     const folder = where === '/var/tmp' && without.length > 0 ? '.' : where;
@@ -164,6 +167,14 @@ describe.each([
     const { samples, exit } = await running.outcome();
     expect(samples.at(-1)).toMatchObject({ processes: 9, threads: 9 });
     expect(peakBytes(exit)).toBeGreaterThan(all);
+  });
+});
+
+test('a run whose files are in transit between its processes ends once the disk is full', async () => {
+  expect(await answerOf('sends_files.py')).toEqual({
+    'nothing in transit': null,
+    'in transit': expect.stringContaining('the disk is almost full, and the run has open files'),
+    'in transit, and room left': null,
   });
 });
 

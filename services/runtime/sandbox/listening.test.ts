@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePorts } from '#infra/testing/free-ports.ts';
-import { findPython } from './python.ts';
 import { Bench, NAMESPACES, portOf } from './testing/bench.ts';
+import { answerOf } from './testing/with-modules.ts';
 
 const EACCES = 13;
 const EINVAL = 22;
@@ -96,26 +93,21 @@ test.each([
   },
 );
 
-/** What comes of a socket that the script moves just before it listens. */
-async function moved(protocol: number, way: string): Promise<object> {
-  const python = await findPython({ configured: undefined, path: process.env['PATH'] ?? '' });
-  const fixture = fileURLToPath(new URL('fixtures/moves_before_listening.py', import.meta.url));
-  const modules = fileURLToPath(new URL('../python', import.meta.url));
-  const { stdout } = await promisify(execFile)(
-    python.executable,
-    [fixture, String(protocol), way],
-    { env: { PYTHONPATH: modules } },
-  );
-  return JSON.parse(stdout) as object;
-}
-
 test.each([
   { protocol: 'TCP', number: 6 },
   { protocol: 'MPTCP', number: 262 },
 ])('a $protocol socket that moves to another port is shut down', async ({ number }) => {
-  expect(await moved(number, 'binds')).toEqual({ error: EACCES, allowed: false, elsewhere: false });
+  expect(await answerOf('moves_before_listening.py', String(number), 'binds')).toEqual({
+    error: EACCES,
+    allowed: false,
+    elsewhere: false,
+  });
 });
 
 test('a socket that gives up its port gets no other one', async () => {
-  expect(await moved(6, 'leaves')).toEqual({ error: 0, allowed: true, elsewhere: false });
+  expect(await answerOf('moves_before_listening.py', '6', 'leaves')).toEqual({
+    error: 0,
+    allowed: true,
+    elsewhere: false,
+  });
 });

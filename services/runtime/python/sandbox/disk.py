@@ -1,4 +1,4 @@
-"""What a run takes on the disk: its files, what it keeps, and what it has open and removed already.
+"""What a run takes on the disk: its files, what it keeps, and what it has removed and still holds.
 
 Measured a little at a time, so that many files do not keep the supervisor from its other work, and
 part by part relative to open folders, so that no link is followed.
@@ -9,15 +9,19 @@ from __future__ import annotations
 import os
 import stat
 import time
-from typing import Callable, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Iterator, List, Optional, Sequence, Set, Tuple
 
+from . import removed
 from .folders import FOLDER
+from .removed import Processes, Size
 
 # Each folder on the way down is held open.
 _DEEPEST = 400
-_BLOCK_BYTES = 512
-# What a file, folder or link counts at least: an empty one takes an inode, of which a disk has few.
+# What a name counts at least: that of an empty file takes an inode, of which a disk has few, and that of another
+# hard link takes room in its folder.
 _LEAST_BYTES = 4096
+# With less left, the disk is taken to be full: this much, or that part of a small one.
+_RESERVE_BYTES, _RESERVE_PART = 256 * 1024**2, 20
 _LOOK_AT_CLOCK_EVERY = 50
 
 
@@ -25,33 +29,32 @@ class _TooDeep(Exception):
     pass
 
 
-class _Size(NamedTuple):
-    """Of one file: the same one is not to be counted twice."""
-
-    identity: Tuple[int, int]
-    names: int
-    bytes: int
-
-
-OpenFiles = Callable[[], Iterable[int]]
-
-
 class DiskQuota:
     """What the folders of a run may take together. What was there before its start does not count
     against a limit that was lowered since."""
 
-    def __init__(self, limit_bytes: int, folders: Sequence[str]) -> None:
+    def __init__(
+        self, limit_bytes: int, folders: Sequence[str], reserve_bytes: Optional[int] = None
+    ) -> None:
+        """@param reserve_bytes with less left on the disk, runs that hide what they hold are ended"""
         self._limit_bytes = limit_bytes
+        self._folders = folders
+        self._reserve_bytes = reserve_bytes
         self._allowed_bytes: Optional[int] = None
         self._meter = _Meter(folders)
 
-    def check(self, seconds: float, open_files: OpenFiles = lambda: ()) -> Optional[str]:
+    def check(self, seconds: float, processes: Processes = lambda: ()) -> Optional[str]:
         """Measures for so long at most, and says in a sentence that there is too much.
 
-        @param open_files folder descriptors of what processes have open (/proc/{pid}/fd)
+        @param processes descriptors of their folders (/proc/{pid})
         """
+        if self._is_full() and any(removed.sends_files(process) for process in processes()):
+            return (
+                "the disk is almost full, and the run has open files in transit between its processes, "
+                "whose size cannot be measured"
+            )
         try:
-            used_bytes = self._meter.advance(seconds, open_files, self._allowed_bytes)
+            used_bytes = self._meter.advance(seconds, processes, self._allowed_bytes)
         except _TooDeep:
             return f"folders are nested more than {_DEEPEST} deep: the disk limit cannot be kept"
         if used_bytes is None:
@@ -65,6 +68,20 @@ class DiskQuota:
             f"workspace, its data/ and temporary files, of which each counts {_LEAST_BYTES} bytes at least"
         )
 
+    def _is_full(self) -> bool:
+        for folder in self._folders:
+            try:
+                disk = os.statvfs(folder)
+            except OSError:
+                continue
+            size_bytes = disk.f_blocks * disk.f_frsize
+            reserve_bytes = self._reserve_bytes
+            if reserve_bytes is None:
+                reserve_bytes = min(_RESERVE_BYTES, size_bytes // _RESERVE_PART)
+            if disk.f_bavail * disk.f_frsize < reserve_bytes:
+                return True
+        return False
+
 
 class _Meter:
     """Adds up, pass by pass."""
@@ -75,12 +92,12 @@ class _Meter:
         self._total = 0
 
     def advance(
-        self, seconds: float, open_files: OpenFiles, enough: Optional[int]
+        self, seconds: float, processes: Processes, enough: Optional[int]
     ) -> Optional[int]:
         """Bytes, at the end of a pass, or as soon as there are more than `enough`; None while a pass is
         under way."""
         if self._pass is None:
-            self._pass, self._total = self._sizes(open_files), 0
+            self._pass, self._total = self._sizes(processes), 0
         until = time.monotonic() + seconds
         for count, size in enumerate(self._pass):
             self._total += size
@@ -91,7 +108,7 @@ class _Meter:
         self._pass = None
         return self._total
 
-    def _sizes(self, open_files: OpenFiles) -> Iterator[int]:
+    def _sizes(self, processes: Processes) -> Iterator[int]:
         seen: Set[Tuple[int, int]] = set()
         devices: Set[int] = set()
         for path in self._folders:
@@ -101,21 +118,22 @@ class _Meter:
                 continue
             devices.add(os.fstat(folder).st_dev)
             for size in _walk(folder):
-                yield _first_time(size, seen)
-        for descriptors in open_files():
-            for size in _removed(descriptors, devices):
-                yield _first_time(size, seen)
+                yield _first_time(size, seen, again=_LEAST_BYTES)
+        for process in processes():
+            for held in removed.sizes(process, devices):
+                yield 0 if held is None else _first_time(held, seen, again=0)
 
 
-def _first_time(size: _Size, seen: Set[Tuple[int, int]]) -> int:
+def _first_time(size: Size, seen: Set[Tuple[int, int]], again: int) -> int:
+    """@param again what counts for a file that was counted before"""
     if size.names != 1:
         if size.identity in seen:
-            return 0
+            return again
         seen.add(size.identity)
-    return size.bytes
+    return max(size.bytes, _LEAST_BYTES)
 
 
-def _walk(top: int) -> Iterator[_Size]:
+def _walk(top: int) -> Iterator[Size]:
     """Closes the folder in the end."""
     opened: List[int] = [top]
     try:
@@ -127,7 +145,7 @@ def _walk(top: int) -> Iterator[_Size]:
                 os.close(opened.pop())
                 continue
             name, status = entry
-            yield _size_of(status)
+            yield removed.size_of(status)
             if stat.S_ISDIR(status.st_mode):
                 inner = _open(name, opened[-1])
                 if inner is not None:
@@ -155,23 +173,3 @@ def _open(name: str, folder: int) -> Optional[int]:
     except OSError:
         # Gone meanwhile, or no folder any more, or closed to this user.
         return None
-
-
-def _removed(descriptors: int, devices: Set[int]) -> Iterator[_Size]:
-    """Files without a name on the run's devices, among a process's open ones."""
-    try:
-        names = os.listdir(descriptors)
-    except OSError:
-        return
-    for name in names:
-        try:
-            status = os.stat(name, dir_fd=descriptors)
-        except OSError:
-            continue
-        if status.st_nlink == 0 and stat.S_ISREG(status.st_mode) and status.st_dev in devices:
-            yield _size_of(status)
-
-
-def _size_of(status: os.stat_result) -> _Size:
-    names = 1 if stat.S_ISDIR(status.st_mode) else status.st_nlink
-    return _Size((status.st_dev, status.st_ino), names, max(status.st_blocks * _BLOCK_BYTES, _LEAST_BYTES))

@@ -114,11 +114,11 @@ def is_there(folder: int) -> bool:
         return False
 
 
-def open_files(proc: int, processes: Iterable[Process]) -> Iterator[int]:
-    """A folder descriptor of each process's open files, closed when the next is asked for."""
+def open_folders(proc: int, processes: Iterable[Process]) -> Iterator[int]:
+    """A descriptor of each process's folder, closed when the next is asked for."""
     for process in processes:
         try:
-            folder = os.open(f"{process.pid}/fd", os.O_RDONLY | os.O_DIRECTORY, dir_fd=proc)
+            folder = os.open(str(process.pid), os.O_RDONLY | os.O_DIRECTORY, dir_fd=proc)
         except OSError:
             continue
         try:

@@ -145,7 +145,7 @@ class Watch:
         if self._disk is None:
             return None
         detail = self._disk.check(
-            _MEASURE_DISK_SECONDS, lambda: tree.open_files(self._proc, processes)
+            _MEASURE_DISK_SECONDS, lambda: tree.open_folders(self._proc, processes)
         )
         return None if detail is None else Breach(None, detail)
 

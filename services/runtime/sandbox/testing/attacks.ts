@@ -135,7 +135,13 @@ export const FAMILIES: readonly Family[] = [
     way: 'take',
     attacks: [
       ...on(['rlimits', 'measuring'], 'CPU time, deaf to SIGXCPU', 'one large file'),
-      ...on(['measuring'], 'CPU time of many processes', 'many files', 'files that were removed'),
+      ...on(
+        ['measuring'],
+        'CPU time of many processes',
+        'many files',
+        'files that were removed',
+        'files that are only mapped',
+      ),
       ...on(['cgroup', 'measuring'], 'memory', 'memory of many processes'),
       ...on(['cgroup', 'seccomp'], 'memory that no process shows'),
       ...on(['rlimits'], 'address space', 'open files'),
@@ -147,7 +153,7 @@ export const FAMILIES: readonly Family[] = [
   {
     title: 'Taking directory entries',
     way: 'take',
-    attacks: on(['measuring'], 'empty files', 'empty folders', 'symbolic links'),
+    attacks: on(['measuring'], 'empty files', 'empty folders', 'symbolic links', 'hard links'),
   },
   {
     title: 'Gaining rights',

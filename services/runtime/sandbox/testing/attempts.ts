@@ -71,7 +71,7 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
   take: async (bench, names) =>
     await passing(names, async (name) => {
       // Making many files may take longer than the CPU time is that they have.
-      const limits = { ...LIMITS, ...(/^empty|^symbolic/.test(name) && { diskBytes: MIB }) };
+      const limits = { ...LIMITS, ...(/^empty|links$/.test(name) && { diskBytes: MIB }) };
       const outcome = await bench.run('takes.py', [name], { limits, user: 'greedy' });
       return outcome.stdout.includes('through');
     }),
