@@ -2,6 +2,7 @@
 import type { Queryable } from './database.ts';
 
 const statements = {
+  time: 'SELECT clock_timestamp()::text AS time',
   // What still runs may still write.
   due: `SELECT script_id FROM scripts s WHERE purge = 'started'
     AND NOT EXISTS (SELECT FROM run_queue q WHERE q.script_id = s.script_id)
@@ -25,6 +26,12 @@ export interface RunToPurge {
 }
 
 const beforeAll = '00000000-0000-0000-0000-000000000000';
+
+/** The present time of the database, to the microsecond. */
+export async function databaseTime(db: Queryable): Promise<string> {
+  const { rows } = await db.query<{ time: string }>(statements.time);
+  return rows[0]?.time ?? '';
+}
 
 /** Scripts that are being purged and have no active run, at most `limit`. */
 export async function scriptsToPurge(db: Queryable, limit: number): Promise<readonly string[]> {

@@ -7,8 +7,11 @@ const statements = {
     ON CONFLICT (runtime_id) DO UPDATE SET started_at = excluded.started_at,
       seen_at = excluded.seen_at, slots = excluded.slots, running = excluded.running,
       layers = excluded.layers, python = excluded.python`,
+  removal: 'UPDATE runtimes SET purged_at = $2 WHERE runtime_id = $1',
+  behind: `SELECT FROM runtimes WHERE seen_at > now() - interval '1 minute'
+    AND (purged_at IS NULL OR purged_at < $1) LIMIT 1`,
   leave: `DELETE FROM runtimes WHERE runtime_id = $1`,
-  list: `SELECT * FROM runtimes WHERE seen_at > now() - interval '1 minute' ORDER BY runtime_id`,
+  list: `SELECT runtime_id, started_at, seen_at, slots, running, layers, python FROM runtimes WHERE seen_at > now() - interval '1 minute' ORDER BY runtime_id`,
 };
 
 export interface RuntimeReport {
@@ -37,6 +40,16 @@ export async function reportRuntime(db: Queryable, report: RuntimeReport): Promi
 /** Says that a runtime has ended. */
 export async function removeRuntime(db: Queryable, runtimeId: string): Promise<void> {
   await db.query(statements.leave, [runtimeId]);
+}
+
+/** Says that a runtime keeps nothing of scripts that were purged before that time of the database. */
+export async function recordRemoval(db: Queryable, runtimeId: string, time: string): Promise<void> {
+  await db.query(statements.removal, [runtimeId, time]);
+}
+
+/** Whether no living runtime keeps anything of scripts that were purged before that time of the database. */
+export async function areRemovedSince(db: Queryable, time: string): Promise<boolean> {
+  return (await db.query(statements.behind, [time])).rows.length === 0;
 }
 
 /** Runtimes that reported within the last minute. */

@@ -53,7 +53,7 @@ const stopGraceMs = 10_000;
 const pollMs = 1_000;
 const maxKeeperBytes = 48 * 1024 * 1024;
 const reportMs = 10_000;
-const lookForPurgesMs = 60_000;
+const lookForPurgesMs = 10_000;
 /** Long enough for the grace of what still runs, and for the report of its end. */
 const stopDeadlineMs = stopGraceMs + 10_000;
 /** How long runs may go on before that; known when the settings were read. */
@@ -304,17 +304,22 @@ function warnOfMissingLayers({ layers }: SandboxLayers, logger: Logger): void {
 
 function startTidying(
   config: Config,
-  { database }: Platform,
+  { database, bus }: Platform,
   kept: Pick<PurgedScriptsParts, 'environments' | 'sandbox'>,
   logger: Logger,
 ) {
   const folders = ['data', 'files', 'projects'].map((name) => join(config.workDir, name));
-  return startLoop({
+  const { runtimeId } = config;
+  const loop = startLoop({
     name: 'purged scripts',
     everyMs: lookForPurgesMs,
-    runOnce: () => removePurgedScripts({ database: database.pool, folders, ...kept }),
+    runOnce: () => removePurgedScripts({ runtimeId, database: database.pool, folders, ...kept }),
     logger,
   });
+  bus.subscribe('events', ({ types }) => {
+    if (types?.includes('ScriptPurged') === true) loop.wake();
+  });
+  return loop;
 }
 
 function startReporting(

@@ -5,6 +5,8 @@ import type { ScriptId } from '#domain/kernel/ids.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { runId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
+import { databaseTime } from '#infra/postgres/purges.ts';
+import { areRemovedSince, reportRuntime } from '#infra/postgres/runtimes.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { removeFolder } from './environments/folders.ts';
@@ -30,7 +32,9 @@ beforeEach(async () => {
     forget: (id: string) => Promise.resolve(void forgotten.push(id)),
   };
   forgotten = [];
-  parts = { database: platform.pool, folders, environments, sandbox };
+  parts = { runtimeId: 'a', database: platform.pool, folders, environments, sandbox };
+  const report = { slots: 1, running: 0, layers: [], python: null, started_at: new Date(0) };
+  await reportRuntime(platform.pool, { runtime_id: 'a', ...report });
   await platform.accepted(createGroup());
   for (const id of [purged, other]) await givenScript(id);
 });
@@ -51,6 +55,11 @@ async function givenScript(id: ScriptId): Promise<void> {
   await symlink(join(folder, 'outside'), join(folder, 'data', id, 'link'));
 }
 
+async function purge(id: ScriptId): Promise<void> {
+  await platform.accepted({ type: 'DeleteScript', scriptId: id });
+  await platform.accepted({ type: 'PurgeScript', scriptId: id });
+}
+
 async function places(): Promise<readonly (readonly string[])[]> {
   return await Promise.all(placeNames.map((name) => readdir(join(folder, name))));
 }
@@ -64,8 +73,7 @@ describe('given a script of which this machine keeps something', () => {
   });
 
   test('when it is purged, then all of it goes, nothing behind a link, and nothing of others', async () => {
-    await platform.accepted({ type: 'DeleteScript', scriptId: purged });
-    await platform.accepted({ type: 'PurgeScript', scriptId: purged });
+    await purge(purged);
     await removePurgedScripts(parts);
     await removePurgedScripts(parts);
     expect(await places()).toEqual(placeNames.map(() => [other]));
@@ -73,10 +81,45 @@ describe('given a script of which this machine keeps something', () => {
     expect(new Set(forgotten)).toEqual(new Set([purged]));
   });
 
+  test('what a script named with bytes that are no text is removed', async () => {
+    const name = Buffer.from([0xff, 0xfe]);
+    const inData = Buffer.concat([Buffer.from(join(folder, 'data', purged, '/')), name]);
+    await mkdir(inData);
+    await writeFile(Buffer.concat([inData, Buffer.from('/'), name]), 'content');
+    await purge(purged);
+    await removePurgedScripts(parts);
+    expect(await places()).toEqual(placeNames.map(() => [other]));
+  });
+
+  test('the removal is recorded once all of it is done, and another script does not wait for it', async () => {
+    const since = await databaseTime(platform.pool);
+    for (const id of both) await purge(id);
+    const sandbox = {
+      scripts: both,
+      forget: (id: string) =>
+        id === purged ? Promise.reject(new Error('not now')) : Promise.resolve(),
+    };
+    await expect(removePurgedScripts({ ...parts, sandbox })).rejects.toThrow(
+      'could not be removed',
+    );
+    expect(await places()).toEqual(placeNames.map(() => []));
+    expect(await areRemovedSince(platform.pool, since)).toBe(false);
+    await removePurgedScripts(parts);
+    expect(await areRemovedSince(platform.pool, since)).toBe(true);
+  });
+
+  test('an environment that is in use is not said to be removed', async () => {
+    const since = await databaseTime(platform.pool);
+    await purge(purged);
+    const { environments: all } = parts;
+    const environments = { scripts: () => all.scripts(), forget: () => Promise.resolve(false) };
+    await removePurgedScripts({ ...parts, environments });
+    expect(await areRemovedSince(platform.pool, since)).toBe(false);
+  });
+
   test('when a run of it has not ended, then all of it stays until then', async () => {
     await platform.accepted(runScript({ runId: runId(), scriptId: purged }));
-    await platform.accepted({ type: 'DeleteScript', scriptId: purged });
-    await platform.accepted({ type: 'PurgeScript', scriptId: purged });
+    await purge(purged);
     await removePurgedScripts(parts);
     expect(await places()).toEqual(placeNames.map(() => both));
     await platform.accepted({ type: 'StopRun', runId: runId() });

@@ -1,15 +1,17 @@
-/** Removes from this machine what it keeps for scripts that have been purged. Whichever runtime was away
- *  meanwhile looks when it is back. */
+/** Removes from this machine what it keeps for scripts that have been purged, and says up to when it has. A runtime
+ *  that was away looks when it is back. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseScriptId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { purgedAmong } from '#infra/postgres/purges.ts';
+import { databaseTime, purgedAmong } from '#infra/postgres/purges.ts';
+import { recordRemoval } from '#infra/postgres/runtimes.ts';
 import { removeFolder } from './environments/folders.ts';
 import type { LocalSandbox } from './sandbox/local-sandbox.ts';
 import type { Environments } from './environments/environments.ts';
 
 export interface PurgedScriptsParts {
+  readonly runtimeId: string;
   readonly database: Queryable;
   /** Existing folders with a folder for each script in them, named by its id. */
   readonly folders: readonly string[];
@@ -17,9 +19,12 @@ export interface PurgedScriptsParts {
   readonly sandbox: Pick<LocalSandbox, 'scripts' | 'forget'>;
 }
 
-/** One round. */
+/** One round. A script that cannot be removed does not hold up the others.
+ *  @throws AggregateError with what was thrown for each such script */
 export async function removePurgedScripts(parts: PurgedScriptsParts): Promise<void> {
-  const { database, folders, environments, sandbox } = parts;
+  const { runtimeId, database, folders, environments, sandbox } = parts;
+  // Purges until now are found below.
+  const since = await databaseTime(database);
   const inFolders = await Promise.all(folders.map((folder) => readdir(folder)));
   const names = new Set([
     ...inFolders.flat(),
@@ -27,9 +32,19 @@ export async function removePurgedScripts(parts: PurgedScriptsParts): Promise<vo
     ...sandbox.scripts,
   ]);
   const scriptIds = [...names].filter((name) => parseScriptId(name) === name);
+  let isDone = true;
+  const errors: unknown[] = [];
   for (const scriptId of await purgedAmong(database, scriptIds)) {
-    for (const folder of folders) await removeFolder(join(folder, scriptId));
-    await environments.forget(scriptId);
-    await sandbox.forget(scriptId);
+    try {
+      for (const folder of folders) await removeFolder(join(folder, scriptId));
+      isDone = (await environments.forget(scriptId)) && isDone;
+      await sandbox.forget(scriptId);
+    } catch (error) {
+      errors.push(error);
+    }
   }
+  if (errors.length > 0) {
+    throw new AggregateError(errors, 'what is kept for purged scripts could not be removed');
+  }
+  if (isDone) await recordRemoval(database, runtimeId, since);
 }

@@ -177,6 +177,10 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     await reactor.runOnce(signal);
   });
   const waiting = { reads, queue, commands, ids };
+  const removableSince = new Map<string, string>();
+  const purging = duty('purges', purgeMs, (signal) =>
+    purgeScripts({ database: pool, objects, commands, ids, removableSince }, signal),
+  );
   const releasing = duty('waiting runs', pollMs, () => releaseWaitingRuns(waiting));
   const keeping = unhurried(
     'bots',
@@ -198,6 +202,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
   wakeOn([...mayRun, 'RunFinished', 'ScriptChanged'], releasing);
   wakeOn([...mayRun, ...saves, 'RunFinished'], keeping);
   wakeOn([...mayRun, 'ScheduleCreated', 'ScheduleChanged'], scheduling);
+  wakeOn(['ScriptPurged'], purging);
   bus.subscribe('reload', () => scheduling.wake());
   return [
     projecting,
@@ -207,9 +212,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     scheduling,
     duty('expired runs', pollMs, () => endExpiredRuns(waiting)),
     duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, logger })),
-    duty('purges', purgeMs, (signal) =>
-      purgeScripts({ database: pool, objects, commands, ids }, signal),
-    ),
+    purging,
     duty('unused data keys', housekeepingMs, () => destroyUnusedDataKeys(pool, dataKeysAtOnce)),
     duty('retention', housekeepingMs, (signal) =>
       removeOutdated({ database: pool, reads, objects, clock }, signal),

@@ -6,7 +6,8 @@ export const Purge = Type.Object(
   {
     script_id: Uuid(),
     state: Type.Enum(['started', 'finished'], {
-      description: '`finished`: nothing is left in the stores but the history.',
+      description:
+        '`finished`: nothing is left but the history, neither in the stores nor on a runtime that is alive. A runtime that is away removes what it keeps as soon as it is back.',
     }),
   },
   {

@@ -130,11 +130,14 @@ export class Catalog {
     return found.filter((scriptId) => scriptId !== undefined);
   }
 
-  /** Removes the environments that are a script's own and not in use. */
-  async removeOwned(scriptId: string): Promise<void> {
+  /** Removes the environments that are a script's own and not in use. @returns whether none is left */
+  async removeOwned(scriptId: string): Promise<boolean> {
+    let isDone = true;
     for (const key of await this.#keys()) {
-      if (this.#ready(key)?.scriptId === scriptId) await this.#remove(key);
+      if (this.#ready(key)?.scriptId !== scriptId) continue;
+      isDone = (await this.#remove(key)) && isDone;
     }
+    return isDone;
   }
 
   async #remove(key: string): Promise<boolean> {

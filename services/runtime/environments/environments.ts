@@ -195,10 +195,11 @@ export class Environments {
     return [...new Set([...caches, ...(await this.#catalog.owners())])];
   }
 
-  /** Removes what is a script's own and not in use. */
-  async forget(scriptId: string): Promise<void> {
-    await this.#catalog.removeOwned(scriptId);
+  /** Removes what is a script's own and not in use. @returns whether nothing is left */
+  async forget(scriptId: string): Promise<boolean> {
+    const isDone = await this.#catalog.removeOwned(scriptId);
     await removeFolder(this.#parts.cacheFolder(scriptId));
+    return isDone;
   }
 
   /** Resolves when no build is under way; those that nobody waits for are ended. */

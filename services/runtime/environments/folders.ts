@@ -13,14 +13,15 @@ import {
   type FileHandle,
 } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
-import { inside } from '#infra/objects/beneath.ts';
 
 // Node has no name for it: a descriptor that stands for a path, for which no right to read is needed.
 const O_PATH = 0o10000000;
 
+/** Foreign code gives names that are no text. */
+type Path = string | Buffer;
+
 interface Found {
-  readonly path: string;
+  readonly path: Path;
   readonly kind: 'folder' | 'file' | 'special';
   readonly mode: number;
   readonly sizeBytes: number;
@@ -31,20 +32,33 @@ export const privateMode = 0o700;
 
 /** Everything below `folder` and itself; a folder comes before what it holds. */
 async function* walk(folder: string): AsyncGenerator<Found> {
-  const waiting = [folder];
+  const waiting: Path[] = [folder];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const stats = await unlessGone(lstat(path));
     if (stats === undefined) continue;
     const sizeBytes = stats.blocks * 512;
     if (stats.isDirectory()) {
       yield { path, kind: 'folder', mode: stats.mode, sizeBytes };
-      for (const name of (await unlessGone(readdir(path))) ?? []) waiting.push(join(path, name));
+      for (const name of (await unlessGone(namesIn(path))) ?? []) waiting.push(joined(path, name));
     } else if (stats.isFile()) {
       yield { path, kind: 'file', mode: stats.mode, sizeBytes };
     } else if (!stats.isSymbolicLink()) {
       yield { path, kind: 'special', mode: stats.mode, sizeBytes };
     }
   }
+}
+
+async function namesIn(folder: Path): Promise<Buffer[]> {
+  return await readdir(folder, { encoding: 'buffer' });
+}
+
+function joined(folder: Path, name: Path): Buffer {
+  return Buffer.concat([Buffer.from(folder), Buffer.from('/'), Buffer.from(name)]);
+}
+
+/** The path of `name` inside an open folder. */
+function inside(folder: FileHandle, name: Path): Buffer {
+  return joined(`/proc/self/fd/${folder.fd}`, name);
 }
 
 /** What `found` answers; `undefined` where somebody else removed it meanwhile. */
@@ -64,7 +78,7 @@ async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
 export async function makeReadOnly(folder: string, isPrivate: boolean): Promise<number> {
   const { uid: user, gid: group } = userInfo();
   let bytes = 0;
-  const folders: string[] = [];
+  const folders: Path[] = [];
   for await (const found of walk(folder)) {
     bytes += found.sizeBytes;
     if (found.kind === 'special') {
@@ -122,9 +136,9 @@ export async function removeFolder(path: string): Promise<void> {
 
 /** Removes what is in a folder, except folders: those are moved to `top`, so that neither the depth of a tree
  *  nor the length of a path matters. @returns their names there */
-async function emptyInto(folder: FileHandle, top: FileHandle): Promise<string[]> {
-  const folders: string[] = [];
-  for (const name of await readdir(`/proc/self/fd/${folder.fd}`)) {
+async function emptyInto(folder: FileHandle, top: FileHandle): Promise<Path[]> {
+  const folders: Path[] = [];
+  for (const name of await namesIn(`/proc/self/fd/${folder.fd}`)) {
     const path = inside(folder, name);
     if (await unlinkUnlessFolder(path)) continue;
     if (folder === top) {
@@ -141,7 +155,7 @@ async function emptyInto(folder: FileHandle, top: FileHandle): Promise<string[]>
 }
 
 /** @returns whether there is nothing left of that name */
-async function unlinkUnlessFolder(path: string): Promise<boolean> {
+async function unlinkUnlessFolder(path: Path): Promise<boolean> {
   const found = await unlessGone(lstat(path));
   if (found?.isDirectory() === true) return false;
   if (found !== undefined) await unlessGone(unlink(path));
@@ -149,7 +163,7 @@ async function unlinkUnlessFolder(path: string): Promise<boolean> {
 }
 
 /** A folder as a place for paths, in which this user may do everything. @throws ENOTDIR at a link */
-async function openAsOwner(path: string): Promise<FileHandle> {
+async function openAsOwner(path: Path): Promise<FileHandle> {
   const folder = await open(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   const mode = (await folder.stat()).mode & 0o777;
   if ((mode & privateMode) !== privateMode) await chmod(`/proc/self/fd/${folder.fd}`, privateMode);

@@ -18,8 +18,10 @@ import {
 import { openFolderStore } from '#infra/objects/folder.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/environment-locks.ts';
 import { putPayload } from '#infra/postgres/payloads.ts';
+import { databaseTime } from '#infra/postgres/purges.ts';
 import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
 import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
+import { recordRemoval, reportRuntime } from '#infra/postgres/runtimes.ts';
 import { setState } from '#infra/postgres/script-state.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
@@ -38,7 +40,13 @@ beforeEach(async () => {
   platform = await openTestPlatform();
   folder = await mkdtemp(join(tmpdir(), 'orch-purges-'));
   objects = await openFolderStore({ folder });
-  parts = { database: platform.pool, objects, commands: platform.commands, ids: systemIds };
+  parts = {
+    database: platform.pool,
+    objects,
+    commands: platform.commands,
+    ids: systemIds,
+    removableSince: new Map(),
+  };
   await platform.accepted(createGroup());
   await givenScript(purged, [1, 2, 3]);
   await givenScript(other, [4]);
@@ -100,6 +108,11 @@ async function givenRun(id: ScriptId, number: number, params: string): Promise<v
 /** Time has passed since anybody asked for parameters. */
 async function laterOn(): Promise<void> {
   await platform.pool.query(`UPDATE payloads SET wanted_at = now() - interval '1 hour'`);
+}
+
+async function givenRuntime(name: string): Promise<void> {
+  const report = { slots: 1, running: 0, layers: [], python: null, started_at: new Date(0) };
+  await reportRuntime(platform.pool, { runtime_id: name, ...report });
 }
 
 async function purge(): Promise<void> {
@@ -209,6 +222,24 @@ describe('given a deleted script', () => {
     await laterOn();
     await purgeScripts(parts, going);
     expect(await remains(purged)).toEqual(nothing);
+    expect(await events(purged)).toEqual(history);
+  });
+
+  test('a purge finishes once every living runtime has removed what it keeps', async () => {
+    for (const name of ['a', 'b', 'away']) await givenRuntime(name);
+    await platform.pool.query(
+      `UPDATE runtimes SET seen_at = now() - interval '2 minutes' WHERE runtime_id = 'away'`,
+    );
+    await purge();
+    await laterOn();
+    await recordRemoval(platform.pool, 'a', await databaseTime(platform.pool));
+    await purgeScripts(parts, going);
+    expect(await events(purged)).toEqual(history.slice(0, -1));
+    await recordRemoval(platform.pool, 'a', await databaseTime(platform.pool));
+    await purgeScripts(parts, going);
+    expect(await events(purged)).toEqual(history.slice(0, -1));
+    await recordRemoval(platform.pool, 'b', await databaseTime(platform.pool));
+    await purgeScripts(parts, going);
     expect(await events(purged)).toEqual(history);
   });
 

@@ -8,7 +8,13 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import { removeLocks } from '#infra/postgres/environment-locks.ts';
 import { removeNoticesOfScript } from '#infra/postgres/notice-removals.ts';
 import { purgePayloads } from '#infra/postgres/payloads.ts';
-import { paramsOfTriggers, runsOfScript, scriptsToPurge } from '#infra/postgres/purges.ts';
+import {
+  databaseTime,
+  paramsOfTriggers,
+  runsOfScript,
+  scriptsToPurge,
+} from '#infra/postgres/purges.ts';
+import { areRemovedSince } from '#infra/postgres/runtimes.ts';
 import { removeLogs, removeReports, removeSamples } from '#infra/postgres/removals.ts';
 import { removeAllState } from '#infra/postgres/script-state.ts';
 import { removeMissesOfScript } from '#infra/postgres/webhook-misses.ts';
@@ -18,25 +24,44 @@ import { removeObjects, type RemovableObjects } from './objects.ts';
 
 const scriptsAtOnce = 10;
 const runsAtOnce = 100;
+const lookForRemovalsMs = 2_000;
 
 export interface PurgeParts {
   readonly database: Queryable;
   readonly objects: RemovableObjects;
   readonly commands: Commands;
   readonly ids: Ids;
+  /** By script, since when there is nothing that could keep runtimes from removing what they have of it: a time of the
+   *  database. */
+  readonly removableSince: Map<string, string>;
 }
 
-/** One round. A script with parameters that somebody wanted just now is left for the next.
- *  @returns whether there may be more to do at once */
-export async function purgeScripts(parts: PurgeParts, signal: AbortSignal): Promise<boolean> {
+/** One round. A script with parameters that somebody wanted just now is left for the next, and so is one of which a
+ *  living runtime may still keep something.
+ *  @returns whether there may be more to do at once, or when */
+export async function purgeScripts(
+  parts: PurgeParts,
+  signal: AbortSignal,
+): Promise<boolean | { readonly inMs: number }> {
   const scriptIds = await scriptsToPurge(parts.database, scriptsAtOnce);
+  const { database, removableSince } = parts;
+  const now = await databaseTime(database);
+  for (const scriptId of scriptIds) {
+    if (!removableSince.has(scriptId)) removableSince.set(scriptId, now);
+  }
   let finished = 0;
+  let waitsForRuntimes = false;
   await oneByOne(scriptIds, async (scriptId) => {
     if (!(await removeRemains(parts, scriptId, signal))) return;
+    if (!(await areRemovedSince(database, removableSince.get(scriptId) ?? now))) {
+      waitsForRuntimes = true;
+      return;
+    }
     await finish(parts, scriptId);
+    removableSince.delete(scriptId);
     finished += 1;
   });
-  return finished === scriptsAtOnce;
+  return waitsForRuntimes ? { inMs: lookForRemovalsMs } : finished === scriptsAtOnce;
 }
 
 /** What makes secrets readable goes first. @returns whether all of it is gone */
