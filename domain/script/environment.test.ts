@@ -16,12 +16,18 @@ describe('the variables of a script', () => {
     },
   );
 
-  test.each(['PATH', 'LD_PRELOAD', 'LD_', 'PYTHONPATH', 'PYTHON', 'ORCH_RUN_ID'])(
-    'may not set %s, which is the platform’s',
-    (name) => {
-      expect(environmentProblem({ [name]: 'x' })).toMatch('the platform alone');
-    },
-  );
+  test.each([
+    'PATH',
+    'LD_PRELOAD',
+    'LD_',
+    'PYTHONPATH',
+    'PYTHON',
+    '_PYTHON_SYSCONFIGDATA_NAME',
+    '__PYVENV_LAUNCHER__',
+    'ORCH_RUN_ID',
+  ])('may not set %s, which is the platform’s', (name) => {
+    expect(environmentProblem({ [name]: 'x' })).toMatch('the platform alone');
+  });
 
   test('may not be too large', () => {
     expect(environmentProblem({ A: 'é'.repeat(32 * 1024) })).toMatch('more than');

@@ -6,7 +6,9 @@ export type EnvironmentVariables = Readonly<Record<string, string>>;
 /** Of all names and values together. */
 const maxBytes = 64 * 1024;
 const nameShape = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
-const reservedShape = /^(LD_|PYTHON|ORCH_|PATH$)/;
+/** `__PYVENV_LAUNCHER__` and `_PYTHON…` lead CPython to other packages, as `PYTHON…` does: Modules/getpath.py and
+ *  sysconfig.py read them on every system. */
+const reservedShape = /^(LD_|_*PYTHON|ORCH_|(PATH|__PYVENV_LAUNCHER__)$)/;
 
 /** Whether the platform alone may set the variable: it decides which code runs, or says who runs. */
 export function isReservedVariable(name: string): boolean {

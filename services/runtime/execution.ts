@@ -14,7 +14,7 @@ import type { AbandonRun, FinishRun } from '#domain/run/commands.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import type { Tracing } from '#services/shared/tracing/tracing.ts';
 import type { RunLog } from './logs/run-log.ts';
-import { endingNote, endingOf, sandboxFailure, totalsOf } from './outcome.ts';
+import { endingNote, endingOf, sandboxFailure, totalsOf, unpreparedDetail } from './outcome.ts';
 import type { RunMetrics } from './metrics.ts';
 import { runTrace, type RunTrace } from './run-trace.ts';
 import type { RunSampling } from './samples/sample-recorder.ts';
@@ -137,10 +137,7 @@ export class Execution {
         kind: 'failed',
         failure: 'sandbox_error',
         // Of the environment's build; that of the run itself is told in the same words.
-        detail:
-          error instanceof SandboxError
-            ? sandboxFailure(error)
-            : 'The run could not be prepared; the log of the runtime says why.',
+        detail: error instanceof SandboxError ? sandboxFailure(error) : unpreparedDetail(error),
       };
     }
   }

@@ -73,3 +73,11 @@ export function totalsOf(log: LogTotals, exit?: RunExit, durationMs?: number): R
 export function sandboxFailure({ stage, message }: { stage: string; message: string }): string {
   return `The sandbox failed (${stage}): ${message}`;
 }
+
+/** What a log says where the preparation failed: of a file, what is wrong with it, without the host's paths. */
+export function unpreparedDetail(error: unknown): string {
+  const [, problem] = /^(E[A-Z0-9]+: [^,]+),/.exec(String((error as Error).message)) ?? [];
+  return problem === undefined
+    ? 'The run could not be prepared; the log of the runtime says why.'
+    : `The run could not be prepared: a file of the script or of its packages cannot be used (${problem}). The log of the runtime names the file.`;
+}

@@ -100,7 +100,7 @@ export const keepAlive = Type.Boolean({
 });
 const environmentOptions = {
   description:
-    'Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone.',
+    'Variables of each run. `LD_*`, `PYTHON*`, `_PYTHON*`, `__PYVENV_LAUNCHER__`, `ORCH_*` and `PATH` are set by the platform alone.',
 };
 const variableName = Type.String({ maxLength: 128 });
 const variableValue = Type.String({ maxLength: 65_536 });

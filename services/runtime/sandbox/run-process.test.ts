@@ -73,6 +73,16 @@ describe.each([
     });
   });
 
+  test('a program that is not there is named in plain words', async () => {
+    const running = bench.start({ ...bench.spec('hello.py'), argv: ['/nowhere/bin/python'] });
+    await expect(running).rejects.toMatchObject({
+      stage: 'exec',
+      message: expect.stringMatching(
+        /^\/nowhere\/bin\/python is missing or cannot be executed\. A/,
+      ),
+    });
+  });
+
   test('a program that the kernel refuses to execute is a failure of the sandbox', async () => {
     const spec = bench.spec('hello.py');
     const files = spec.files.map((file) => ({ ...file, mode: 0o755 }));

@@ -33,8 +33,10 @@ async function filesOf(environmentFolder: string): Promise<readonly string[]> {
   const files: string[] = [];
   for (const library of libraries.filter((one) => one.startsWith('python'))) {
     const packages = join(folder, 'lib', library, 'site-packages');
-    // A build runs foreign code; what it may have led elsewhere is not followed.
-    if ((await realpath(packages)) === packages) files.push(join(packages, name));
+    // A build runs foreign code; what it may have led elsewhere is not followed, and what it put beside the library
+    // has no packages.
+    const real = await realpath(packages).catch(() => undefined);
+    if (real === packages) files.push(join(packages, name));
   }
   return files;
 }

@@ -177,7 +177,11 @@ def _execute(run: Run, gate: socket.socket, stderr: int, execute: Execute) -> No
     program, workspace = run.spec.argv[0], run.workspace
     os.chdir(workspace)
     if not os.access(program, os.X_OK):
-        raise OSError(0, f"{os.fsdecode(program)} cannot be executed")
+        raise SandboxError(
+            "exec",
+            f"{os.fsdecode(program)} is missing or cannot be executed. A package of the script may have replaced "
+            "it: remove the package that brings such a file.",
+        )
     environment = dict(run.spec.env)
     if not run.machine.has("mount_namespace"):
         # There /tmp is everybody's.

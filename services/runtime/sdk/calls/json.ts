@@ -39,3 +39,9 @@ export function maskedValue(value: JsonValue, masked: (text: string) => string):
     Object.entries(value).map(([key, part]) => [masked(key), maskedValue(part, masked)]),
   );
 }
+
+/** A fraction that holds no secret: as it is, else to the hundredth, else to the whole. */
+export function maskedFraction(fraction: number, masked: (text: string) => string): number {
+  const rounded = [fraction, Math.round(fraction * 100) / 100];
+  return rounded.find((one) => masked(String(one)) === String(one)) ?? Math.round(fraction);
+}

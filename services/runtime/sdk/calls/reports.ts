@@ -4,7 +4,7 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import { saveOutput, saveProgress } from '#infra/postgres/run-reports.ts';
 import Type from 'typebox';
 import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
-import { maskedValue, textOf } from './json.ts';
+import { maskedFraction, maskedValue, textOf } from './json.ts';
 
 /** What a run says of itself. Secrets are masked in it, as in its log.
  *  @param changed told when there is something new to be shown of a run */
@@ -31,7 +31,11 @@ export function reportCalls(db: Queryable, changed: (runId: string) => void): Sd
       ),
       handle: async ({ fraction, text }, { run, log }) => {
         if (!isStorable(text)) return refused('invalid_request', 'The text holds a NUL character.');
-        await saveProgress(db, run.runId, { fraction, text: log.masked(text) });
+        const masked = (told: string): string => log.masked(told);
+        await saveProgress(db, run.runId, {
+          fraction: maskedFraction(fraction, masked),
+          text: masked(text),
+        });
         changed(run.runId);
         return answered();
       },

@@ -1,0 +1,16 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { unpreparedDetail } from './outcome.ts';
+
+test('a run whose preparation failed at a file says why, without paths of the host', async () => {
+  const error: unknown = await readFile('/dev/null/file').catch((reason: unknown) => reason);
+  const detail = unpreparedDetail(error);
+  expect(detail).toContain('cannot be used (ENOTDIR: not a directory)');
+  expect(detail).not.toContain('/dev/null');
+});
+
+test('a run whose preparation failed otherwise names the log of the runtime', () => {
+  expect(unpreparedDetail(new Error('connect ECONNREFUSED 127.0.0.1'))).toBe(
+    'The run could not be prepared; the log of the runtime says why.',
+  );
+});
