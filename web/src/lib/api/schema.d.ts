@@ -3264,7 +3264,7 @@ export interface components {
             retry: components["schemas"]["Retry"];
             /** @description For bots: while the script is enabled, one run is kept alive. When it ends, even by a stop, another one starts, after a pause that grows while runs end quickly. Disable the script to end that. */
             keep_alive: boolean;
-            /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. */
+            /** @description Variables of each run. `LD_*`, `PYTHON*`, `_PYTHON*`, `__PYVENV_LAUNCHER__`, `ORCH_*` and `PATH` are set by the platform alone. */
             environment: {
                 [key: string]: string;
             };
@@ -3350,7 +3350,7 @@ export interface components {
             parameters_schema?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. */
+            /** @description Variables of each run. `LD_*`, `PYTHON*`, `_PYTHON*`, `__PYVENV_LAUNCHER__`, `ORCH_*` and `PATH` are set by the platform alone. */
             environment?: {
                 [key: string]: string;
             };
@@ -3434,7 +3434,7 @@ export interface components {
             retry: components["schemas"]["Retry"];
             /** @description For bots: while the script is enabled, one run is kept alive. When it ends, even by a stop, another one starts, after a pause that grows while runs end quickly. Disable the script to end that. */
             keep_alive: boolean;
-            /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. */
+            /** @description Variables of each run. `LD_*`, `PYTHON*`, `_PYTHON*`, `__PYVENV_LAUNCHER__`, `ORCH_*` and `PATH` are set by the platform alone. */
             environment: {
                 [key: string]: string;
             };
@@ -3489,7 +3489,7 @@ export interface components {
             parameters_schema?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. Those that are not named stay, `null` takes one away. */
+            /** @description Variables of each run. `LD_*`, `PYTHON*`, `_PYTHON*`, `__PYVENV_LAUNCHER__`, `ORCH_*` and `PATH` are set by the platform alone. Those that are not named stay, `null` takes one away. */
             environment?: {
                 [key: string]: string | null;
             };
@@ -3562,7 +3562,7 @@ export interface components {
             /** Format: uuid */
             script_id: string;
             /**
-             * @description `finished`: nothing is left in the stores but the history.
+             * @description `finished`: nothing is left but the history, neither in the stores nor on a runtime that is alive. A runtime that is away removes what it keeps as soon as it is back.
              * @enum {unknown}
              */
             state: "started" | "finished";
@@ -5761,7 +5761,7 @@ export interface components {
             parameters_schema?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Variables of each run. `LD_*`, `PYTHON*`, `ORCH_*` and `PATH` are set by the platform alone. */
+            /** @description Variables of each run. `LD_*`, `PYTHON*`, `_PYTHON*`, `__PYVENV_LAUNCHER__`, `ORCH_*` and `PATH` are set by the platform alone. */
             environment?: {
                 [key: string]: string;
             };
