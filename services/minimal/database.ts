@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#infra/embedded/postgres.ts';
 import { confineQueries } from '#infra/postgres/confine-queries.ts';
+import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import { migrate, newerSchema } from '#infra/postgres/migrate.ts';
-import { isDatabaseAway } from '#services/shared/database-away.ts';
 import { rebuildOutdated } from './rebuilds.ts';
 import { restartDelayMs } from './service.ts';
 
@@ -47,7 +47,7 @@ async function startPatiently(
     try {
       return await startOnce(dataDir, say);
     } catch (error) {
-      if (!isAway(error) || attempt === START_ATTEMPTS) throw error;
+      if (!isDatabaseAway(error) || attempt === START_ATTEMPTS) throw error;
       say('The database ended at its start; starting it again');
     }
   }
@@ -65,11 +65,6 @@ async function startOnce(dataDir: string, say: (line: string) => void): Promise<
     await server.stop();
     throw error;
   }
-}
-
-/** A migration that fails names its cause. */
-function isAway(error: unknown): boolean {
-  return isDatabaseAway(error) || (error instanceof Error && isDatabaseAway(error.cause));
 }
 
 async function keepAlive(

@@ -1,6 +1,5 @@
 /** The scheduler: whatever has to happen without anybody asking for it at that moment. */
 import type { EventType } from '#domain/aggregates.ts';
-import type { BackupId } from '#domain/kernel/ids.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { reactions } from '#domain/reactions/registry.ts';
 import { HeadSigner } from '#infra/audit/head-signer.ts';
@@ -34,14 +33,12 @@ import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { startLoop, type Loop, type LoopOptions } from '#services/shared/loop.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
-import { askForRestore } from '#services/shared/restore-request.ts';
-import { version } from '#services/shared/version.ts';
 import { purgeScripts } from './housekeeping/purges.ts';
 import { removeOutdated } from './housekeeping/retention.ts';
 import { DeliverySender } from './deliveries/sender.ts';
 import { AlarmWatch } from './alarm-watch.ts';
 import { keepBotsAlive } from './keep-alive.ts';
-import { BackupKeeper } from './backups/keeper.ts';
+import { startBackups } from './backups/start.ts';
 import { signNewestEntry } from './audit-heads.ts';
 import { endLostRuns } from './lost-runs.ts';
 import { schedulerMetrics } from './metrics.ts';
@@ -62,7 +59,6 @@ const dataKeysAtOnce = 1_000;
 const purgeMs = 60_000;
 const headsMs = 5 * 60_000;
 const marksMs = 10_000;
-const backupsMs = 10_000;
 const answersKeptMs = 24 * 60 * 60_000;
 const deliveriesKeptMs = 30 * 24 * 60 * 60_000;
 const noticesKeptMs = 90 * 24 * 60 * 60_000;
@@ -70,13 +66,6 @@ const noticesAtOnce = 1_000;
 
 /** After which what was held may run; a look once a second finds what time alone brings. */
 const mayRun: readonly EventType[] = ['ScriptEnabled', 'ScriptRestored', 'TriggersResumed'];
-const asksForBackups: readonly EventType[] = [
-  'BackupStarted',
-  'BackupCheckRequested',
-  'BackupDeleted',
-  'BackupScheduleChanged',
-  'RestoreRequested',
-];
 const saves: readonly EventType[] = [
   'ScriptCreated',
   'ScriptChanged',
@@ -232,49 +221,6 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
       await removeMissesOfDeleted(pool);
     }),
   ];
-}
-
-/** Backups. In the minimal edition the supervisor restores them. */
-function startBackups(
-  { database, reads, bus, commands, ids, clock }: Platform,
-  objects: ObjectStore,
-  config: Pick<
-    Settings,
-    'backupKey' | 'dataDir' | 'edition' | 'secretMasterKey' | 'secretMasterKeyOther'
-  >,
-  logger: Logger,
-): Loop {
-  const { pool } = database;
-  const { backupKey: key, dataDir, edition } = config;
-  const handOver =
-    edition === 'minimal' ? (id: BackupId) => askForRestore(dataDir, { backupId: id }) : undefined;
-  const keeper = new BackupKeeper(
-    {
-      pool,
-      reads,
-      objects,
-      commands,
-      ids,
-      clock,
-      key,
-      masterKeys: masterKeys(config),
-      version,
-      handOver,
-      logger,
-    },
-    housekeepingMs,
-  );
-  const keeping = startLoop({
-    name: 'backups',
-    everyMs: backupsMs,
-    logger,
-    runOnce: whileClockIsRight(clock, (signal) => keeper.runOnce(signal)),
-  });
-  bus.subscribe('events', ({ types }) => {
-    if (types?.includes('BackupDeleted') === true) keeper.tidySoon();
-    if (types === undefined || asksForBackups.some((type) => types.includes(type))) keeping.wake();
-  });
-  return keeping;
 }
 
 /** Deliveries of notifications. */
