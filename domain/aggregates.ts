@@ -224,6 +224,7 @@ export function handlingOf(command: Command): Handling {
     case 'SucceedUpdate':
     case 'FailUpdate':
     case 'RollUpdateBack':
+    case 'DiscardRollback':
       return bind(updateAggregate, command);
     case 'RecordRefusal':
       return bind(refusalAggregate, command);

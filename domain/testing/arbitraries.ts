@@ -33,7 +33,7 @@ import type { SessionCommand } from '#domain/session/commands.ts';
 import type { SystemCommand } from '#domain/system/commands.ts';
 import type { TokenCommand } from '#domain/token/commands.ts';
 import type { UpdateCommand } from '#domain/update/commands.ts';
-import { updateSteps } from '#domain/update/update.ts';
+import { discardCauses, updateSteps } from '#domain/update/update.ts';
 import type { UserCommand } from '#domain/user/commands.ts';
 import type { WebhookCommand } from '#domain/webhook/commands.ts';
 import fc from 'fast-check';
@@ -685,6 +685,11 @@ export const updateCommand: fc.Arbitrary<UpdateCommand> = fc.oneof(
     type: fc.constantFrom('FailUpdate', 'RollUpdateBack'),
     updateId: one(ids.updateId),
     reason: text,
+  }),
+  fc.record({
+    type: fc.constant('DiscardRollback'),
+    updateId: one(ids.updateId),
+    cause: fc.constantFrom(...discardCauses),
   }),
 );
 

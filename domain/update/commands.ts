@@ -1,5 +1,6 @@
 import type {
   ReleaseFound,
+  RollbackDiscarded,
   UpdateFailed,
   UpdateRolledBack,
   UpdateStarted,
@@ -14,6 +15,8 @@ export type FinishUpdateStep = UpdateStepFinished['data'] & { readonly type: 'Fi
 export type SucceedUpdate = UpdateSucceeded['data'] & { readonly type: 'SucceedUpdate' };
 export type FailUpdate = Omit<UpdateFailed['data'], 'step'> & { readonly type: 'FailUpdate' };
 export type RollUpdateBack = UpdateRolledBack['data'] & { readonly type: 'RollUpdateBack' };
+/** Gives up the rollback of an update that succeeded. */
+export type DiscardRollback = RollbackDiscarded['data'] & { readonly type: 'DiscardRollback' };
 
 export type UpdateCommand =
   | NoteRelease
@@ -21,4 +24,5 @@ export type UpdateCommand =
   | FinishUpdateStep
   | SucceedUpdate
   | FailUpdate
-  | RollUpdateBack;
+  | RollUpdateBack
+  | DiscardRollback;

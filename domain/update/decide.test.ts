@@ -95,3 +95,35 @@ describe('given an update that is under way', () => {
       .thenRecords({ type: 'UpdateStarted', data });
   });
 });
+
+describe('the rollback of an update that succeeded', () => {
+  const succeeded: UpdateEvent = { type: 'UpdateSucceeded', data: id };
+  const discard = { type: 'DiscardRollback', ...id, cause: 'requested' } as const;
+  const discarded: UpdateEvent = {
+    type: 'RollbackDiscarded',
+    data: { ...id, cause: 'requested' },
+  };
+
+  test('is discarded once', () => {
+    given(updateAggregate, found, started, succeeded).when(discard).thenRecords(discarded);
+    given(updateAggregate, found, started, succeeded, discarded)
+      .when({ ...discard, cause: 'expired' })
+      .thenRecordsNothing();
+  });
+
+  test('is not discarded while an update or a rollback is active', () => {
+    const { type: ___, ...rollback } = startUpdate({
+      updateId: updateId(2),
+      kind: 'rollback',
+      from: '0.1.14',
+      to: '0.1.13',
+    });
+    given(updateAggregate, found, started, succeeded, { type: 'UpdateStarted', data: rollback })
+      .when(discard)
+      .thenRefuses('update_in_progress');
+  });
+
+  test('is not found for an unknown update', () => {
+    given(updateAggregate, found).when(discard).thenRefuses('not_found');
+  });
+});

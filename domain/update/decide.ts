@@ -1,7 +1,7 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
-import type { NoteRelease, StartUpdate, UpdateCommand } from './commands.ts';
+import type { DiscardRollback, NoteRelease, StartUpdate, UpdateCommand } from './commands.ts';
 import type { UpdateEvent } from './events.ts';
 import { evolveUpdate, initialUpdate, type UpdateState } from './state.ts';
 import { compareVersions } from './update.ts';
@@ -9,6 +9,7 @@ import { compareVersions } from './update.ts';
 export function decideUpdate(state: UpdateState, command: UpdateCommand): Decision<UpdateEvent> {
   if (command.type === 'NoteRelease') return note(state, command);
   if (command.type === 'StartUpdate') return start(state, command);
+  if (command.type === 'DiscardRollback') return discard(state, command);
   const { updateId } = command;
   // Asked again, by somebody who did not hear the answer.
   if (state.ended.includes(updateId)) return accept();
@@ -78,11 +79,27 @@ function start(
   return accept({ type: 'UpdateStarted', data });
 }
 
+function discard(
+  { active, ended, discarded }: UpdateState,
+  { type: _, ...data }: DiscardRollback,
+): Decision<UpdateEvent> {
+  if (discarded.includes(data.updateId)) return accept();
+  if (!ended.includes(data.updateId)) return refuse('not_found', 'There is no such update.');
+  // An active rollback needs the copy.
+  if (active !== null) {
+    return refuse(
+      'update_in_progress',
+      `The change to ${active.to} is under way. Wait for its end.`,
+    );
+  }
+  return accept({ type: 'RollbackDiscarded', data });
+}
+
 export const updateAggregate: Aggregate<UpdateState, UpdateCommand, UpdateEvent> = {
   streamType: 'update',
   initial: initialUpdate,
   evolve: evolveUpdate,
-  stateVersion: 1,
+  stateVersion: 2,
   decide: decideUpdate,
   streamOf: () => 'update-platform',
   guards: () => [],

@@ -2,7 +2,7 @@
  *  type is never renamed and a field never changes its meaning. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { UpdateId } from '#domain/kernel/ids.ts';
-import type { Release, UpdateKind, UpdateStep } from './update.ts';
+import type { DiscardCause, Release, UpdateKind, UpdateStep } from './update.ts';
 
 /** The repository has something that was not known before. */
 export type ReleaseFound = DomainEvent<'ReleaseFound', Release>;
@@ -42,10 +42,17 @@ export type UpdateRolledBack = DomainEvent<
   { readonly updateId: UpdateId; readonly reason: string }
 >;
 
+/** The copy of the database from before an update is given up, and with it the rollback of that update. */
+export type RollbackDiscarded = DomainEvent<
+  'RollbackDiscarded',
+  { readonly updateId: UpdateId; readonly cause: DiscardCause }
+>;
+
 export type UpdateEvent =
   | ReleaseFound
   | UpdateStarted
   | UpdateStepFinished
   | UpdateSucceeded
   | UpdateFailed
-  | UpdateRolledBack;
+  | UpdateRolledBack
+  | RollbackDiscarded;

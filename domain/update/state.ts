@@ -18,9 +18,11 @@ export interface UpdateState {
   readonly active: ActiveUpdate | null;
   /** Those that came to an end. */
   readonly ended: readonly UpdateId[];
+  /** Updates whose rollback was discarded. */
+  readonly discarded: readonly UpdateId[];
 }
 
-export const initialUpdate: UpdateState = { latest: null, active: null, ended: [] };
+export const initialUpdate: UpdateState = { latest: null, active: null, ended: [], discarded: [] };
 
 /** A rollback finds its release on this machine. */
 export const firstStep = (kind: UpdateKind): UpdateStep =>
@@ -40,5 +42,7 @@ export function evolveUpdate(state: UpdateState, event: UpdateEvent): UpdateStat
     case 'UpdateFailed':
     case 'UpdateRolledBack':
       return { ...state, active: null, ended: [...state.ended, event.data.updateId] };
+    case 'RollbackDiscarded':
+      return { ...state, discarded: [...state.discarded, event.data.updateId] };
   }
 }

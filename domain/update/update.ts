@@ -9,6 +9,10 @@ export type UpdateStep = (typeof updateSteps)[number];
 export const updateKinds = ['update', 'rollback'] as const;
 export type UpdateKind = (typeof updateKinds)[number];
 
+/** An administrator discards a rollback; otherwise it expires. */
+export const discardCauses = ['requested', 'expired'] as const;
+export type DiscardCause = (typeof discardCauses)[number];
+
 /** What a repository says of its newest release; signed there. */
 export interface Release {
   /** Such as `0.1.14`. */

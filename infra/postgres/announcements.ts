@@ -111,6 +111,7 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
       case 'UpdateSucceeded':
       case 'UpdateFailed':
       case 'UpdateRolledBack':
+      case 'RollbackDiscarded':
       case 'RequestRefused':
       case 'DataDisclosed':
         break;

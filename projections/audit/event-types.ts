@@ -82,6 +82,7 @@ const handled = {
   UpdateSucceeded: true,
   UpdateFailed: true,
   UpdateRolledBack: true,
+  RollbackDiscarded: true,
   DataDisclosed: true,
 } as const satisfies Record<EventType, true>;
 

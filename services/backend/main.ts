@@ -72,6 +72,7 @@ await runProcess('backend', async (signal, logger) => {
   const releases = releasesOf(config);
   const updater: { loop?: Loop } = {};
   const proxies = trustedProxies(config.trustedProxies);
+  const objects = await openObjects(config, logger);
   const backend = createBackend({
     ...rest,
     readModels: reads,
@@ -80,7 +81,7 @@ await runProcess('backend', async (signal, logger) => {
     vault,
     masterKeys: masterKeys(config),
     auditSigner: new HeadSigner(config.auditKey),
-    objects: await openObjects(config, logger),
+    objects,
     runLogs: new PostgresRunLogs(database.pool),
     runSamples: new PostgresRunSamples(database.pool),
     logger,
@@ -112,7 +113,14 @@ await runProcess('backend', async (signal, logger) => {
     throw portError(error, config.httpPort);
   });
   if (releases !== undefined) {
-    updater.loop = startUpdater({ ...rest, database: database.pool, logger, provider, releases });
+    updater.loop = startUpdater({
+      ...rest,
+      database: database.pool,
+      objects,
+      logger,
+      provider,
+      releases,
+    });
   }
   return {
     stop: async () => {

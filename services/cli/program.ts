@@ -17,6 +17,7 @@ import {
 } from './commands/server.ts';
 import { logs, newScript, run, runs, scripts, stop } from './commands/runs.ts';
 import { diff, pull, push } from './commands/sync.ts';
+import { updatesDiscard, updatesList, updatesRollback } from './commands/updates.ts';
 import { helpOf, overview } from './help.ts';
 import { parseLine, type Parsed } from './options.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
@@ -47,6 +48,9 @@ const commands: readonly Command[] = [
   resetPassword,
   backupVerify,
   backupRestore,
+  updatesList,
+  updatesRollback,
+  updatesDiscard,
   doctor,
   completionCommand(() => commands),
 ];

@@ -21,14 +21,16 @@ export interface Database {
 }
 
 /** Starts the database, brings its schema to the present, and from then on restarts it when it dies.
+ *  @param onEnd is told when it died
  *  @throws Error with a line for the user */
 export async function startDatabase(
   dataDir: string,
   say: (line: string) => void,
+  onEnd?: (what: string) => void,
 ): Promise<Database> {
   const server = await startPatiently(dataDir, say);
   const stopping = new AbortController();
-  const kept = keepAlive(server, stopping.signal, say);
+  const kept = keepAlive(server, stopping.signal, say, onEnd);
   return {
     serviceUrl: server.serviceUrl,
     async stop() {
@@ -71,11 +73,14 @@ async function keepAlive(
   server: EmbeddedPostgres,
   signal: AbortSignal,
   say: (line: string) => void,
+  onEnd?: (what: string) => void,
 ): Promise<void> {
   for (let failures = 0; ;) {
     const { code, signal: killer } = await server.exited();
     if (signal.aborted) return;
-    say(`The database ended (${killer ?? `exit code ${code}`}); starting it again`);
+    const how = killer ?? `exit code ${code}`;
+    onEnd?.(`the database ended (${how})`);
+    say(`The database ended (${how}); starting it again`);
     await wait(restartDelayMs(failures), undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     try {

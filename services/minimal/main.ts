@@ -23,11 +23,16 @@ const other = goOnAs(releases, isGuarded);
 // As the same process once more, so that it finds itself compiled and keeps little memory.
 if (other !== undefined || env['NODE_COMPILE_CACHE'] === undefined) become(other);
 
+/** A service that does not stay up makes a failure of an update. */
+function tellGuard(what: string): void {
+  if (process.connected) process.send?.({ ended: what });
+}
+
 // Nobody further down is to know of it.
 const { [guardedVariable]: _, ...environment } = env;
 
 await runInTerminal(
-  (say, signal) => startSupervisor({ services, environment, say }, signal),
+  (say, signal) => startSupervisor({ services, environment, say, onEnd: tellGuard }, signal),
   (signal) => untilSwitch(releases, signal),
 );
 // Everything is down. A guard that is there already sees the wish by itself.

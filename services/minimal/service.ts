@@ -28,6 +28,8 @@ export interface ServiceOptions {
   /** How long it may give no answer before it is ended and started again. */
   readonly patience?: Patience | undefined;
   readonly say: (line: string) => void;
+  /** Is told, in a sentence, that it ended by itself. */
+  readonly onEnd?: ((what: string) => void) | undefined;
 }
 
 export interface Service {
@@ -67,6 +69,7 @@ export function createService(options: ServiceOptions): ConnectableService {
       if (performance.now() - startedMs > STABLE_MS) failures = 0;
       const delayMs = restartDelayMs(failures);
       failures += 1;
+      options.onEnd?.(`the ${name} ended (${how}); its log says why`);
       say(
         `The ${name} ended (${how}); ${delayMs === 0 ? 'starting it again' : `starting it again in ${delayMs / 1000} s`}`,
       );

@@ -30,6 +30,8 @@ export interface SupervisorOptions {
   readonly say: (line: string) => void;
   /** How long a service may give no answer before it is ended and started again. */
   readonly patience?: Patience;
+  /** Is told, in a sentence, when a service that was up, or the database, ended by itself. */
+  readonly onEnd?: (what: string) => void;
 }
 
 export interface Supervisor {
@@ -89,7 +91,7 @@ async function startAll(
   const { environment, say } = options;
   const prepared = prepareSecrets(join(config.dataDir, 'secrets'), environment);
   const [database] = await Promise.all([
-    startDatabase(config.dataDir, say),
+    startDatabase(config.dataDir, say, options.onEnd),
     warmUp(options.services, config.dataDir),
   ]);
   running.database = database;
@@ -176,7 +178,7 @@ function makeService(
   definition: ServiceDefinition,
   config: Config,
   environment: Record<string, string>,
-  { say, patience }: SupervisorOptions,
+  { say, patience, onEnd }: SupervisorOptions,
 ): Service {
   const { name, entry, maxHeapMb, youngHeapMb, ports, onDemand = false } = definition;
   const log = openLogFile(join(config.dataDir, 'logs', `${name}.log`));
@@ -190,6 +192,8 @@ function makeService(
     relay: createRelay(name, log, say),
     patience,
     say,
+    // One that is started on demand ends by itself, and harms nothing.
+    onEnd: onDemand ? undefined : onEnd,
   });
   if (!onDemand) return service;
   return createOnDemand({

@@ -157,7 +157,7 @@ describe.each(readdirSync(keptFolder))('given the data folder %s', { timeout: 18
       const said: string[] = [];
       const say = (line: string) => void said.push(line);
       await guard(
-        { releases, dataDir, own: from, environment: process.env, say, settleMs: 60 },
+        { releases, dataDir, own: from, environment: process.env, services: [], say },
         asked.signal,
       );
       expect(said.join('\n')).toContain('is not well: it ended with code 7');

@@ -1,5 +1,6 @@
 /** The folder of releases: which one is at work, and which one is to be. The processes that an update stops and
  *  starts agree by these files; each is replaced whole, so that whoever dies leaves the old or the new one. */
+import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -45,6 +46,53 @@ export interface Switch {
   readonly isTried: boolean;
   /** The other release was well: who finds this goes on with it. */
   readonly isWell?: boolean;
+  /** A rollback that takes the kept copy in the place of the database. */
+  readonly restores?: {
+    /** The update before which the copy was made: in the copy it is under way still. */
+    readonly updateId: string;
+    /** Recorded as the reason why that update was rolled back. */
+    readonly reason: string;
+  };
+  /** The copy of the database that was made for this switch. */
+  readonly copied?: Pick<KeptCopy, 'folder' | 'madeAt' | 'sizeBytes'>;
+  /** The new release answers it with the output of a run, in `self-check.json`. */
+  readonly challenge?: string;
+}
+
+/** The database from before an update, for its rollback. */
+export interface KeptCopy {
+  readonly updateId: string;
+  /** Whose database it is. */
+  readonly of: Installed;
+  /** Absolute path of the copy. */
+  readonly folder: string;
+  /** RFC 3339. Later events are lost by the rollback. */
+  readonly madeAt: string;
+  /** RFC 3339. */
+  readonly expiresAt: string;
+  readonly sizeBytes: number;
+}
+
+/** How runs go on a release that is being tried, as its backend reports it. */
+export interface SelfCheck {
+  readonly updateId: string;
+  /** Status of the run that answers the challenge. */
+  readonly status: 'queued' | 'running' | 'success' | 'failed' | 'stopped';
+  /** Its output. */
+  readonly answer: string | null;
+  /** Why it failed. */
+  readonly failure: string | null;
+  /** Other runs since then: those that started, and of those that ended the ones which the sandbox failed. */
+  readonly others: {
+    readonly started: number;
+    readonly ended: number;
+    readonly sandboxErrors: number;
+  };
+}
+
+/** What the run of a self-check puts out. */
+export function answerTo(challenge: string): string {
+  return createHash('sha256').update(challenge).digest('hex');
 }
 
 /** How a switch ended; it is to be recorded. */
@@ -59,6 +107,8 @@ interface Files {
   readonly active: Active;
   readonly switch: Switch;
   readonly outcome: Outcome;
+  readonly copy: KeptCopy;
+  readonly 'self-check': SelfCheck;
 }
 
 /** @param folder of the data */

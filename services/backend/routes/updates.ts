@@ -3,15 +3,20 @@ import { known, parseUpdateId } from '#domain/kernel/ids.ts';
 import { UpdateRefused } from '#domain/ports/updates.ts';
 import type { StartUpdate } from '#domain/update/commands.ts';
 import { compareVersions } from '#domain/update/update.ts';
-import { bringsMigrations, type Installed } from '#services/shared/releases.ts';
+import { bringsMigrations, type Installed, type KeptCopy } from '#services/shared/releases.ts';
 import { version as current } from '#services/shared/version.ts';
-import Type from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import { json, type Answer } from '../http/reply.ts';
-import { Update, UpdateHistory, UpdateRequest, Updates } from '../schemas/update.ts';
+import {
+  RollbackRequest,
+  Update,
+  UpdateHistory,
+  UpdateRequest,
+  Updates,
+} from '../schemas/update.ts';
 import type { Services } from '../services.ts';
-import { readUpdates, type UpdatesRead, type UpdateStory } from '../stores/updates.ts';
+import { eventsSince, readUpdates, type UpdatesRead, type UpdateStory } from '../stores/updates.ts';
 import { accepted, positionHeader } from './outcome.ts';
 
 const tag = 'System';
@@ -32,8 +37,7 @@ const get = operation({
   tag,
   access,
   responses: shown,
-  handle: async (_call, services) =>
-    json(200, updatesJson(await readUpdates(services.database), services)),
+  handle: async (_call, services) => await answer(services),
 });
 
 const check = operation({
@@ -65,7 +69,7 @@ const check = operation({
       const reason = error instanceof Error ? error.message : String(error);
       return problem('unavailable', `The repository cannot be read: ${reason}.`);
     }
-    return json(200, updatesJson(await readUpdates(services.database), services));
+    return await answer(services);
   },
 });
 
@@ -85,6 +89,13 @@ const apply = operation({
   refusals: ['update_source_not_configured', 'update_in_progress', 'update_not_possible'],
   handle: async ({ body: { version: to }, context }, services) => {
     if (services.updates.provider === undefined) return notConfigured;
+    const copy = services.updates.releases?.read('copy');
+    if (copy !== undefined) {
+      return problem(
+        'update_not_possible',
+        `The database of ${copy.of.version} is kept until ${copy.expiresAt}, for a rollback. Discard that rollback first.`,
+      );
+    }
     return await start({ kind: 'update', to }, context, services);
   },
 });
@@ -95,17 +106,52 @@ const rollback = operation({
   operationId: 'rollBackUpdate',
   summary: 'Go back to the release before the last update',
   description:
-    'The release changes and nothing else: all that was recorded since stays. Refused where this release has ' +
-    'changed the database in a way that the one before does not know.',
+    'Where this release has not changed the schema of the database, all events stay. Where it has, the database from ' +
+    'before the update comes back, and the events since then are lost: `rollback_copy` counts them, and ' +
+    '`discard_events` confirms it. Refused once that copy was discarded or has expired.',
   tag,
   access,
-  body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
+  body: { schema: RollbackRequest, example: { discard_events: true }, optional: true },
   responses: { 202: started },
   refusals: ['update_in_progress', 'update_not_possible'],
-  handle: async ({ context }, services) => {
+  handle: async ({ body, context }, services) => {
     const previous = previousOf(services);
     if (isProblem(previous)) return previous;
+    const { copy } = previous;
+    if (copy !== undefined && body?.discard_events !== true) {
+      const lost = await eventsSince(services.database, copy.madeAt);
+      return problem(
+        'update_not_possible',
+        `Going back to ${previous.version} discards ${lost} events recorded since ${copy.madeAt}. Confirm it with ` +
+          '"discard_events": true.',
+      );
+    }
     return await start({ kind: 'rollback', to: previous.version }, context, services);
+  },
+});
+
+const discard = operation({
+  method: 'post',
+  path: `${path}/rollback/discard`,
+  operationId: 'discardRollback',
+  summary: 'Remove the copy of the database from before the last update',
+  description:
+    'The update can no longer be rolled back. The copy is removed by itself when it expires. Nothing is changed where ' +
+    'there is no copy.',
+  tag,
+  access,
+  responses: shown,
+  refusals: ['update_in_progress'],
+  handle: async ({ context }, services) => {
+    const copy = services.updates.releases?.read('copy');
+    if (copy !== undefined) {
+      const updateId = known(parseUpdateId, copy.updateId);
+      const command = { type: 'DiscardRollback', updateId, cause: 'requested' } as const;
+      const outcome = accepted(await services.commands.execute(command, context));
+      if (isProblem(outcome)) return outcome;
+      services.updates.wake();
+    }
+    return await answer(services);
   },
 });
 
@@ -149,19 +195,50 @@ async function start(
   return story === undefined ? notFound : json(202, updateJson(story), positionHeader(outcome));
 }
 
+interface Previous extends Installed {
+  /** Takes the place of the database. */
+  readonly copy?: KeptCopy;
+}
+
 /** The release before this one, where it can be gone back to. */
-function previousOf({ updates }: Services): Installed | Problem {
+function previousOf({ updates }: Services): Previous | Problem {
   const active = updates.releases?.read('active');
   if (active?.version !== current) {
     return problem('update_not_possible', 'There is no release to go back to.');
   }
   const { previous } = active;
   if (!bringsMigrations(active, previous)) return previous;
+  const copy = updates.releases?.read('copy');
+  if (copy?.of.version === previous.version) return { ...previous, copy };
   return problem(
     'update_not_possible',
-    `${current} has changed the database, which ${previous.version} does not know. Restore the backup that was ` +
-      `made before the update onto an installation of ${previous.version}.`,
+    `${current} has changed the database, which ${previous.version} does not know, and there is no copy from ` +
+      `before the update any more. Restore the backup that was made before the update onto an installation of ${previous.version}.`,
   );
+}
+
+async function answer(services: Services): Promise<Answer> {
+  const read = await readUpdates(services.database);
+  const found = services.updates.releases?.read('copy');
+  // One that was discarded is being removed.
+  const copy = read.state.discarded.some((id) => id === found?.updateId) ? undefined : found;
+  return json(200, {
+    ...updatesJson(read, services),
+    rollback_copy: copy === undefined ? null : await copyJson(copy, services),
+  });
+}
+
+async function copyJson(
+  { of, madeAt, expiresAt, sizeBytes }: KeptCopy,
+  { database }: Services,
+): Promise<object> {
+  return {
+    version: of.version,
+    made_at: madeAt,
+    expires_at: expiresAt,
+    size_bytes: sizeBytes,
+    lost_events: await eventsSince(database, madeAt),
+  };
 }
 
 function updatesJson({ state, stories, foundAt }: UpdatesRead, services: Services) {
@@ -204,4 +281,11 @@ function updateJson(story: UpdateStory) {
   };
 }
 
-export const updateOperations: readonly Operation[] = [get, check, apply, rollback, history];
+export const updateOperations: readonly Operation[] = [
+  get,
+  check,
+  apply,
+  rollback,
+  discard,
+  history,
+];

@@ -70,6 +70,25 @@ export const Updates = Type.Object(
     ),
     update_available: Type.Boolean(),
     previous: Nullable(Type.String({ description: 'The version that a rollback leads to.' })),
+    rollback_copy: Nullable(
+      Type.Object(
+        {
+          version: Type.String({ description: 'The version whose database it is.' }),
+          made_at: Time(),
+          expires_at: Time('When it is removed.'),
+          size_bytes: Type.Integer(),
+          lost_events: Type.Integer({
+            description: 'Events recorded since, which a rollback loses.',
+          }),
+        },
+        {
+          title: 'RollbackCopy',
+          ...strict,
+          description:
+            'The database from before the last update, where that has changed the schema.',
+        },
+      ),
+    ),
     running: Nullable(Update),
   },
   {
@@ -83,6 +102,7 @@ export const Updates = Type.Object(
         latest: null,
         update_available: false,
         previous: null,
+        rollback_copy: null,
         running: null,
       },
     ],
@@ -90,6 +110,17 @@ export const Updates = Type.Object(
 );
 
 export const UpdateRequest = Type.Object({ version }, { title: 'UpdateRequest', ...strict });
+
+export const RollbackRequest = Type.Object(
+  {
+    discard_events: Type.Optional(
+      Type.Boolean({
+        description: 'Confirms that the events counted in `rollback_copy` are lost.',
+      }),
+    ),
+  },
+  { title: 'RollbackRequest', ...strict },
+);
 
 export const UpdateHistory = Type.Object(
   { items: Type.Array(Update) },

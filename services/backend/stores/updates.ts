@@ -50,8 +50,18 @@ export async function readUpdates(db: Queryable): Promise<UpdatesRead> {
   };
 }
 
+/** Counts the events that were recorded after a moment.
+ *  @param madeAt RFC 3339 */
+export async function eventsSince(db: Queryable, madeAt: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM events WHERE recorded_at > $1',
+    [madeAt],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 function tell(stories: Map<UpdateId, UpdateStory>, event: RecordedUpdate): void {
-  if (event.type === 'ReleaseFound') return;
+  if (event.type === 'ReleaseFound' || event.type === 'RollbackDiscarded') return;
   const { recordedAt } = event;
   const { updateId } = event.data;
   if (event.type === 'UpdateStarted') {
@@ -78,13 +88,13 @@ function tell(stories: Map<UpdateId, UpdateStory>, event: RecordedUpdate): void 
 
 function whatChanged(
   story: UpdateStory,
-  event: Exclude<RecordedUpdate, { type: 'ReleaseFound' | 'UpdateStarted' }>,
+  event: Exclude<RecordedUpdate, { type: 'ReleaseFound' | 'UpdateStarted' | 'RollbackDiscarded' }>,
 ): Partial<UpdateStory> {
   const finishedAt = event.recordedAt;
   switch (event.type) {
     case 'UpdateStepFinished': {
       const { step } = event.data;
-      const state = { latest: null, ended: [], active: { ...story } };
+      const state = { ...initialUpdate, active: { ...story } };
       return {
         step: evolveUpdate(state, event).active?.step ?? step,
         steps: [...story.steps, { step, finishedAt }],

@@ -54,7 +54,7 @@ A       admin            rotateChannelSecret listRules createRule getRule change
 A       admin            listNotificationDeliveries getNotificationDelivery redeliverNotification
 A       admin            purgeScript pauseTriggers resumeTriggers getRetention changeRetention listSettings
 A       admin            exportConfiguration importConfiguration
-A       admin            getUpdates checkUpdates applyUpdate rollBackUpdate listUpdates
+A       admin            getUpdates checkUpdates applyUpdate rollBackUpdate discardRollback listUpdates
 A       admin            getBackupSchedule changeBackupSchedule listBackups makeBackup getBackup downloadBackup
 A       admin            uploadBackup verifyBackup restoreBackup deleteBackup
 

@@ -1,9 +1,10 @@
 import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { known, parseUpdateId } from '#domain/kernel/ids.ts';
+import { known, parseUpdateId, type UpdateId } from '#domain/kernel/ids.ts';
 import { backupContent, startUpdate } from '#domain/testing/samples.ts';
 import { updateSteps, type UpdateStep } from '#domain/update/update.ts';
 import { Targets } from '#infra/outgoing/targets.ts';
@@ -76,6 +77,7 @@ function updater(changes: Partial<UpdaterParts> = {}): Updater {
     ids: systemIds,
     logger: { info: () => undefined, warn: () => undefined },
     provider: provider(),
+    objects: { putStream: () => Promise.resolve(0) },
     releases,
     own: { version: '0.1.13', folder: '/own' },
     prepare: async ({ folder: at }) => void (await mkdir(at, { recursive: true })),
@@ -197,6 +199,77 @@ describe('given an update that was asked for', () => {
     const one = updater({ backupPatienceMs: -1 });
     while ((await one.runOnce(signal)) === true);
     expect(await story()).toMatchObject({ status: 'failed', step: 'backup' });
+  });
+});
+
+describe('the database from before an update', () => {
+  let updateId: UpdateId;
+  const kept = () => join(folder, 'postgres-before');
+  beforeEach(async () => {
+    updateId = known(parseUpdateId, await given());
+    await platform.accepted({ type: 'SucceedUpdate', updateId });
+    await mkdir(kept());
+    for (const at of ['own', 'old'])
+      await mkdir(join(folder, at, 'migrations'), { recursive: true });
+    await writeFile(join(folder, 'own', 'migrations', '0002_b.sql'), '');
+    releases.write('copy', {
+      updateId,
+      of: { version: '0.1.12', folder: join(folder, 'old') },
+      folder: kept(),
+      madeAt: '2026-11-21T00:00:00.000Z',
+      expiresAt: '2026-11-22T00:00:00.000Z',
+      sizeBytes: 1,
+    });
+  });
+  const at = (time: string) => ({ now: () => new Date(time) });
+  const own = () => ({ version: '0.1.13', folder: join(folder, 'own') });
+  const left = () => [releases.read('copy') !== undefined, existsSync(kept())];
+
+  test('is kept until it expires', async () => {
+    await work(updater({ clock: at('2026-11-21T23:59:59.999Z') }));
+    expect(left()).toEqual([true, true]);
+    await work(updater());
+    expect(left()).toEqual([false, false]);
+  });
+
+  test('is removed once its rollback is discarded, also after a death in the midst of it', async () => {
+    await platform.accepted({ type: 'DiscardRollback', updateId, cause: 'requested' });
+    await rm(kept(), { recursive: true });
+    await work(updater({ clock: at('2026-11-21T01:00:00.000Z') }));
+    expect(left()).toEqual([false, false]);
+  });
+
+  test('takes the place of the database in a rollback, and does not expire meanwhile', async () => {
+    const rollbackId = known(parseUpdateId, systemIds.next());
+    const back = { kind: 'rollback', from: '0.1.13', to: '0.1.12' } as const;
+    releases.write('active', {
+      ...own(),
+      previous: { version: '0.1.12', folder: join(folder, 'old') },
+    });
+    await platform.accepted(startUpdate({ updateId: rollbackId, ...back }));
+    await work(updater({ own: own() }));
+    const reason = expect.stringMatching(/rolled back from 0.1.13 to 0.1.12; events since .+: \d+/);
+    expect(releases.read('switch')).toMatchObject({
+      updateId: rollbackId,
+      to: { version: '0.1.12' },
+      restores: { updateId, reason: reason as string },
+    });
+    expect(left()).toEqual([true, true]);
+    await platform.accepted({ type: 'FailUpdate', updateId: rollbackId, reason: 'over' });
+  });
+
+  test('is missing: the rollback fails and changes nothing', async () => {
+    releases.remove('copy');
+    const back = { kind: 'rollback', from: '0.1.13', to: '0.1.12' } as const;
+    const rollbackId = known(parseUpdateId, systemIds.next());
+    releases.write('active', {
+      ...own(),
+      previous: { version: '0.1.12', folder: join(folder, 'old') },
+    });
+    await platform.accepted(startUpdate({ updateId: rollbackId, ...back }));
+    await work(updater({ own: own() }));
+    expect(await story()).toMatchObject({ status: 'failed', step: 'restart' });
+    expect(releases.read('switch')).toBeUndefined();
   });
 });
 

@@ -23,8 +23,14 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import { readStream } from '#infra/postgres/event-store.ts';
 import { prepareRelease, type Preparing } from '#infra/updates/prepare.ts';
 import type { Logger } from '#services/shared/logger.ts';
-import type { Installed, Releases } from '#services/shared/releases.ts';
-import { readUpdates } from '../stores/updates.ts';
+import {
+  bringsMigrations,
+  type Installed,
+  type Releases,
+  type Switch,
+} from '#services/shared/releases.ts';
+import { eventsSince, readUpdates } from '../stores/updates.ts';
+import { checkRuns, removeCheck, type SelfCheckParts } from './self-check.ts';
 
 /** A backup that is not there after so long does not come. */
 const usualBackupPatienceMs = 30 * 60_000;
@@ -42,6 +48,7 @@ export interface UpdaterParts {
   readonly own: Installed;
   readonly prepare?: (preparing: Preparing, signal: AbortSignal) => Promise<void>;
   readonly backupPatienceMs?: number;
+  readonly objects: SelfCheckParts['objects'];
 }
 
 export class Updater {
@@ -55,9 +62,12 @@ export class Updater {
    *  @returns when to look again, where something is under way */
   async runOnce(signal: AbortSignal): Promise<boolean | { readonly inMs: number }> {
     await this.#recordOutcome();
+    await this.#removeCopy();
     const { active } = (await readUpdates(this.#parts.database)).state;
     if (active === null) return false;
-    return active.step === 'restart' ? this.#restart(active) : await this.#step(active, signal);
+    return active.step === 'restart'
+      ? await this.#restart(active)
+      : await this.#step(active, signal);
   }
 
   async #step(active: ActiveUpdate, signal: AbortSignal): Promise<true> {
@@ -129,14 +139,64 @@ export class Updater {
   }
 
   /** Asks the supervisor, who stops this process in the course of it. */
-  #restart(active: ActiveUpdate): { readonly inMs: number } {
+  async #restart(active: ActiveUpdate): Promise<true | { readonly inMs: number }> {
     const { releases, own } = this.#parts;
-    if (releases.read('switch') === undefined && releases.read('outcome') === undefined) {
+    const wanted = releases.read('switch');
+    if (wanted === undefined && releases.read('outcome') === undefined) {
       const to = this.#target(active);
       const { updateId, kind } = active;
-      releases.write('switch', { updateId, kind, from: own, to, isTried: false });
+      const restores = await this.#restores(active, to);
+      if (restores === 'impossible') {
+        const reason = `There is no copy of the database of ${to.version} any more.`;
+        await this.#execute({ type: 'FailUpdate', updateId, reason });
+        return true;
+      }
+      releases.write('switch', {
+        updateId,
+        kind,
+        from: own,
+        to,
+        isTried: false,
+        ...(restores && { restores }),
+      });
+    } else if (wanted?.challenge !== undefined && wanted.to.version === own.version) {
+      const found = await checkRuns(wanted, this.#parts);
+      if (found !== undefined) releases.write('self-check', found);
     }
     return { inMs: 500 };
+  }
+
+  /** What a rollback takes the kept database for; `undefined` where the database stays. */
+  async #restores(
+    { kind }: ActiveUpdate,
+    to: Installed,
+  ): Promise<Switch['restores'] | 'impossible'> {
+    const { releases, own, database } = this.#parts;
+    if (kind === 'update' || !bringsMigrations(own, to)) return undefined;
+    const copy = releases.read('copy');
+    if (copy?.of.version !== to.version) return 'impossible';
+    const { stories } = await readUpdates(database);
+    const by = stories.find(({ status }) => status === 'running')?.startedBy ?? 'An administrator';
+    const count = await eventsSince(database, copy.madeAt);
+    const reason = `${by} rolled back from ${own.version} to ${to.version}; events since ${copy.madeAt} were discarded: ${count}.`;
+    return { updateId: copy.updateId, reason };
+  }
+
+  /** Removes the database from before the last update, once its rollback was discarded or has expired. */
+  async #removeCopy(): Promise<void> {
+    const { releases, clock, database } = this.#parts;
+    const copy = releases.read('copy');
+    if (copy === undefined) return;
+    const updateId = copy.updateId as UpdateId;
+    const { active, discarded } = (await readUpdates(database)).state;
+    if (!discarded.includes(updateId)) {
+      // An active rollback needs it.
+      if (active !== null || clock.now() < new Date(copy.expiresAt)) return;
+      await this.#execute({ type: 'DiscardRollback', updateId, cause: 'expired' });
+    }
+    // Its note goes last, so that a removal that was cut is done again.
+    await rm(copy.folder, { recursive: true, force: true });
+    releases.remove('copy');
   }
 
   #target({ kind, to: version }: ActiveUpdate): Installed {
@@ -156,6 +216,7 @@ export class Updater {
         ? { type: 'SucceedUpdate', updateId }
         : { type: 'RollUpdateBack', updateId, reason: outcome.reason },
     );
+    await removeCheck(updateId, this.#parts);
     releases.remove('outcome');
     releases.prune(own);
   }

@@ -2,7 +2,15 @@
  *  work then, or the new one with the new database. The steps are named in docs/updates.md. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,6 +20,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 const guardProgram = fileURLToPath(new URL('../testing/guard-child.ts', import.meta.url));
 const hold = new URL('../../shared/hold.ts', import.meta.url).href;
+const releasesModule = new URL('../../shared/releases.ts', import.meta.url).href;
 const updateId = '019aa3f4-01aa-7c11-8d22-5e6f70819203';
 
 let folder: string;
@@ -31,7 +40,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 function install(version: string, migrations: readonly string[], does: string): Installed {
   const at = releases.folderOf(version);
   mkdirSync(join(at, 'services/minimal'), { recursive: true });
-  mkdirSync(join(at, 'migrations'));
+  mkdirSync(join(at, 'migrations'), { recursive: true });
   writeFileSync(join(at, 'package.json'), '{"type":"module"}');
   for (const name of migrations) writeFileSync(join(at, 'migrations', name), '');
   const file = (name: string) => JSON.stringify(join(folder, name));
@@ -39,11 +48,19 @@ function install(version: string, migrations: readonly string[], does: string): 
     join(at, 'services/minimal/main.ts'),
     `import { writeFileSync } from 'node:fs';
     import { holdFolder } from ${JSON.stringify(hold)};
+    import { answerTo, Releases } from ${JSON.stringify(releasesModule)};
     process.on('disconnect', () => process.exit(0)).on('SIGTERM', () => process.exit(0));
     holdFolder(${JSON.stringify(folder)});
     const begin = (version) => writeFileSync(${file('at-work')}, version);
     const migrate = () => writeFileSync(${file('postgres/rows')}, 'new');
     const stay = () => { process.send('ready'); setInterval(() => undefined, 1000); };
+    const releases = new Releases(${JSON.stringify(folder)});
+    const carryRun = () => {
+      const { updateId, challenge = '' } = releases.read('switch') ?? {};
+      const others = { started: 0, ended: 0, sandboxErrors: 0 };
+      const done = { status: 'success', answer: answerTo(challenge), failure: null, others };
+      releases.write('self-check', { updateId, ...done });
+    };
     ${does}`,
   );
   return { version, folder: at };
@@ -97,21 +114,25 @@ const isNew = {
   atWork: '0.1.14',
   rows: 'new',
   outcome: 'succeeded',
-  isCopyLeft: false,
+  isCopyLeft: true,
 };
+
+/** A rollback that failed. */
+const staysNew = { ...isNew, outcome: 'rolled_back' };
 
 const ways = [
   {
     way: 'a release that is well',
-    does: `begin('0.1.14'); migrate(); stay();`,
+    does: `begin('0.1.14'); migrate(); carryRun(); stay();`,
     steps: {
       'running cp': isNew,
       'replacing postgres-before': isNew,
       'replacing switch.json': isNew,
       'replacing switch.json again': isOld,
       'replacing active.json': isNew,
+      'replacing copy.json': isNew,
       'replacing outcome.json': isNew,
-      'removing postgres-before': isNew,
+      'removing self-check.json': isNew,
       'removing switch.json': isNew,
     },
   },
@@ -149,6 +170,69 @@ describe.each(ways)('given $way', ({ does, steps }) => {
       expect(await ended).toEqual([null, 'SIGKILL']);
       await goOn();
       expect(found()).toEqual(expected);
+    },
+  );
+});
+
+const rollbacks = [
+  {
+    way: 'a previous release that is well',
+    does: `begin('0.1.13'); stay();`,
+    steps: {
+      'replacing postgres-after': isOld,
+      'replacing postgres': isOld,
+      'replacing switch.json': isOld,
+      'replacing switch.json again': staysNew,
+      'replacing active.json': isOld,
+      'replacing outcome.json': isOld,
+      'removing copy.json': isOld,
+      'removing postgres-after': isOld,
+      'removing switch.json': isOld,
+    },
+  },
+  {
+    way: 'a previous release that is not well',
+    does: `begin('0.1.13'); process.exit(3);`,
+    steps: {
+      'replacing postgres-after': staysNew,
+      'replacing postgres': staysNew,
+      'replacing switch.json': staysNew,
+      'replacing postgres-before': staysNew,
+      'replacing postgres again': staysNew,
+      'replacing outcome.json': staysNew,
+      'removing switch.json': staysNew,
+    },
+  },
+] as const;
+
+describe.each(rollbacks)('a rollback to $way, with its database', ({ does, steps }) => {
+  beforeEach(() => {
+    to = install('0.1.13', ['0001_a.sql'], does);
+    from = install('0.1.14', ['0001_a.sql', '0002_b.sql'], `begin('0.1.14'); stay();`);
+    renameSync(join(folder, 'postgres'), join(folder, 'postgres-before'));
+    mkdirSync(join(folder, 'postgres'));
+    writeFileSync(join(folder, 'postgres', 'rows'), 'new');
+    const [madeAt, expiresAt] = ['2026-11-22T00:00:00.000Z', '2026-11-23T00:00:00.000Z'];
+    const copy = { folder: join(folder, 'postgres-before'), sizeBytes: 3, madeAt, expiresAt };
+    releases.write('copy', { updateId, of: to, ...copy });
+    const restores = { updateId, reason: 'Ada rolled back.' };
+    releases.write('switch', { updateId, kind: 'rollback', from, to, isTried: false, restores });
+  });
+
+  test('has these steps', async () => {
+    const noted = join(folder, 'steps');
+    await goOn({ STEPS_NOTED_IN: noted });
+    expect(readFileSync(noted, 'utf8').trim().split('\n')).toEqual(Object.keys(steps));
+  });
+
+  test.each(Object.entries(steps))(
+    'that is killed before %s leaves one of the two versions whole',
+    async (step, expected) => {
+      const { ended } = startGuard({ KILLED_BEFORE: step });
+      expect(await ended).toEqual([null, 'SIGKILL']);
+      await goOn();
+      expect(found()).toEqual(expected);
+      expect(existsSync(join(folder, 'postgres-after'))).toBe(false);
     },
   );
 });

@@ -1,6 +1,9 @@
 /** The guard as a process: it is what the supervisor turns into when another release is wanted. */
 import { resolve } from 'node:path';
 import { Releases } from '#services/shared/releases.ts';
+import { localAddress } from '#services/shared/local-address.ts';
+import { readMinimalConfig } from '../config.ts';
+import { services } from '../services.ts';
 import { guard } from './guard.ts';
 import { own } from './started-as.ts';
 
@@ -9,12 +12,21 @@ const dataDir = resolve(env['ORCH_DATA_DIR'] ?? '.orchestrator');
 const asked = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => asked.abort());
 
+const config = readMinimalConfig(env);
+const watched = services
+  .filter(({ onDemand }) => onDemand !== true)
+  .map(({ name, ports: [port] }) => ({
+    name,
+    url: `${localAddress(config.bind, config[port])}/health`,
+  }));
+
 process.exitCode = await guard(
   {
     releases: new Releases(dataDir),
     dataDir,
     own,
     environment: env,
+    services: watched,
     say: (line) => void process.stdout.write(`${line}\n`),
   },
   asked.signal,

@@ -1,19 +1,54 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Releases, type Installed, type Switch } from '#services/shared/releases.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { guard } from './guard.ts';
+import type { Observation, Watched } from './observation.ts';
 
 /** Programs in the place of releases: what they do when they are started. */
 const programs = {
-  well: `process.send('ready'); process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1000);`,
+  well: `carryRun(); stay();`,
+  'ended a service': `carryRun(); stay(); process.send({ ended: 'the backend ended (exit code 1)' });`,
+  'fails its self-check': `report(() => ({ status: 'failed', failure: 'sandbox_error' })); stay();`,
+  'puts out what is wrong': `report(() => ({ status: 'success', answer: 'x' })); stay();`,
+  'never finishes its self-check': `report(() => ({ status: 'running' })); stay();`,
+  'fails every run': `
+    report(() => ({ status: 'running', others: { started: 3, ended: 3, sandboxErrors: 3 } })); stay();`,
+  'is busy with other runs': `
+    report(() => ({ status: 'queued', others: { started: 1, ended: 0, sandboxErrors: 0 } })); stay();`,
   ends: `process.exit(3);`,
-  'ends after it was up': `process.send('ready'); setTimeout(() => process.exit(4), 20);`,
+  'ends after it was up': `process.send('ready', () => process.exit(4));`,
   'is never up': `setInterval(() => {}, 1000);`,
   'spoils the database': `
-    require('node:fs').writeFileSync(process.env.DATABASE, 'spoiled'); process.exit(5);`,
+    writeFileSync(process.env.DATABASE, 'spoiled'); process.exit(5);`,
 } as const;
+
+/** What programs begin with: they answer the challenge, and say that they are up. */
+const prelude = `
+  const { createHash } = require('node:crypto');
+  const { appendFileSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
+  const folder = process.env.RELEASES;
+  const report = (check) => {
+    let wanted = {};
+    try { wanted = JSON.parse(readFileSync(folder + '/switch.json', 'utf8')); } catch {}
+    const others = { started: 0, ended: 0, sandboxErrors: 0 };
+    const { updateId } = wanted;
+    const text = JSON.stringify({ updateId, answer: null, failure: null, others, ...check(wanted) });
+    writeFileSync(folder + '/check.part', text);
+    renameSync(folder + '/check.part', folder + '/self-check.json');
+  };
+  const carryRun = () => report(({ challenge = '' }) => ({
+    status: 'success', answer: createHash('sha256').update(challenge).digest('hex'),
+  }));
+  const stay = () => {
+    process.on('SIGTERM', () => process.exit(0));
+    setInterval(() => {}, 1000);
+    process.send('ready');
+  };`;
 
 let folder: string;
 let releases: Releases;
@@ -38,8 +73,8 @@ function install(
   mkdirSync(join(at, 'migrations'));
   writeFileSync(join(at, 'package.json'), '{"type":"commonjs"}');
   for (const name of migrations) writeFileSync(join(at, 'migrations', name), '');
-  const note = `require('node:fs').appendFileSync(process.env.STARTED, '${version} ');`;
-  writeFileSync(join(at, 'services/minimal/main.ts'), `${note}\n${programs[does]}`);
+  const note = `appendFileSync(process.env.STARTED, '${version} ');`;
+  writeFileSync(join(at, 'services/minimal/main.ts'), `${prelude}\n${note}\n${programs[does]}`);
   return { version, folder: at };
 }
 
@@ -47,8 +82,21 @@ function want(from: Installed, to: Installed, changes: Partial<Switch> = {}): vo
   releases.write('switch', { updateId, kind: 'update', from, to, isTried: false, ...changes });
 }
 
+const quick: Observation = {
+  startPatienceMs: 60_000,
+  settleMs: 60,
+  unhealthyMs: 100,
+  selfCheckPatienceMs: 100,
+  everyMs: 10,
+};
+type Watching = Partial<Observation> & { readonly services?: readonly Watched[] };
+
 /** Watches until these releases were started, one after the other, and it is known how it ended. */
-async function watch(own: Installed, expected: string): Promise<void> {
+async function watch(
+  own: Installed,
+  expected: string,
+  { services = [], ...observation }: Watching = {},
+): Promise<void> {
   const asked = new AbortController();
   const started = join(folder, 'started');
   const watching = guard(
@@ -59,22 +107,23 @@ async function watch(own: Installed, expected: string): Promise<void> {
       environment: {
         ...process.env,
         STARTED: started,
+        RELEASES: releases.folder,
         DATABASE: join(folder, 'postgres', 'rows'),
       },
+      services,
       say: (line) => lines.push(line),
-      startPatienceMs: 700,
-      settleMs: 60,
+      // A start takes as long as the machine lets it; only a release that is never up needs the patience.
+      observation: { ...quick, ...observation },
       stopPatienceMs: 200,
     },
     asked.signal,
   );
   const read = () => (existsSync(started) ? readFileSync(started, 'utf8').trim() : '');
-  while (releases.read('outcome') === undefined || read() !== expected) {
+  while (releases.read('outcome') === undefined || !read().endsWith(expected)) {
     await new Promise((done) => setTimeout(done, 10));
   }
   asked.abort();
   await watching;
-  expect(read()).toBe(expected);
 }
 
 const rows = () => readFileSync(join(folder, 'postgres', 'rows'), 'utf8');
@@ -90,25 +139,88 @@ describe('given a switch that is wanted', () => {
   });
 
   test.each([
-    ['ends', /ended with code 3/],
-    ['ends after it was up', /ended with code 4/],
-    ['is never up', /not up in time/],
-    ['spoils the database', /ended with code 5/],
+    ['ends', /ended with code 3/, {}],
+    ['ends after it was up', /ended with code 4/, { settleMs: 60_000 }],
+    ['is never up', /not up in time/, { startPatienceMs: 100 }],
+    ['spoils the database', /ended with code 5/, {}],
+    ['ended a service', /the backend ended \(exit code 1\)/, { settleMs: 60_000 }],
+    ['fails its self-check', /self-check run ended as sandbox_error/, {}],
+    ['puts out what is wrong', /without the right output/, {}],
+    ['never finishes its self-check', /did not finish its self-check run/, {}],
+    ['fails every run', /each of 3 runs failed with sandbox_error/, { settleMs: 60_000 }],
   ] as const)(
     'when the other release %s, then the one before is at work again',
-    async (does, reason) => {
+    async (does, reason, observation) => {
       const from = install('0.1.13', 'well');
       const to = install('0.1.14', does, ['0001_a.sql', '0002_b.sql']);
       want(from, to);
-      await watch(from, '0.1.14 0.1.13');
+      // It may be given up before it noted that it was started.
+      await watch(from, '0.1.13', observation);
       const outcome = releases.read('outcome');
       expect(outcome).toMatchObject({ updateId, kind: 'rolled_back' });
       expect(outcome?.reason).toMatch(reason);
       expect([releases.read('active'), releases.read('switch')]).toEqual([undefined, undefined]);
       expect(rows()).toBe('of before');
       expect(existsSync(join(folder, 'postgres-before'))).toBe(false);
+      expect(releases.read('copy')).toBeUndefined();
     },
   );
+
+  describe('with a service', () => {
+    let server: Server;
+    let services: readonly Watched[];
+    let reply: RequestListener;
+    beforeEach(async () => {
+      reply = (_, response) => void response.end('ok');
+      server = createServer((request, response) => reply(request, response));
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const { port } = server.address() as AddressInfo;
+      services = [{ name: 'backend', url: `http://127.0.0.1:${port}/health` }];
+    });
+    afterEach(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const switchTo = async (expected: string, observation: Watching = {}) => {
+      const from = install('0.1.13', 'well');
+      want(from, install('0.1.14', 'well', ['0001_a.sql', '0002_b.sql']));
+      await watch(from, expected, { services, ...observation });
+      return releases.read('outcome');
+    };
+
+    test('stays with a release whose service is healthy', async () => {
+      expect(await switchTo('0.1.14')).toMatchObject({ kind: 'succeeded' });
+    });
+
+    test.each([
+      ['is silent', () => undefined],
+      ['is unhealthy', (_, response) => void response.writeHead(503).end()],
+    ] satisfies [string, RequestListener][])(
+      'goes back when the service %s, with the database as it was',
+      async (_, replies) => {
+        reply = replies;
+        expect(await switchTo('0.1.14 0.1.13')).toMatchObject({
+          kind: 'rolled_back',
+          reason: expect.stringContaining('the backend gave no healthy answer') as string,
+        });
+        expect(rows()).toBe('of before');
+      },
+    );
+
+    test('goes back when the service becomes unhealthy within the window', async () => {
+      let asked = 0;
+      reply = (_, response) => void response.writeHead((asked += 1) > 3 ? 503 : 200).end();
+      const outcome = await switchTo('0.1.14 0.1.13', { settleMs: 60_000 });
+      expect(outcome).toMatchObject({ kind: 'rolled_back' });
+    });
+  });
+
+  test('stays with a release whose slots are taken by other runs', async () => {
+    const from = install('0.1.13', 'well');
+    want(from, install('0.1.14', 'is busy with other runs'));
+    await watch(from, '0.1.14');
+    expect(releases.read('outcome')).toMatchObject({ kind: 'succeeded' });
+  });
 
   test('when the schema stays, then nothing that was recorded is taken back', async () => {
     const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'spoils the database')];
@@ -134,5 +246,57 @@ describe('given a switch that is wanted', () => {
     writeFileSync(join(folder, 'postgres-before.part', 'rows'), 'half');
     await watch(from, '0.1.14 0.1.13');
     expect(rows()).toBe('of before');
+  });
+});
+
+describe('an update with a migration that succeeded', () => {
+  let from: Installed;
+  let to: Installed;
+  const rollback = { updateId: '019aa3f4-01aa-7c11-8d22-5e6f70819204', kind: 'rollback' } as const;
+  const restores = { updateId, reason: 'Ada rolled back.' };
+  beforeEach(async () => {
+    from = install('0.1.13', 'well');
+    to = install('0.1.14', 'well', ['0001_a.sql', '0002_b.sql']);
+    want(from, to);
+    await watch(from, '0.1.14');
+    writeFileSync(join(folder, 'postgres', 'rows'), 'of after');
+    releases.remove('outcome');
+    rmSync(join(folder, 'started'));
+  });
+
+  test('keeps the database from before, for a day', () => {
+    const copy = releases.read('copy');
+    expect(copy).toMatchObject({
+      updateId,
+      of: from,
+      folder: join(folder, 'postgres-before'),
+      sizeBytes: 'of before'.length,
+    });
+    const keptMs = Date.parse(copy?.expiresAt ?? '') - Date.parse(copy?.madeAt ?? '');
+    expect(keptMs).toBeGreaterThanOrEqual(24 * 60 * 60_000);
+    expect(readFileSync(join(folder, 'postgres-before', 'rows'), 'utf8')).toBe('of before');
+  });
+
+  test('is rolled back with that database', async () => {
+    want(to, from, { ...rollback, restores });
+    await watch(to, '0.1.13');
+    expect(releases.read('active')).toEqual({ ...from, previous: to });
+    // In that database the update is under way.
+    expect(releases.read('outcome')).toEqual({ ...restores, kind: 'rolled_back' });
+    expect([rows(), releases.read('copy')]).toEqual(['of before', undefined]);
+    expect(existsSync(join(folder, 'postgres-after'))).toBe(false);
+  });
+
+  test('stays when the previous release no longer starts, with its data and the copy', async () => {
+    writeFileSync(join(from.folder, 'services/minimal/main.ts'), 'process.exit(3);');
+    want(to, from, { ...rollback, restores });
+    await watch(to, '0.1.14');
+    expect(releases.read('outcome')).toMatchObject({
+      updateId: rollback.updateId,
+      kind: 'rolled_back',
+    });
+    expect(rows()).toBe('of after');
+    expect(releases.read('copy')).toMatchObject({ updateId });
+    expect(readFileSync(join(folder, 'postgres-before', 'rows'), 'utf8')).toBe('of before');
   });
 });

@@ -1,14 +1,31 @@
 /** Watches over a switch from one release to another: starts the other one, and when it is not well, the one before
  *  again. It is the release of before, so that nothing of the new one decides about itself. */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { compareVersions } from '#domain/update/update.ts';
 import {
   bringsMigrations,
   type Installed,
   type Releases,
   type Switch,
 } from '#services/shared/releases.ts';
-import { bringDatabaseBack, forgetDatabase, keepDatabase, untilStill } from './kept-database.ts';
+import {
+  bringDatabaseBack,
+  exchangeBack,
+  exchangeDatabase,
+  forgetAside,
+  forgetDatabase,
+  keepDatabase,
+  untilStill,
+} from './kept-database.ts';
+import {
+  problemOf,
+  usualObservation,
+  type Observation,
+  type Observed,
+  type Watched,
+} from './observation.ts';
 import { entryOf, guardedVariable, nodeOf } from './started-as.ts';
 
 export interface GuardOptions {
@@ -17,25 +34,22 @@ export interface GuardOptions {
   /** What to start when no switch is wanted. */
   readonly own: Installed;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Those that are always up. */
+  readonly services: readonly Watched[];
   readonly say: (line: string) => void;
-  /** Longest time until a release says that it is up. */
-  readonly startPatienceMs?: number;
-  /** So long it has to stay up. */
-  readonly settleMs?: number;
-  /** Longest time that it has to end. */
+  /** How long what may take. Default: `usualObservation`. */
+  readonly observation?: Partial<Observation>;
+  /** Longest time that a release has to end. */
   readonly stopPatienceMs?: number;
 }
 
-/** A release that was started. */
-interface Started {
+interface Started extends Observed {
   readonly child: ChildProcess;
-  /** Resolves with the exit code. */
-  readonly exited: Promise<number>;
-  /** Resolves when all its services are well. */
-  readonly ready: Promise<void>;
 }
 
-const usual = { startPatienceMs: 180_000, settleMs: 10_000, stopPatienceMs: 60_000 };
+const usualStopPatienceMs = 60_000;
+/** How long the database from before an update is kept for its rollback. */
+const keepMs = 24 * 60 * 60_000;
 
 /** Goes on until a release ends by itself. @param signal asks it to end. @returns its exit code */
 export async function guard(options: GuardOptions, signal: AbortSignal): Promise<number> {
@@ -58,8 +72,8 @@ async function carryOut(
   options: GuardOptions,
   signal: AbortSignal,
 ): Promise<Started> {
-  const { releases, say, dataDir, stopPatienceMs = usual.stopPatienceMs } = options;
-  const { from, to } = wanted;
+  const { releases, say, dataDir, stopPatienceMs = usualStopPatienceMs } = options;
+  const { to } = wanted;
   // Of a guard that was killed something may be ending still.
   await untilStill(dataDir, stopPatienceMs);
   if (wanted.isWell === true) {
@@ -68,36 +82,73 @@ async function carryOut(
   }
   if (wanted.isTried)
     return goBack(wanted, 'The machine or its supervisor ended meanwhile.', options, signal);
-  forgetDatabase(dataDir);
-  if (bringsMigrations(to, from)) keepDatabase(dataDir);
-  releases.write('switch', { ...wanted, isTried: true });
+  const tried = prepare(wanted, options);
+  releases.write('switch', tried);
   say(`Starting version ${to.version}`);
   const started = start(to, options, signal);
-  const problem = await problemOf(started, options, signal);
+  const observation = { ...usualObservation, ...options.observation };
+  const { services } = options;
+  const problem = await problemOf(started, tried, { services, releases, observation }, signal);
   if (problem !== undefined) {
     await end(started, options);
     await untilStill(dataDir, stopPatienceMs);
     // Asked to end in the midst of it: whoever starts next goes back.
     if (signal.aborted) return started;
-    return goBack(wanted, problem, options, signal);
+    return goBack(tried, problem, options, signal);
   }
   // From here on it is the other one, whoever dies.
-  releases.write('switch', { ...wanted, isTried: true, isWell: true });
-  stayWith(wanted, options);
+  const well = { ...tried, isWell: true };
+  releases.write('switch', well);
+  stayWith(well, options);
   say(`Version ${to.version} is at work`);
   return started;
 }
 
-/** Done twice it ends the same. */
-function stayWith({ from, to, updateId }: Switch, { releases, dataDir }: GuardOptions): void {
-  releases.write('active', { ...to, previous: from });
-  releases.write('outcome', { updateId, kind: 'succeeded', reason: '' });
+/** Makes the database ready for the other release. Done twice it ends the same.
+ *  @returns the switch as it is tried */
+function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
+  const { from, to, restores } = wanted;
+  if (restores !== undefined) {
+    exchangeDatabase(dataDir);
+    return { ...wanted, isTried: true };
+  }
+  releases.remove('copy');
   forgetDatabase(dataDir);
+  const copy = bringsMigrations(to, from) ? keepDatabase(dataDir) : undefined;
+  // An older release does not know of challenges; it carried runs out before.
+  const isNewer = compareVersions(to.version, from.version) > 0;
+  return {
+    ...wanted,
+    isTried: true,
+    ...(copy !== undefined && { copied: { ...copy, madeAt: new Date().toISOString() } }),
+    ...(isNewer && { challenge: randomUUID() }),
+  };
+}
+
+/** Done twice it ends the same. */
+function stayWith(
+  { from, to, updateId, copied, restores }: Switch,
+  { releases, dataDir }: GuardOptions,
+): void {
+  releases.write('active', { ...to, previous: from });
+  if (copied !== undefined) {
+    const expiresAt = new Date(Date.now() + keepMs).toISOString();
+    releases.write('copy', { updateId, of: from, expiresAt, ...copied });
+  }
+  if (restores === undefined) {
+    releases.write('outcome', { updateId, kind: 'succeeded', reason: '' });
+  } else {
+    // The copy knows nothing of this rollback, and takes the update for one that is under way.
+    releases.write('outcome', { ...restores, kind: 'rolled_back' });
+    releases.remove('copy');
+    forgetAside(dataDir);
+  }
+  releases.remove('self-check');
   releases.remove('switch');
 }
 
 function goBack(
-  { from, to, updateId }: Switch,
+  { from, to, updateId, restores }: Switch,
   reason: string,
   options: GuardOptions,
   signal: AbortSignal,
@@ -105,8 +156,10 @@ function goBack(
   const { releases, say, dataDir } = options;
   say(`Version ${to.version} is not well: ${reason}`);
   say(`Going back to version ${from.version}`);
-  bringDatabaseBack(dataDir);
+  if (restores === undefined) bringDatabaseBack(dataDir);
+  else exchangeBack(dataDir);
   releases.write('outcome', { updateId, kind: 'rolled_back', reason });
+  releases.remove('self-check');
   releases.remove('switch');
   return start(from, options, signal);
 }
@@ -129,36 +182,20 @@ function start(release: Installed, options: GuardOptions, signal: AbortSignal): 
   const ready = new Promise<void>((resolve) => {
     child.on('message', (message) => void (message === 'ready' && resolve()));
   });
-  return { child, exited, ready };
+  const restarted = new Promise<string>((resolve) => {
+    child.on('message', (message) => void (isEnding(message) && resolve(message.ended)));
+  });
+  return { child, exited, ready, restarted };
 }
 
-/** Why a release that was started is not well; `undefined` where it is. */
-async function problemOf(
-  { exited, ready }: Started,
-  { startPatienceMs = usual.startPatienceMs, settleMs = usual.settleMs }: GuardOptions,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const over = new AbortController();
-  const ended = exited.then((code) => `it ended with code ${code}; the logs say why`);
-  const late = (ms: number, what: string | undefined) =>
-    wait(ms, what, { signal: over.signal }).catch(() => what);
-  const aborted = new Promise<string>((resolve) =>
-    signal.addEventListener('abort', () => resolve('it was asked to end'), { once: true }),
-  );
-  try {
-    const up = ready.then(() => undefined);
-    const patience = late(startPatienceMs, 'it was not up in time');
-    const problem = await Promise.race([up, ended, patience, aborted]);
-    if (problem !== undefined) return problem;
-    return await Promise.race([late(settleMs, undefined), ended, aborted]);
-  } finally {
-    over.abort();
-  }
+/** What a supervisor says of a service that ended by itself. */
+function isEnding(message: unknown): message is { readonly ended: string } {
+  return typeof message === 'object' && message !== null && 'ended' in message;
 }
 
 async function end(
   { child, exited }: Started,
-  { stopPatienceMs = usual.stopPatienceMs }: GuardOptions,
+  { stopPatienceMs = usualStopPatienceMs }: GuardOptions,
 ): Promise<void> {
   child.kill('SIGTERM');
   const over = new AbortController();

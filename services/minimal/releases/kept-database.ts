@@ -1,7 +1,7 @@
 /** The database as it was before another release changed its schema: migrations go forward only. The copy lies beside
  *  what it is of, wherever that is, so that it comes back by one rename. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { clusterFolder } from '#infra/embedded/postgres.ts';
 import { stopLeftover } from '#infra/embedded/stop-server.ts';
@@ -9,6 +9,8 @@ import { untilFree } from '#services/shared/hold.ts';
 
 const databaseOf = (dataDir: string) => clusterFolder(join(dataDir, 'postgres'));
 const keptOf = (dataDir: string) => `${databaseOf(dataDir)}-before`;
+/** The database of the newer release, while the older one is tried on the copy. */
+const asideOf = (dataDir: string) => `${databaseOf(dataDir)}-after`;
 
 /** Waits until no program works on the data folder, and ends a database that one has left.
  *  @throws Error naming who has the folder still after `patienceMs` */
@@ -17,14 +19,18 @@ export async function untilStill(dataDir: string, patienceMs: number): Promise<v
   await stopLeftover(join(databaseOf(dataDir), 'data'));
 }
 
-/** Copies the database, which stands still. A copy that was cut by a death is made anew. */
-export function keepDatabase(dataDir: string): void {
+/** Copies the database, which stands still. A copy that was cut by a death is made anew.
+ *  @returns where the copy is, and its size in bytes; `undefined` where there is no database */
+export function keepDatabase(
+  dataDir: string,
+): { readonly folder: string; readonly sizeBytes: number } | undefined {
   const [database, kept] = [databaseOf(dataDir), keptOf(dataDir)];
-  if (!existsSync(database)) return;
+  if (!existsSync(database)) return undefined;
   const part = `${kept}.part`;
   rmSync(part, { recursive: true, force: true });
   execFileSync('cp', ['-a', '--reflink=auto', database, part]);
   renameSync(part, kept);
+  return { folder: kept, sizeBytes: sizeOf(kept) };
 }
 
 /** Takes the copy in the place of the database, where there is one. Done twice it ends the same. */
@@ -35,7 +41,37 @@ export function bringDatabaseBack(dataDir: string): void {
   renameSync(kept, database);
 }
 
+/** Takes the copy in the place of the database, which is put aside. Done twice it ends the same.
+ *  @throws Error where there is no copy */
+export function exchangeDatabase(dataDir: string): void {
+  const [database, kept, aside] = [databaseOf(dataDir), keptOf(dataDir), asideOf(dataDir)];
+  if (!existsSync(aside)) {
+    if (!existsSync(kept)) throw new Error(`There is no copy of the database at ${kept}`);
+    renameSync(database, aside);
+  }
+  if (existsSync(kept)) renameSync(kept, database);
+}
+
+/** Undoes `exchangeDatabase`, at whatever step it was cut. Done twice it ends the same. */
+export function exchangeBack(dataDir: string): void {
+  const [database, kept, aside] = [databaseOf(dataDir), keptOf(dataDir), asideOf(dataDir)];
+  if (!existsSync(aside)) return;
+  if (existsSync(database)) renameSync(database, kept);
+  renameSync(aside, database);
+}
+
+/** Removes the database that was put aside. Safe where there is none. */
+export function forgetAside(dataDir: string): void {
+  rmSync(asideOf(dataDir), { recursive: true, force: true });
+}
+
 /** Removes the copy. Safe where there is none. */
 export function forgetDatabase(dataDir: string): void {
   rmSync(keptOf(dataDir), { recursive: true, force: true });
+}
+
+function sizeOf(folder: string): number {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => lstatSync(join(folder, name)).size)
+    .reduce((sum, size) => sum + size, 0);
 }

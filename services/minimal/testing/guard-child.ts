@@ -14,8 +14,9 @@ await guard(
     dataDir,
     own: JSON.parse(own) as Installed,
     environment,
+    services: [],
     say: (line) => void process.stdout.write(`${line}\n`),
-    settleMs: 60,
+    observation: { settleMs: 60, everyMs: 10 },
   },
   asked.signal,
 );

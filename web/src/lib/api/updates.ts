@@ -15,9 +15,16 @@ export function applyUpdate(version: string): Promise<Update> {
   return unwrap(client.POST('/api/v1/system/updates/apply', { body: { version } }));
 }
 
-/** Goes back to the release before. */
-export function rollBackUpdate(): Promise<Update> {
-  return unwrap(client.POST('/api/v1/system/updates/rollback', { body: {} }));
+/** Goes back to the previous release.
+ *  @param discardEvents confirms that the events since the update are lost, where the database changes back as well */
+export function rollBackUpdate(discardEvents: boolean): Promise<Update> {
+  const body = { discard_events: discardEvents };
+  return unwrap(client.POST('/api/v1/system/updates/rollback', { body }));
+}
+
+/** Removes the database that is kept for a rollback. */
+export function discardRollback(): Promise<Updates> {
+  return unwrap(client.POST('/api/v1/system/updates/rollback/discard', {}));
 }
 
 /** Newest first. */

@@ -7,7 +7,7 @@ export const steps: readonly { readonly step: Update['step']; readonly words: st
   { step: 'verify', words: 'Check the signature' },
   { step: 'backup', words: 'Make a backup' },
   { step: 'prepare', words: 'Unpack and install packages' },
-  { step: 'restart', words: 'Restart, migrate, see whether it is well' },
+  { step: 'restart', words: 'Restart, migrate, watch the services for a minute' },
 ];
 
 export const statusWords: Readonly<Record<Update['status'], { word: string; tone: Tone }>> = {
