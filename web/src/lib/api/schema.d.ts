@@ -2503,11 +2503,33 @@ export interface paths {
         put?: never;
         /**
          * Go back to the release before the last update
-         * @description The release changes and nothing else: all that was recorded since stays. Refused where this release has changed the database in a way that the one before does not know.
+         * @description Where this release has not changed the schema of the database, all events stay. Where it has, the database from before the update comes back, and the events since then are lost: `rollback_copy` counts them, and `discard_events` confirms it. Refused once that copy was discarded or has expired.
          *
          *     Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
          */
         post: operations["rollBackUpdate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/system/updates/rollback/discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove the copy of the database from before the last update
+         * @description The update can no longer be rolled back. The copy is removed by itself when it expires. Nothing is changed where there is no copy.
+         *
+         *     Needs the right `system.manage`, and of an API token one of the scopes `admin`, `*`.
+         */
+        post: operations["discardRollback"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6025,6 +6047,24 @@ export interface components {
             found_at: string;
         };
         /**
+         * RollbackCopy
+         * @description The database from before the last update, where that has changed the schema.
+         */
+        RollbackCopy: {
+            /** @description The version whose database it is. */
+            version: string;
+            /** Format: date-time */
+            made_at: string;
+            /**
+             * Format: date-time
+             * @description When it is removed.
+             */
+            expires_at: string;
+            size_bytes: number;
+            /** @description Events recorded since, which a rollback loses. */
+            lost_events: number;
+        };
+        /**
          * UpdateStatus
          * @description `failed`: nothing was changed. `rolled_back`: the other release was not well, so the one before is at work.
          * @enum {unknown}
@@ -6090,6 +6130,7 @@ export interface components {
          *       "latest": null,
          *       "update_available": false,
          *       "previous": null,
+         *       "rollback_copy": null,
          *       "running": null
          *     }
          */
@@ -6102,11 +6143,17 @@ export interface components {
             latest: components["schemas"]["Release"] | null;
             update_available: boolean;
             previous: string | null;
+            rollback_copy: components["schemas"]["RollbackCopy"] | null;
             running: components["schemas"]["Update"] | null;
         };
         /** UpdateRequest */
         UpdateRequest: {
             version: string;
+        };
+        /** RollbackRequest */
+        RollbackRequest: {
+            /** @description Confirms that the events counted in `rollback_copy` are lost. */
+            discard_events?: boolean;
         };
         /** UpdateHistory */
         UpdateHistory: {
@@ -21775,6 +21822,7 @@ export interface operations {
                      *       "latest": null,
                      *       "update_available": false,
                      *       "previous": null,
+                     *       "rollback_copy": null,
                      *       "running": null
                      *     }
                      */
@@ -21849,6 +21897,7 @@ export interface operations {
                      *       "latest": null,
                      *       "update_available": false,
                      *       "previous": null,
+                     *       "rollback_copy": null,
                      *       "running": null
                      *     }
                      */
@@ -22051,8 +22100,12 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /** @example {} */
-                "application/json": Record<string, never>;
+                /**
+                 * @example {
+                 *       "discard_events": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["RollbackRequest"];
             };
         };
         responses: {
@@ -22150,6 +22203,91 @@ export interface operations {
             };
             /** @description `validation_failed` */
             422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    discardRollback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where it stands. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "current": "0.1.13",
+                     *       "source_configured": true,
+                     *       "installable": true,
+                     *       "latest": null,
+                     *       "update_available": false,
+                     *       "previous": null,
+                     *       "rollback_copy": null,
+                     *       "running": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Updates"];
+                };
+            };
+            /** @description `invalid_parameter` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `update_in_progress` */
+            409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
