@@ -84,7 +84,6 @@ function discard(
   { type: _, ...data }: DiscardRollback,
 ): Decision<UpdateEvent> {
   if (discarded.includes(data.updateId)) return accept();
-  if (!ended.includes(data.updateId)) return refuse('not_found', 'There is no such update.');
   // An active rollback needs the copy.
   if (active !== null) {
     return refuse(
@@ -92,6 +91,7 @@ function discard(
       `The change to ${active.to} is under way. Wait for its end.`,
     );
   }
+  if (!ended.includes(data.updateId)) return refuse('not_found', 'There is no such update.');
   return accept({ type: 'RollbackDiscarded', data });
 }
 

@@ -181,6 +181,7 @@ describe('given everything is up', () => {
       await supervisor.says('The second is back', round);
       expect(await health()).toEqual([200, 200]);
     }
+    expect(supervisor.output).toContain('Reported: the second ended (SIGKILL)');
     expect(supervisor.output).toContain('The second ended (SIGKILL); starting it again\n');
     expect(supervisor.output).toContain('The second ended (SIGKILL); starting it again in 1 s\n');
   });

@@ -92,7 +92,8 @@ export class Fixture {
       const services = ${JSON.stringify(services)};
       const patience = { everyMs: 50, misses: 3 };
       await runInTerminal((say, signal) =>
-        startSupervisor({ services, environment: process.env, say, patience }, signal));
+        startSupervisor({ services, environment: process.env, say, patience,
+          onEnd: (what) => say('Reported: ' + what) }, signal));
       process.exit(0);`;
   }
 

@@ -1,0 +1,54 @@
+import { createGroup, finishRun } from '#domain/testing/samples.ts';
+import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { saveOutput } from '#infra/postgres/run-reports.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkRuns, removeCheck, type SelfCheckParts } from './self-check.ts';
+
+const wanted = { updateId: '019aa3f4-01aa-7c11-8d22-5e6f70819203', challenge: 'a challenge' };
+let platform: TestPlatform;
+let stored: string[];
+let parts: SelfCheckParts;
+beforeAll(async () => {
+  platform = await openTestPlatform();
+  await platform.accepted(createGroup());
+  stored = [];
+  const putStream: SelfCheckParts['objects']['putStream'] = async (_, chunks) => {
+    for await (const chunk of chunks) stored.push(Buffer.from(chunk).toString());
+    return 0;
+  };
+  parts = {
+    commands: platform.commands,
+    database: platform.pool,
+    ids: systemIds,
+    objects: { putStream },
+  };
+});
+afterAll(() => platform.close());
+
+const scripts = async () =>
+  (await platform.pool.query<{ name: string }>('SELECT name FROM scripts WHERE NOT deleted')).rows;
+
+test('one run of a script of its own is reported until its end, and the script is purged', async () => {
+  const queued = await checkRuns(wanted, parts);
+  expect(queued).toMatchObject({ status: 'queued', answer: null, others: { started: 0 } });
+  expect(await checkRuns(wanted, parts)).toEqual(queued);
+  expect(stored).toHaveLength(1);
+  expect(stored[0]).toContain('"a challenge"');
+
+  const own = known(parseRunId, systemIds.derived(wanted.updateId, 'self-check run'));
+  const start = { type: 'StartRun', runtimeId: 'runtime-1', layers: [] } as const;
+  await platform.accepted({ ...start, runId: own });
+  await saveOutput(platform.pool, own, '"the answer"');
+  await platform.accepted(finishRun({ runId: own }));
+  expect(await checkRuns(wanted, parts)).toMatchObject({
+    status: 'success',
+    answer: 'the answer',
+    failure: null,
+  });
+
+  await removeCheck(wanted.updateId, parts);
+  expect(await scripts()).toEqual([]);
+  await removeCheck(wanted.updateId, parts);
+});
