@@ -3,8 +3,6 @@
 import type { Socket } from 'node:net';
 
 export const maxLineBytes = 1024 * 1024;
-/** Of a request and its bytes, from each piece to the next. */
-const patienceMs = 30_000;
 const newline = 0x0a;
 
 /** The script went away, or announced more bytes than came. */
@@ -22,8 +20,12 @@ export interface SdkRequest {
 }
 
 /** Reads the request. @returns what is wrong with it, as a sentence
+ *  @param patienceMs from each piece of it and its bytes to the next
  *  @throws RequestCut when there is none */
-export async function readRequest(socket: Socket): Promise<SdkRequest | string> {
+export async function readRequest(
+  socket: Socket,
+  patienceMs: number,
+): Promise<SdkRequest | string> {
   socket.setTimeout(patienceMs, () =>
     socket.destroy(new RequestCut('the script sends nothing more')),
   );

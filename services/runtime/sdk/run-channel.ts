@@ -13,6 +13,7 @@ import { readRequest, RequestCut, type SdkRequest } from './request.ts';
 
 /** More than a script can have files open. */
 const maxConnections = 512;
+const usualPatienceMs = 30_000;
 
 export interface RunChannelParts {
   readonly calls: SdkCalls;
@@ -20,6 +21,8 @@ export interface RunChannelParts {
   readonly logger: Pick<Logger, 'error'>;
   /** Connections that are on their way are to be refused from now on. */
   readonly onClose: () => void;
+  /** How long a script may pause while it sends a request or reads an answer. */
+  readonly patienceMs?: number;
 }
 
 export class RunChannel {
@@ -33,6 +36,10 @@ export class RunChannel {
   constructor(entry: SdkEntry, parts: RunChannelParts) {
     this.entry = entry;
     this.#parts = parts;
+  }
+
+  get #patienceMs(): number {
+    return this.#parts.patienceMs ?? usualPatienceMs;
   }
 
   /** Ends all requests. Safe twice; never rejects. */
@@ -60,7 +67,9 @@ export class RunChannel {
 
   async #serve(socket: Socket): Promise<void> {
     try {
-      const request = await readRequest(socket);
+      const request = await readRequest(socket, this.#patienceMs);
+      // The script has sent all of it: a call may wait for its turn as long as it has to.
+      if (typeof request === 'object' && request.sizeBytes === 0) socket.setTimeout(0);
       const work = async () => await this.#send(socket, await this.#answer(request));
       await this.#pace.keep(work, this.#closing.signal);
     } catch (error) {
@@ -91,6 +100,7 @@ export class RunChannel {
   }
 
   async #send(socket: Socket, answer: SdkAnswer): Promise<void> {
+    socket.setTimeout(this.#patienceMs);
     switch (answer.kind) {
       case 'value':
         socket.write(`${JSON.stringify({ ok: true, result: answer.value })}\n`);
