@@ -65,4 +65,25 @@ describe('a fair queue', () => {
     await expect(failure).rejects.toThrow('broken');
     expect(await queue.run('b', () => Promise.resolve('served'))).toBe('served');
   });
+
+  test('gives a place that is kept to other groups alone, until the end', async () => {
+    const queue = new FairQueue({ places: 2, maxWaitMs: 1_000 });
+    const { started, order, end } = workshop(queue);
+    const ended = Promise.withResolvers<void>();
+    await queue.run('a', (keepPlace) => Promise.resolve(keepPlace(ended.promise)));
+    expect(queue.kept).toBe(1);
+    for (const [group, name] of [
+      ['a', 'a1'],
+      ['b', 'b1'],
+      ['c', 'c1'],
+    ] as const)
+      void order(group, name);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(started).toEqual(['b1', 'c1']);
+    await end('b1');
+    expect(started).toEqual(['b1', 'c1']);
+    ended.resolve();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([started, queue.kept]).toEqual([['b1', 'c1', 'a1'], 0]);
+  });
 });

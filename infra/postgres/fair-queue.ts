@@ -5,6 +5,9 @@ export class WaitedTooLong extends Error {
   override readonly name = 'WaitedTooLong';
 }
 
+/** Lets the others have the place when the work is over, while it goes on to count for its own group until `end`. */
+export type KeepPlace = (end: Promise<void>) => void;
+
 export interface FairQueueOptions {
   /** Work under way at once, at least 1. */
   readonly places: number;
@@ -17,6 +20,7 @@ export class FairQueue {
   readonly #waiting = new Map<string, (() => void)[]>();
   readonly #active = new Map<string, number>();
   #free: number;
+  #kept = 0;
 
   constructor(options: FairQueueOptions) {
     this.#options = options;
@@ -28,13 +32,27 @@ export class FairQueue {
     return this.#waiting.values().reduce((sum, line) => sum + line.length, 0);
   }
 
+  /** Places that groups go on to have after their work was given up. */
+  get kept(): number {
+    return this.#kept;
+  }
+
   /** Does the work when it is the group's turn. @throws WaitedTooLong */
-  async run<Result>(group: string, work: () => Promise<Result>): Promise<Result> {
+  async run<Result>(
+    group: string,
+    work: (keepPlace: KeepPlace) => Promise<Result>,
+  ): Promise<Result> {
     await this.#turn(group);
+    let kept: Promise<void> | undefined;
     try {
-      return await work();
+      return await work((end) => {
+        kept = end;
+      });
     } finally {
-      this.#leave(group);
+      this.#free += 1;
+      if (kept === undefined) this.#leave(group);
+      else void this.#leaveAfter(group, kept);
+      this.#startNext();
     }
   }
 
@@ -56,12 +74,18 @@ export class FairQueue {
     return promise;
   }
 
+  async #leaveAfter(group: string, end: Promise<void>): Promise<void> {
+    this.#kept += 1;
+    await end;
+    this.#kept -= 1;
+    this.#leave(group);
+    this.#startNext();
+  }
+
   #leave(group: string): void {
-    this.#free += 1;
     const active = this.#activeOf(group) - 1;
     if (active === 0) this.#active.delete(group);
     else this.#active.set(group, active);
-    this.#startNext();
   }
 
   #startNext(): void {

@@ -1,6 +1,5 @@
 /** Every function and every relation of the database, tried by a query of a script: as it is, and with the rights that
  *  Postgres gives to everyone, by which it is seen that the attacks are real. */
-import { readFileSync } from 'node:fs';
 import { withClient } from '#infra/testing/client.ts';
 import { createTestDatabase, type TestDatabase } from '#infra/testing/database.ts';
 import type pg from 'pg';
@@ -186,14 +185,4 @@ describe('a query', () => {
       expect(await confineQueries(database.adminUrl)).toEqual([]);
     }
   }, 120_000);
-});
-
-test('the documentation lists the functions that are allowed by name', () => {
-  const namesIn = (path: string, block: RegExp) => {
-    const text = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-    return (block.exec(text)?.[1] ?? '').split(/\s+/).filter(Boolean).toSorted();
-  };
-  const listed = namesIn('migrations/0044_query_functions.sql', /\$names\$(.*)\$names\$/s);
-  expect(listed.length).toBeGreaterThan(200);
-  expect(namesIn('docs/sdk.md', /```text functions\n(.*?)```/s)).toEqual(listed);
 });

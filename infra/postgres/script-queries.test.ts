@@ -5,13 +5,18 @@ import { openTestPlatform, untilTrue, type TestPlatform } from '#infra/testing/p
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withClient } from '#infra/testing/client.ts';
 import { confineQueries } from './confine-queries.ts';
-import { maxQueryRows, ScriptQueries, type ScriptQueriesOptions } from './script-queries.ts';
+import type { QueryChecker } from './query-check.ts';
+import { maxQueryRows } from './query-answer.ts';
+import { ScriptQueries, type ScriptQueriesOptions } from './script-queries.ts';
 
 let platform: TestPlatform;
 let queries: ScriptQueries;
+/** With the layer of the database alone. */
+let unchecked: ScriptQueries;
 beforeAll(async () => {
   platform = await openTestPlatform();
   queries = queriesWith({});
+  unchecked = queriesWith({ check: anySyntax });
   for (const number of [1, 2]) {
     await platform.accepted(createGroup({ groupId: groupId(number), name: `Group ${number}` }));
     const script = { scriptId: scriptId(number), name: `Script ${number}` };
@@ -29,11 +34,16 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  await queries.close();
+  await Promise.all([queries.close(), unchecked.close()]);
   await platform.close();
 });
 
 const ended: string[] = [];
+
+const anySyntax: QueryChecker = {
+  problemOf: () => Promise.resolve(undefined),
+  close: () => Promise.resolve(),
+};
 
 function queriesWith(changes: Partial<ScriptQueriesOptions>): ScriptQueries {
   return new ScriptQueries({
@@ -52,6 +62,10 @@ function queriesWith(changes: Partial<ScriptQueriesOptions>): ScriptQueries {
 /** Goes on until the time is over, in constant memory. */
 const endless =
   'SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a < -b';
+
+/** Some seconds in a library that does not look at signals. */
+const uninterruptible = `SELECT a FROM xmltable('/*' PASSING xmlparse(document '<r>' || repeat('<a/>', 700) || '</r>')
+  COLUMNS a text PATH 'count(//a[count(//a[count(//a)>0])>0])')`;
 
 async function isAnyUnderWay(): Promise<boolean> {
   const { rows } = await platform.pool.query('SELECT FROM queries.scopes');
@@ -102,50 +116,81 @@ describe('a query', () => {
     ).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  test.each([
-    ['another table', 'SELECT * FROM public.scripts', /permission denied/],
-    ['secrets', 'SELECT * FROM public.data_keys', /permission denied/],
-    ['whose group is asked for', 'SELECT * FROM queries.scopes', /permission denied/],
-    ["the platform's passwords", 'SELECT * FROM pg_authid', /permission denied/],
-    ['files of the server', "SELECT pg_read_file('/etc/passwd')", /permission denied/],
-    ['several statements', 'SELECT 1) AS q; COMMIT; SELECT (SELECT 1', /multi/],
-    ['a change', "INSERT INTO scripts (name) VALUES ('x') RETURNING 1", /syntax error/],
-    ['a change inside', 'WITH x AS (DELETE FROM scripts RETURNING 1) SELECT 1', /./],
-    ['no query', 'COMMIT', /syntax error/],
-    ['another role', "SELECT set_config('role', 'none', true)", /denied/],
-    [
-      'another role, then what it may see',
-      "SELECT set_config('session_authorization', 'postgres', true)",
-      /./,
-    ],
-    ['writing again', "SELECT set_config('transaction_read_only', 'off', true)", /./],
-    [
-      'more, by the function that runs it',
-      "SELECT queries.run('SELECT n FROM generate_series(1, 2000) n', 100000, 100000000)",
-      /permission denied for function run/,
-    ],
-    [
-      'a message in the write-ahead log',
-      "SELECT pg_logical_emit_message(false, 'x', 'y')",
-      /denied/,
-    ],
-    ['sleep', 'SELECT pg_sleep(60)', /permission denied for function pg_sleep\. Use the functions/],
-    ['a snapshot for others', 'SELECT pg_export_snapshot()', /denied/],
-    ['settings of the server', 'SELECT * FROM pg_settings', /denied/],
-    ['other sessions', 'SELECT query FROM pg_stat_activity', /denied/],
-    ['dynamic text', "SELECT query_to_xml('SELECT * FROM public.users', true, true, '')", /denied/],
-    ['a lock', 'SELECT pg_advisory_lock(1)', /permission denied/],
-    ['a lock of a stream', 'SELECT pg_advisory_xact_lock(1)', /permission denied/],
-    ['a large object', "SELECT lo_from_bytea(0, 'x')", /permission denied|read-only/],
-    ['a notification', "SELECT pg_notify('a', 'b')", /permission denied/],
-    [
-      'the end of another connection',
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity',
-      /./,
-    ],
-    ['a row lock', 'SELECT name FROM scripts FOR UPDATE', /./],
-  ])('is refused %s', async (_name, query, message) => {
-    await expect(queries.run(groupId(), query)).rejects.toThrow(message);
+  describe.each([
+    ['by its syntax', 'checked', /not allowed|only (one statement|SELECT)/],
+    ['by the database', 'unchecked', /./],
+  ] as const)('is refused %s', (_layer, kind, message) => {
+    test.each([
+      ['another table', 'SELECT * FROM public.scripts', /permission denied/],
+      ['secrets', 'SELECT * FROM public.data_keys', /permission denied/],
+      ['whose group is asked for', 'SELECT * FROM queries.scopes', /permission denied/],
+      ["the platform's passwords", 'SELECT * FROM pg_authid', /permission denied/],
+      ['files of the server', "SELECT pg_read_file('/etc/passwd')", /permission denied/],
+      ['a change', "INSERT INTO scripts (name) VALUES ('x') RETURNING 1", /syntax error/],
+      ['a change inside', 'WITH x AS (DELETE FROM scripts RETURNING 1) SELECT 1', /./],
+      ['no query', 'COMMIT', /syntax error/],
+      ['another role', "SELECT set_config('role', 'none', true)", /denied/],
+      [
+        'another role, then what it may see',
+        "SELECT set_config('session_authorization', 'postgres', true)",
+        /./,
+      ],
+      ['writing again', "SELECT set_config('transaction_read_only', 'off', true)", /./],
+      [
+        'more, by the function that runs it',
+        "SELECT queries.run('SELECT n FROM generate_series(1, 2000) n', 100000, 100000000)",
+        /permission denied for function run/,
+      ],
+      [
+        'a message in the write-ahead log',
+        "SELECT pg_logical_emit_message(false, 'x', 'y')",
+        /denied/,
+      ],
+      [
+        'sleep',
+        'SELECT pg_sleep(60)',
+        /permission denied for function pg_sleep\. Use the functions/,
+      ],
+      ['a snapshot for others', 'SELECT pg_export_snapshot()', /denied/],
+      ['settings of the server', 'SELECT * FROM pg_settings', /denied/],
+      ['other sessions', 'SELECT query FROM pg_stat_activity', /denied/],
+      [
+        'dynamic text',
+        "SELECT query_to_xml('SELECT * FROM public.users', true, true, '')",
+        /denied/,
+      ],
+      ['a lock', 'SELECT pg_advisory_lock(1)', /permission denied/],
+      ['a lock of a stream', 'SELECT pg_advisory_xact_lock(1)', /permission denied/],
+      ['a large object', "SELECT lo_from_bytea(0, 'x')", /permission denied|read-only/],
+      ['a notification', "SELECT pg_notify('a', 'b')", /permission denied/],
+      [
+        'the end of another connection',
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity',
+        /./,
+      ],
+      ['a row lock', 'SELECT name FROM scripts FOR UPDATE', /./],
+    ])('%s', async (_name, query, denial) => {
+      const asked = kind === 'checked' ? queries : unchecked;
+      await expect(asked.run(groupId(), query)).rejects.toThrow(
+        kind === 'checked' ? message : denial,
+      );
+    });
+  });
+
+  test('is refused several statements', async () => {
+    const several = 'SELECT 1) AS q; COMMIT; SELECT (SELECT 1';
+    await expect(queries.run(groupId(), several)).rejects.toThrow(/syntax error at or near "\)"/);
+    await expect(unchecked.run(groupId(), several)).rejects.toThrow(/multi/);
+  });
+
+  test('is refused columns of one name', async () => {
+    await expect(rowsOf('SELECT 1 AS a, 2 AS a, 3 AS b')).rejects.toThrow(
+      /^Several columns have the name "a". Give each column a name of its own with AS$/,
+    );
+    await expect(rowsOf('SELECT r.*, s.* FROM runs r JOIN scripts s ON true')).rejects.toThrow(
+      /"id"/,
+    );
+    expect(await rowsOf(`SELECT '{"a": 1, "a": 2}'::json AS x`)).toEqual([{ x: { a: 2 } }]);
   });
 
   test('learns nothing of other groups by the errors of its conditions', async () => {
@@ -154,7 +199,7 @@ describe('a query', () => {
   });
 
   test('changes nothing for the next one', async () => {
-    const lenient = queriesWith({ lenient: true });
+    const lenient = queriesWith({ lenient: true, check: anySyntax });
     await withClient(platform.adminUrl, (client) => client.query('SELECT queries.release()'));
     try {
       const set = "SELECT set_config('search_path', 'public', false)";
@@ -211,13 +256,28 @@ describe('a query', () => {
     await shared.close();
   }, 60_000);
 
+  test('that cannot be interrupted is given up, and takes the place of its group alone', async () => {
+    const shared = queriesWith({ timeoutMs: 300, maxWaitMs: 100, check: anySyntax });
+    const stuck = shared.run(groupId(1), uninterruptible);
+    await expect(stuck).rejects.toThrow(/^The query took more than 0.3 s and could not be ended/);
+    expect(shared.abandoned).toBe(1);
+    await expect(shared.run(groupId(1), 'SELECT 1')).rejects.toThrow(
+      /waited 0.1 s for other queries/,
+    );
+    const others = [2, 3].map((number) => shared.run(groupId(number), 'SELECT 1 AS one'));
+    expect(await Promise.all(others)).toEqual([['{"one":1}'], ['{"one":1}']]);
+    await untilTrue('it ended by itself', () => Promise.resolve(shared.abandoned === 0));
+    expect(await shared.run(groupId(1), 'SELECT 1 AS one')).toEqual(['{"one":1}']);
+    await shared.close();
+  }, 120_000);
+
   test('that waits too long for its turn is refused, and was not started', async () => {
     const crowded = queriesWith({ connections: 1, timeoutMs: 2_000, maxWaitMs: 200 });
     const first = crowded.run(groupId(1), endless).catch(() => undefined);
     await untilTrue('it runs', isAnyUnderWay);
     const second = crowded.run(groupId(2), 'SELECT 1');
     await expect(second).rejects.toThrow(
-      /^Too many queries are under way: this one waited 0.2 s for its turn and was not started/,
+      /^Too many queries are under way: this one waited 0.2 s for other queries and was not started/,
     );
     expect(ended.at(-1)).toBe('busy');
     await first;

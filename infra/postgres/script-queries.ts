@@ -4,56 +4,24 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { ConnectionPool } from './connection.ts';
 import type { Queryable } from './database.ts';
-import { FairQueue, WaitedTooLong } from './fair-queue.ts';
+import { FairQueue, WaitedTooLong, type KeepPlace } from './fair-queue.ts';
+import { answerTo, QueryRefused, type QueryOutcome } from './query-answer.ts';
+import { QueryCheck, type QueryChecker } from './query-check.ts';
+import { untilGone, type Backend } from './query-backends.ts';
 
-export const maxQueryRows = 1_000;
-const maxQueryBytes = 4 * 1024 * 1024;
 /** What the database does not end by itself is cancelled from outside, so much later. */
 const cancelAfterMs = 1_000;
-const insufficientPrivilege = '42501';
-const queryCanceled = '57014';
-
+/** What goes on for so long after it was cancelled is given up: some of PostgreSQL's code cannot be interrupted. */
+const abandonAfterMs = 2_000;
 const statements = {
   gaps: `SELECT what FROM queries.gaps ORDER BY what LIMIT 3`,
   scope: `INSERT INTO queries.scopes (backend_pid, group_id) VALUES (pg_backend_pid(), $1)
     ON CONFLICT (backend_pid) DO UPDATE SET group_id = excluded.group_id
-    RETURNING backend_pid`,
-  // An administrator's parameters are left alone where the database has not handed them over.
-  limit: `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS limits (name, value)
-    WHERE name <> ALL ($3) OR has_parameter_privilege(name, 'SET')`,
-  begin: `BEGIN READ ONLY`,
-  run: `SELECT line FROM queries.run($1, $2, $3) AS line`,
+    RETURNING backend_pid,
+      (SELECT backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started`,
   unscope: `DELETE FROM queries.scopes WHERE backend_pid = $1`,
   cancel: `SELECT pg_cancel_backend($1)`,
 };
-
-/** Nothing of a query gets into the server's log: neither its text nor what messages quote of it. */
-const handedOver = {
-  log_min_messages: 'panic',
-  log_min_error_statement: 'panic',
-  temp_file_limit: '64MB',
-};
-const limits = {
-  ...handedOver,
-  work_mem: '4MB',
-  hash_mem_multiplier: '1',
-  max_parallel_workers_per_gather: '0',
-};
-
-/** What became of a query, for the metrics. */
-export const queryOutcomes = ['answered', 'failed', 'timeout', 'busy', 'unavailable'] as const;
-export type QueryOutcome = (typeof queryOutcomes)[number];
-
-/** The query was not answered; the message says why. */
-export class QueryRefused extends Error {
-  override readonly name = 'QueryRefused';
-  readonly outcome: Exclude<QueryOutcome, 'answered'>;
-
-  constructor(outcome: QueryRefused['outcome'], message: string, cause?: unknown) {
-    super(message, { cause });
-    this.outcome = outcome;
-  }
-}
 
 export interface QueryMetrics {
   /** A query got its turn. */
@@ -74,17 +42,22 @@ export interface ScriptQueriesOptions {
   readonly lenient: boolean;
   readonly metrics: QueryMetrics;
   readonly onIdleError: (error: Error) => void;
+  /** Default: only listed syntax is allowed. */
+  readonly check?: QueryChecker;
 }
 
 export class ScriptQueries {
   readonly #options: ScriptQueriesOptions;
   readonly #pool: pg.Pool;
   readonly #queue: FairQueue;
+  readonly #check: QueryChecker;
+  readonly #closing = new AbortController();
   #isConfined = false;
 
   constructor(options: ScriptQueriesOptions) {
     const { url, connections, maxWaitMs, onIdleError } = options;
     this.#options = options;
+    this.#check = options.check ?? new QueryCheck(options.platform);
     this.#queue = new FairQueue({ places: connections, maxWaitMs });
     this.#pool = new ConnectionPool({
       connectionString: url,
@@ -115,8 +88,15 @@ export class ScriptQueries {
     }
   }
 
+  /** Queries that were given up and go on in the database. */
+  get abandoned(): number {
+    return this.#queue.kept;
+  }
+
   /** Closes the connections; safe twice. */
   async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#check.close();
     if (!this.#pool.ended) await this.#pool.end();
   }
 
@@ -137,77 +117,70 @@ export class ScriptQueries {
   async #runInTurn(groupId: string, query: string): Promise<readonly string[]> {
     const askedMs = performance.now();
     try {
-      return await this.#queue.run(groupId, async () => {
+      return await this.#queue.run(groupId, async (keepPlace) => {
         this.#options.metrics.waited((performance.now() - askedMs) / 1000);
-        return await this.#runAlone(groupId, query);
+        const problem = await this.#check.problemOf(query);
+        if (problem !== undefined) throw new QueryRefused('failed', problem);
+        return await this.#runAlone(groupId, query, keepPlace);
       });
     } catch (error) {
       if (!(error instanceof WaitedTooLong)) throw error;
       const seconds = this.#options.maxWaitMs / 1000;
       throw new QueryRefused(
         'busy',
-        `Too many queries are under way: this one waited ${seconds} s for its turn and was not started. Try again later`,
+        `Too many queries are under way: this one waited ${seconds} s for other queries and was not started. Try again later`,
         error,
       );
     }
   }
 
-  async #runAlone(groupId: string, query: string): Promise<readonly string[]> {
+  async #runAlone(
+    groupId: string,
+    query: string,
+    keepPlace: KeepPlace,
+  ): Promise<readonly string[]> {
+    const { platform, timeoutMs } = this.#options;
     const client = await this.#pool.connect();
     const over = new AbortController();
-    let pid: number | undefined;
+    let backend: Backend | undefined;
     try {
-      const { rows } = await client.query<{ backend_pid: number }>(statements.scope, [groupId]);
-      pid = rows[0]?.backend_pid;
-      void this.#cancelLater(pid, over.signal);
-      return await answerTo(client, query, this.#options.timeoutMs);
+      const { rows } = await client.query<Backend>(statements.scope, [groupId]);
+      backend = rows[0];
+      const answer = answerTo(client, query, timeoutMs);
+      // Rejects also when the connection of an abandoned query is closed.
+      answer.catch(() => undefined);
+      const isLate = this.#cancelLater(backend, over.signal);
+      const late = isLate.then((yes) => (yes ? this.#abandon(backend, keepPlace) : answer));
+      return await Promise.race([answer, late]);
     } finally {
       over.abort();
       // The connection is closed, so nothing of it stays.
       client.release(true);
-      await this.#options.platform.query(statements.unscope, [pid]);
+      await platform.query(statements.unscope, [backend?.backend_pid]);
     }
   }
 
-  async #cancelLater(pid: number | undefined, signal: AbortSignal): Promise<void> {
+  /** @returns whether the query goes on although it was cancelled */
+  async #cancelLater(backend: Backend | undefined, signal: AbortSignal): Promise<boolean> {
     try {
       await wait(this.#options.timeoutMs + cancelAfterMs, undefined, { signal });
-      await this.#options.platform.query(statements.cancel, [pid]);
+      await this.#options.platform.query(statements.cancel, [backend?.backend_pid]);
+      await wait(abandonAfterMs, undefined, { signal });
+      return true;
     } catch {
       // It was over, or the database is gone.
+      return false;
     }
   }
-}
 
-async function answerTo(
-  client: pg.PoolClient,
-  query: string,
-  timeoutMs: number,
-): Promise<readonly string[]> {
-  const timeout = String(timeoutMs);
-  const settings = { ...limits, statement_timeout: timeout, lock_timeout: timeout };
-  const names = [Object.keys(settings), Object.values(settings), Object.keys(handedOver)];
-  await client.query(statements.limit, names);
-  await client.query(statements.begin);
-  try {
-    const asked = [query, maxQueryRows, maxQueryBytes];
-    const { rows } = await client.query<{ line: string }>(statements.run, asked);
-    return rows.map((row) => row.line);
-  } catch (error) {
-    if (!(error instanceof pg.DatabaseError)) throw error;
-    throw refusalOf(error, timeoutMs);
-  } finally {
-    await client.query('ROLLBACK').catch(() => undefined);
+  /** The connection goes to the others, and the group has one place fewer until the backend ends. */
+  #abandon(backend: Backend | undefined, keepPlace: KeepPlace): never {
+    const { platform, timeoutMs } = this.#options;
+    if (backend !== undefined) keepPlace(untilGone(platform, backend, this.#closing.signal));
+    throw new QueryRefused(
+      'timeout',
+      `The query took more than ${timeoutMs / 1000} s and could not be ended. ` +
+        "Until it ends by itself, it takes one of the group's places for queries",
+    );
   }
-}
-
-function refusalOf(error: pg.DatabaseError, timeoutMs: number): QueryRefused {
-  const { code, message } = error;
-  if (code === queryCanceled) {
-    const text = `The query took more than ${timeoutMs / 1000} s (${message})`;
-    return new QueryRefused('timeout', text, error);
-  }
-  const hint =
-    code === insufficientPrivilege ? '. Use the functions and views that docs/sdk.md lists' : '';
-  return new QueryRefused('failed', `${message}${hint}`, error);
 }

@@ -251,10 +251,10 @@ for sql in ("SELECT * FROM public.users", "DELETE FROM runs", "SELECT 1; SELECT 
     const { texts, output } = await runs.runOf(id);
     expect(output).toEqual([{ name: 'SDK', enabled: true }]);
     expect(texts).toEqual([
-      'permission denied for table users. Use the functions and views that docs/sdk.md lists.',
-      expect.stringMatching(/^syntax error/),
-      expect.stringMatching(/^syntax error/),
-      'permission denied for function pg_sleep. Use the functions and views that docs/sdk.md lists.',
+      expect.stringMatching(/^line 1, column 15: the relation public.users is not allowed/),
+      expect.stringMatching(/only SELECT, VALUES and WITH … SELECT are allowed/),
+      expect.stringMatching(/only one statement is allowed/),
+      expect.stringMatching(/^line 1, column 8: the function pg_sleep is not allowed/),
     ]);
   });
 });

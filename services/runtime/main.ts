@@ -128,6 +128,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
   const metrics = runtimeMetrics(config.runtimeSlots, {
     running: () => worker.running,
     waitingQueries: () => preparing.sdk.waitingQueries,
+    abandonedQueries: () => preparing.sdk.abandonedQueries,
   });
   const preparing: PreparationParts = await openPreparation(
     config,

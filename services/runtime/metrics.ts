@@ -1,7 +1,8 @@
 /** What the runtime counts, for Prometheus. Ids of runs and scripts are never labels: they would make a series
  *  each. */
 import { failures, triggerTypes } from '#domain/run/run.ts';
-import { queryOutcomes, type QueryMetrics } from '#infra/postgres/script-queries.ts';
+import { queryOutcomes } from '#infra/postgres/query-answer.ts';
+import type { QueryMetrics } from '#infra/postgres/script-queries.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { addProcessMetrics } from '#services/shared/process-metrics.ts';
 
@@ -19,6 +20,8 @@ export interface RuntimeState {
   readonly running: () => number;
   /** Queries of scripts that wait for a connection. */
   readonly waitingQueries: () => number;
+  /** Queries of scripts that were given up and go on in the database. */
+  readonly abandonedQueries: () => number;
 }
 
 export function runtimeMetrics(slots: number, state: RuntimeState): RunMetrics {
@@ -64,7 +67,7 @@ export function runtimeMetrics(slots: number, state: RuntimeState): RunMetrics {
   }
   return {
     registry,
-    queries: queryMetrics(registry, state.waitingQueries),
+    queries: queryMetrics(registry, state),
     started: (queuedAt) => waits.observe(Math.max(0, Date.now() - queuedAt.getTime()) / 1000),
     ended: (outcome, trigger, seconds) => {
       durations.observe({ outcome }, seconds);
@@ -73,14 +76,22 @@ export function runtimeMetrics(slots: number, state: RuntimeState): RunMetrics {
   };
 }
 
-function queryMetrics(registry: Registry, waiting: () => number): QueryMetrics {
+function queryMetrics(registry: Registry, state: RuntimeState): QueryMetrics {
   const registers = [registry];
   new Gauge({
     name: 'orchestrator_script_queries_waiting',
     help: 'Queries of scripts that wait for a connection',
     registers,
     collect() {
-      this.set(waiting());
+      this.set(state.waitingQueries());
+    },
+  });
+  new Gauge({
+    name: 'orchestrator_script_queries_abandoned',
+    help: 'Queries of scripts that could not be ended and go on in the database',
+    registers,
+    collect() {
+      this.set(state.abandonedQueries());
     },
   });
   const waits = new Histogram({

@@ -18,6 +18,8 @@ export interface Sdk {
   readonly packagePaths: PackagePaths;
   /** Queries that wait for a connection. */
   readonly waitingQueries: number;
+  /** Queries that were given up and go on in the database. */
+  readonly abandonedQueries: number;
   /** The channels of all runs are closed. */
   close(): Promise<void>;
 }
@@ -41,6 +43,9 @@ export async function openSdk({
     packagePaths: new PackagePaths(),
     get waitingQueries() {
       return queries.waiting;
+    },
+    get abandonedQueries() {
+      return queries.abandoned;
     },
     close: async () => {
       await channels.close();

@@ -1,0 +1,99 @@
+/** One query of a script on a connection of its own, with what bounds it in the database. */
+import pg from 'pg';
+
+export const maxQueryRows = 1_000;
+const maxQueryBytes = 4 * 1024 * 1024;
+const insufficientPrivilege = '42501';
+const queryCanceled = '57014';
+
+const statements = {
+  // An administrator's parameters are left alone where the database has not handed them over.
+  limit: `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS limits (name, value)
+    WHERE name <> ALL ($3) OR has_parameter_privilege(name, 'SET')`,
+  begin: `BEGIN READ ONLY`,
+  run: `SELECT line, CASE WHEN place = 1 THEN ARRAY(
+      SELECT key FROM json_object_keys(line::json) AS key GROUP BY key HAVING count(*) > 1
+    ) END AS repeated
+    FROM queries.run($1, $2, $3) WITH ORDINALITY AS answer (line, place)`,
+};
+
+/** Nothing of a query gets into the server's log: neither its text nor what messages quote of it. */
+const handedOver = {
+  log_min_messages: 'panic',
+  log_min_error_statement: 'panic',
+  temp_file_limit: '64MB',
+};
+const limits = {
+  ...handedOver,
+  // As the parser reads texts.
+  standard_conforming_strings: 'on',
+  work_mem: '4MB',
+  hash_mem_multiplier: '1',
+  max_parallel_workers_per_gather: '0',
+};
+
+/** What became of a query, for the metrics. */
+export const queryOutcomes = ['answered', 'failed', 'timeout', 'busy', 'unavailable'] as const;
+export type QueryOutcome = (typeof queryOutcomes)[number];
+
+/** The query was not answered; the message says why. */
+export class QueryRefused extends Error {
+  override readonly name = 'QueryRefused';
+  readonly outcome: Exclude<QueryOutcome, 'answered'>;
+
+  constructor(outcome: QueryRefused['outcome'], message: string, cause?: unknown) {
+    super(message, { cause });
+    this.outcome = outcome;
+  }
+}
+
+interface Answer {
+  readonly line: string;
+  /** Names that several columns have; with the first row alone. */
+  readonly repeated: readonly string[] | null;
+}
+
+/** The rows as JSON texts. @throws QueryRefused */
+export async function answerTo(
+  client: pg.PoolClient,
+  query: string,
+  timeoutMs: number,
+): Promise<readonly string[]> {
+  const timeout = String(timeoutMs);
+  const settings = { ...limits, statement_timeout: timeout, lock_timeout: timeout };
+  const names = [Object.keys(settings), Object.values(settings), Object.keys(handedOver)];
+  await client.query(statements.limit, names);
+  await client.query(statements.begin);
+  try {
+    const asked = [query, maxQueryRows, maxQueryBytes];
+    const { rows } = await client.query<Answer>(statements.run, asked);
+    requireDistinctNames(rows[0]?.repeated ?? []);
+    return rows.map((row) => row.line);
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError)) throw error;
+    throw refusalOf(error, timeoutMs);
+  } finally {
+    await client.query('ROLLBACK').catch(() => undefined);
+  }
+}
+
+/** @throws QueryRefused, because of two columns of one name a dict would keep the last */
+function requireDistinctNames(repeated: readonly string[]): void {
+  if (repeated.length === 0) return;
+  throw new QueryRefused(
+    'failed',
+    `Several columns have the name ${repeated.map((name) => `"${name}"`).join(', ')}. ` +
+      'Give each column a name of its own with AS',
+  );
+}
+
+function refusalOf(error: pg.DatabaseError, timeoutMs: number): QueryRefused {
+  const { code, message } = error;
+  if (code === queryCanceled) {
+    const text = `The query took more than ${timeoutMs / 1000} s (${message})`;
+    return new QueryRefused('timeout', text, error);
+  }
+  const hint =
+    code === insufficientPrivilege ? '. Use the functions and views that docs/sdk.md lists' : '';
+  return new QueryRefused('failed', `${message}${hint}`, error);
+}
