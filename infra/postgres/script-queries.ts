@@ -1,7 +1,7 @@
 /** Queries that scripts send to the platform's database: read-only, as a role that sees four views of one
  *  group, on connections of their own that are closed afterwards. */
 import { setTimeout as wait } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { ConnectionPool } from './connection.ts';
 import type { Queryable } from './database.ts';
 import { FairQueue, WaitedTooLong, type KeepPlace } from './fair-queue.ts';
