@@ -112,7 +112,7 @@ async function follow(page: string, at = product, facts: Partial<Desk> = {}) {
     instead: [
       [/http:\/\/(127\.0\.0\.1|localhost):8080/g, at.baseUrl],
       ['http://127.0.0.1:9093/metrics', at.metricsUrl],
-      ['.orchestrator/secrets', join(at.dataDir, 'secrets')],
+      [/(\$PWD\/)?\.orchestrator\/secrets/g, join(at.dataDir, 'secrets')],
       ['https://example.com/hook', 'https://hook.invalid/'],
       ...(own.instead ?? []),
     ],
