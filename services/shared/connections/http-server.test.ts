@@ -189,12 +189,9 @@ describe('a slow client', () => {
     await start({}, { bodyMs: 100 }, (asked) => asked.resume());
     const slow = await client();
     slow.write(`POST / HTTP/1.1\r\n${head}Content-Length: 100000\r\n\r\n`);
-    const bytes = setInterval(() => slow.write('x'), 10);
-    try {
-      expect(await text(slow)).toMatch(/^HTTP\/1\.1 408 [^]*"request_timeout"/);
-    } finally {
-      clearInterval(bytes);
-    }
+    // All before the answer: what arrives after the end has the network drop an answer that is not read yet.
+    for (const byte of 'slow') slow.write(byte);
+    expect(await text(slow)).toMatch(/^HTTP\/1\.1 408 [^]*"request_timeout"/);
     expect(closed('body_timeout')).toBe(1);
   });
 
