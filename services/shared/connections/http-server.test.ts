@@ -204,8 +204,8 @@ describe('a slow client', () => {
     waiting.write(`POST / HTTP/1.1\r\n${head}Content-Length: 100000\r\n\r\nbegin`);
     const resume = await reading.promise;
     const later = setTimeout(() => {
-      resume();
       waiting.write('x'.repeat(100_000 - 'begin'.length));
+      resume();
     }, 100);
     const [bytes] = (await once(waiting, 'data')) as [Buffer];
     clearTimeout(later);

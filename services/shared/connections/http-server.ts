@@ -75,12 +75,15 @@ function watchBody(request: IncomingMessage, bodyMs: number, onLate: () => void)
   if (headers['transfer-encoding'] === undefined && !Number(headers['content-length'] ?? 0)) return;
   const leastBytes = (minBodyBytesPerSecond * bodyMs) / 1000;
   let before = socket.bytesRead;
+  let wasRead = true;
   const timer = setInterval(() => {
     if (request.complete || socket.destroyed) return clearInterval(timer);
     // Bytes that have arrived and are not read yet: the client waits for the server.
     const isRead = request.readableLength === 0;
-    if (isRead && socket.bytesRead - before < leastBytes) onLate();
+    // Where the server has only begun to read again, the client gets its time anew.
+    if (isRead && wasRead && socket.bytesRead - before < leastBytes) onLate();
     before = socket.bytesRead;
+    wasRead = isRead;
   }, bodyMs).unref();
   request.once('close', () => clearInterval(timer));
 }
