@@ -77,7 +77,7 @@ test('every event has a reader, and every table one writer', () => {
     inlineProjections.every((one) => !one.handles.includes(type)),
   );
   // What was refused, read or sent is for those alone who look back; updates are read from their history.
-  const ofUpdates = /^(Update|ReleaseFound)/;
+  const ofUpdates = /^(Update|ReleaseFound|RollbackDiscarded)/;
   expect(unread.filter((type) => !ofUpdates.test(type)).toSorted()).toEqual([
     // Of these, notices and deliveries are made.
     'AlarmCleared',
