@@ -1,11 +1,13 @@
-/** A server on a Unix socket that accepts nobody: its process is stopped, and its queue is full. */
+/** A Unix socket whose server process is stopped and whose backlog is full. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-const program = `require('node:net').createServer().listen({ path: process.argv[1], backlog: 1 }, () => console.log('listening'))`;
+const program = `
+  const server = require('node:net').createServer();
+  server.listen({ path: process.argv[1], backlog: 1 }, () => process.stdout.write('listening'));`;
 
-/** Whoever connects to `path` now is refused with `EAGAIN`. */
+/** Makes every further connection to `path` fail with `EAGAIN`. */
 export async function startFullSocket(path: string): Promise<{ close(): Promise<void> }> {
   const child = spawn(process.execPath, ['-e', program, path], {
     stdio: ['ignore', 'pipe', 'inherit'],

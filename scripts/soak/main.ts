@@ -21,7 +21,7 @@ const dataDir = join(folder, 'data');
 mkdirSync(dataDir);
 const unmount = mountSmall(dataDir, 1024);
 if (unmount === undefined)
-  console.log('Without the full disk: only root may mount a small file system');
+  console.log('Skipping the full-disk fault: mounting a small file system requires root');
 const journal = openJournal(join(folder, 'journal.jsonl'));
 const recoveries = new Map<string, number[]>();
 try {
