@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startLocalSandbox } from './local-sandbox.ts';
 import { Bench, gone, NAMESPACES, parentOf, processesWith, until } from './testing/bench.ts';
+import { answerOf } from './testing/with-modules.ts';
 
 const onLog = (line: string): void => void process.stderr.write(`${line}\n`);
 const RUNTIME = fileURLToPath(new URL('./testing/runtime-process.ts', import.meta.url));
@@ -137,3 +138,7 @@ function killIfThere(pid: number): void {
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }
+
+test('the end of a process that died with an unread order is still received', async () => {
+  expect(await answerOf('unread_order.py')).toEqual(['x', '']);
+});

@@ -63,7 +63,11 @@ def failure_of(message: Message) -> SandboxError:
 def receive(gate: socket.socket) -> Message:
     """The next datagram, in the supervisor."""
     space = socket.CMSG_SPACE(_CREDENTIALS_BYTES) + socket.CMSG_SPACE(4)
-    data, controls, _flags, _address = gate.recvmsg(_DATAGRAM_BYTES, space)
+    try:
+        data, controls, _flags, _address = gate.recvmsg(_DATAGRAM_BYTES, space)
+    except ConnectionResetError:
+        # The other side died before it read everything. The kernel reports that once, ahead of its last datagrams.
+        data, controls, _flags, _address = gate.recvmsg(_DATAGRAM_BYTES, space)
     descriptor, sender = None, 0
     for _level, kind, content in controls:
         if kind == socket.SCM_RIGHTS:
