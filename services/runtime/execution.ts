@@ -31,6 +31,8 @@ export interface ExecutionParts {
   readonly openSampling: (run: ClaimedRun) => RunSampling;
   /** Makes the environment and the files ready. Its output goes to the log. */
   readonly prepare: (run: ClaimedRun, log: RunLog, signal: AbortSignal) => Promise<Preparation>;
+  /** Whether the disk has space for runs. */
+  readonly hasRoom: () => Promise<boolean>;
   readonly metrics: RunMetrics;
   readonly tracing: Tracing | undefined;
   /** The log of a run that has ended is stored. */
@@ -127,11 +129,16 @@ export class Execution {
   }
 
   async #prepare(log: RunLog): Promise<Preparation | undefined> {
-    const { prepare, logger } = this.#parts;
+    const { prepare, hasRoom, logger } = this.#parts;
     try {
       return await prepare(this.run, log, this.#preparing.signal);
     } catch (error) {
       if (this.#request !== undefined) return undefined;
+      // A full disk is no fault of the run: the worker returns it to the queue with all its attempts.
+      if (!(await hasRoom())) {
+        this.#lost.abort(error);
+        throw error;
+      }
       logger.error({ error, ...this.#named }, 'a run could not be prepared');
       return {
         kind: 'failed',

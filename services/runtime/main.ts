@@ -26,6 +26,7 @@ import { addClockMetric } from '#services/shared/process-metrics.ts';
 import { startLoop } from '#services/shared/loop.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { openEnvironments } from './environments/environments.ts';
+import { DiskRoom } from './disk-room.ts';
 import { Execution, type ExecutionParts } from './execution.ts';
 import { Interpreters } from './interpreters.ts';
 import { joinAppends } from './logs/joined-appends.ts';
@@ -139,8 +140,10 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
   );
   const sampling = startSampling(platform, logger);
   const forwarding = startForwarding(config, platform, logger);
+  const room = new DiskRoom({ folder: config.workDir, logger });
   const execution: ExecutionParts = {
     ...executionParts(config, platform, sandbox, preparing, sampling.recorder, logger),
+    hasRoom: () => room.hasRoom(),
     metrics,
     onLogEnd: (run) => forwarding?.add(run),
   };
@@ -153,7 +156,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
     onFree: () => duties.claiming.wake(),
     logger,
   });
-  const duties = startDuties(config, platform, worker, logger);
+  const duties = startDuties(config, platform, worker, room, logger);
   const tidying = startTidying(
     config,
     platform,
@@ -163,7 +166,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
   const layers = await sandbox.probe();
   warnOfMissingLayers(layers, logger);
   const reporting = startReporting(config, python, platform, layers, worker, logger);
-  const servers = await startServers(config, platform, metrics);
+  const servers = await startServers(config, platform, room, metrics);
   return {
     stop: async () => {
       await duties.claiming.stop();
@@ -246,7 +249,7 @@ function executionParts(
   preparing: PreparationParts,
   sampling: SampleRecorder,
   logger: Logger,
-): Omit<ExecutionParts, 'metrics' | 'onLogEnd'> {
+): Omit<ExecutionParts, 'hasRoom' | 'metrics' | 'onLogEnd'> {
   const { clock, commands, ids, tracing } = platform;
   // Chunks of several runs that are due together are stored by one statement.
   const store = joinAppends(platform.logs);
@@ -274,11 +277,19 @@ function executionParts(
   };
 }
 
-function startDuties(config: Config, platform: Platform, worker: Worker, logger: Logger) {
+function startDuties(
+  config: Config,
+  platform: Platform,
+  worker: Worker,
+  room: DiskRoom,
+  logger: Logger,
+) {
   const claiming = startLoop({
     name: 'claim',
     everyMs: pollMs,
-    runOnce: whileClockIsRight(platform.clock, () => worker.claimOnce()),
+    runOnce: whileClockIsRight(platform.clock, async () =>
+      (await room.hasRoom()) ? await worker.claimOnce() : false,
+    ),
     logger,
   });
   const renewing = startLoop({
@@ -363,6 +374,7 @@ function startForwarding({ logRuns }: Config, { database }: Platform, logger: Lo
 async function startServers(
   config: Config,
   { bus, clock, database }: Platform,
+  room: DiskRoom,
   { registry }: RunMetrics,
 ) {
   addClockMetric(registry, clock);
@@ -372,7 +384,7 @@ async function startServers(
       port: config.runtimeHealthPort,
       name: 'runtime',
       problem: async () => clock.problem ?? (await databaseProblem(database.pool)),
-      degraded: () => bus.problem,
+      degraded: () => room.problem ?? bus.problem,
     }),
     await startHealthServer({
       host: config.bind,

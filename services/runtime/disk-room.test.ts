@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { DiskRoom } from './disk-room.ts';
+
+const mebibyte = 1024 * 1024;
+const logger = { warn: () => undefined, info: () => undefined };
+
+test.each([
+  [100_000, 64, undefined],
+  [
+    100_000,
+    63,
+    'only 63 MiB are free on the disk of /work, so no run is claimed: free at least 64 MiB',
+  ],
+  [400, 20, undefined],
+  [
+    400,
+    19,
+    'only 19 MiB are free on the disk of /work, so no run is claimed: free at least 20 MiB',
+  ],
+])('of %i MiB, %i free: %s', async (total, free, problem) => {
+  const measure = async () => ({ totalBytes: total * mebibyte, freeBytes: free * mebibyte });
+  const room = new DiskRoom({ folder: '/work', logger, measure });
+  expect(await room.hasRoom()).toBe(problem === undefined);
+  expect(room.problem).toBe(problem);
+});
+
+test('reports the full disk once, and the end of it', async () => {
+  const lines: unknown[] = [];
+  const note = (...line: unknown[]) => void lines.push(line.at(-1));
+  let freeBytes = 0;
+  const room = new DiskRoom({
+    folder: '/work',
+    logger: { warn: note, info: note },
+    measure: async () => ({ totalBytes: 1000 * mebibyte, freeBytes }),
+  });
+  await room.hasRoom();
+  await room.hasRoom();
+  freeBytes = 500 * mebibyte;
+  await room.hasRoom();
+  await room.hasRoom();
+  expect(lines).toEqual(['the disk is full', 'the disk has space again']);
+});

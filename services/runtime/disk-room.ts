@@ -1,0 +1,50 @@
+/** Free space for runs. On a full disk every preparation fails, which would use up the attempts of all queued runs, so
+ *  the runtime claims none until there is space again. */
+import { diskSpace, type DiskSpace } from '#infra/system/disk.ts';
+import type { Logger } from '#services/shared/logger.ts';
+
+const mebibyte = 1024 * 1024;
+const reserveBytes = 64 * mebibyte;
+/** Of a small disk only this part is reserved. */
+const reservePart = 0.05;
+
+export interface DiskRoomOptions {
+  /** Where runs get their files and environments. */
+  readonly folder: string;
+  readonly logger: Pick<Logger, 'warn' | 'info'>;
+  /** Default: the space of the disk that `folder` is on. */
+  readonly measure?: (folder: string) => Promise<DiskSpace | undefined>;
+}
+
+export class DiskRoom {
+  readonly #options: DiskRoomOptions;
+  #problem: string | undefined;
+
+  constructor(options: DiskRoomOptions) {
+    this.#options = options;
+  }
+
+  /** Why no run is claimed, for the operator; undefined while there is space. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Measures the free space. @returns whether runs can be prepared */
+  async hasRoom(): Promise<boolean> {
+    const { folder, logger, measure = diskSpace } = this.#options;
+    const space = await measure(folder);
+    const hadRoom = this.#problem === undefined;
+    this.#problem = space && problemOf(space, folder);
+    const hasRoom = this.#problem === undefined;
+    if (hadRoom && !hasRoom) logger.warn({ problem: this.#problem }, 'the disk is full');
+    if (!hadRoom && hasRoom) logger.info('the disk has space again');
+    return hasRoom;
+  }
+}
+
+function problemOf({ freeBytes, totalBytes }: DiskSpace, folder: string): string | undefined {
+  const neededBytes = Math.min(reserveBytes, totalBytes * reservePart);
+  if (freeBytes >= neededBytes) return undefined;
+  const [free, needed] = [freeBytes, neededBytes].map((bytes) => Math.floor(bytes / mebibyte));
+  return `only ${free} MiB are free on the disk of ${folder}, so no run is claimed: free at least ${needed} MiB`;
+}
