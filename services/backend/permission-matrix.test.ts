@@ -1,5 +1,5 @@
 /** Every operation × every caller × every state of what it is about, against the specification of rights.
- *  What those who may do is done, with valid requests, in permissions.test.ts. */
+ *  Valid requests of admitted callers are in permissions.test.ts. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formsOf } from './http/operation.ts';
 import { operations } from './operations.ts';
