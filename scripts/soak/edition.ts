@@ -7,11 +7,12 @@ import {
   until,
   type ServiceName,
 } from '#services/minimal/testing/product.ts';
+import type { Subject } from './subject.ts';
 
 /** The platform is there, and does not do what it is asked for. */
 class Refused extends Error {}
 
-export class Edition {
+export class Edition implements Subject {
   #product: Product;
   readonly #variables: Readonly<Record<string, string>>;
 

@@ -5,10 +5,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ServiceName } from '#services/minimal/testing/product.ts';
 import { send, type Edition } from './edition.ts';
 
-export interface Fault {
+/** A fault of one kind of platform. */
+export interface Fault<Platform = Edition> {
   readonly name: string;
   /** Does it, and undoes what does not pass by itself. */
-  inflict(edition: Edition): Promise<void>;
+  inflict(platform: Platform): Promise<void>;
 }
 
 const kill = (kind: ServiceName | 'postgres'): Fault => ({

@@ -6,6 +6,7 @@ import { until } from '#services/minimal/testing/product.ts';
 import { Edition } from './edition.ts';
 import { faultsFor, type Fault } from './faults.ts';
 import type { Journal } from './journal.ts';
+import type { Subject } from './subject.ts';
 import { startWitness } from './witness.ts';
 
 /** Short enough that a run whose runtime is gone is tried again soon. */
@@ -14,49 +15,62 @@ const scriptCount = 4;
 /** Between two faults the platform works in peace for a moment. */
 const pauseMs = 3_000;
 
-export interface SoakOptions {
+export interface SoakOptions extends LoadOptions {
   readonly dataDir: string;
   /** The data is on a small file system of its own, which may be filled. */
   readonly isSmallDisk: boolean;
-  readonly journal: Journal;
-  /** Faults are inflicted, each in its turn, until this is over, and at least once each unless `only` says less. */
-  readonly durationMs: number;
   readonly only?: (fault: Fault) => boolean;
+}
+
+export interface LoadOptions {
+  readonly journal: Journal;
+  /** Faults are inflicted in turn until this time has passed, each at least once. */
+  readonly durationMs: number;
   /** Told of each fault, and of how long it took until the platform carried runs from start to end again. */
   readonly onRecovered: (fault: string, recoveryMs: number) => void;
 }
 
-/** Runs it, and writes everything that was seen into the journal. */
+/** Tests the minimal edition, and writes everything that was seen into the journal. */
 export async function soak(options: SoakOptions): Promise<void> {
-  const { journal, dataDir } = options;
+  const { dataDir, isSmallDisk, only = () => true } = options;
+  const faults = faultsFor(isSmallDisk ? dataDir : undefined).filter(only);
+  await soakSubject(await Edition.start(dataDir, variables), faults, options);
+}
+
+/** Runs load and faults against a platform, writes everything that was seen into the journal, and stops the platform. */
+export async function soakSubject<Platform extends Subject>(
+  subject: Platform,
+  faults: readonly Fault<Platform>[],
+  options: LoadOptions,
+): Promise<void> {
+  const { journal } = options;
   const witness = await startWitness(journal);
-  const edition = await Edition.start(dataDir, variables);
   try {
-    const scripts = await makeScripts(edition, witness.source);
+    const scripts = await makeScripts(subject, witness.source);
     const over = new AbortController();
-    const load = scripts.map((script) => keepBusy(edition, script, journal, over.signal));
+    const load = scripts.map((script) => keepBusy(subject, script, journal, over.signal));
     try {
-      await inflictAll(edition, options);
+      await inflictAll(subject, faults, options);
     } finally {
       over.abort();
     }
     await Promise.all(load);
-    await noteFinals(edition, journal);
-    await noteKept(edition, scripts, journal);
+    await noteFinals(subject, journal);
+    await noteKept(subject, scripts, journal);
   } finally {
-    await edition.stop();
+    await subject.stop();
     witness.close();
   }
 }
 
-async function makeScripts(edition: Edition, source: string): Promise<readonly string[]> {
+async function makeScripts(subject: Subject, source: string): Promise<readonly string[]> {
   const scripts: string[] = [];
   for (let number = 1; number <= scriptCount; number += 1) {
     const settings = { max_concurrent_runs: 1, retry: { max_attempts: 5, backoff_seconds: 0.1 } };
     const body = { name: `Witnessed ${number}`, ...settings };
-    const { id } = await edition.insist<{ id: string }>('POST', '/scripts', body, randomUUID());
+    const { id } = await subject.insist<{ id: string }>('POST', '/scripts', body, randomUUID());
     const file = { content: source, encoding: 'utf-8' };
-    await edition.insist('PUT', `/scripts/${id}/files/main.py`, file);
+    await subject.insist('PUT', `/scripts/${id}/files/main.py`, file);
     scripts.push(id);
   }
   return scripts;
@@ -64,13 +78,13 @@ async function makeScripts(edition: Edition, source: string): Promise<readonly s
 
 /** Asks for one run after another, and saves a file now and then. */
 async function keepBusy(
-  edition: Edition,
+  subject: Subject,
   script: string,
   journal: Journal,
   signal: AbortSignal,
 ): Promise<void> {
   for (let number = 1; !signal.aborted; number += 1) {
-    const { run_id: run } = await edition.insist<{ run_id: string }>(
+    const { run_id: run } = await subject.insist<{ run_id: string }>(
       'POST',
       `/runs/scripts/${script}/run`,
       { when_busy: 'queue' },
@@ -79,7 +93,7 @@ async function keepBusy(
     journal.note({ what: 'accepted', run, script });
     if (number % 5 === 0) {
       const content = `version ${number}`;
-      await edition.insist('PUT', `/scripts/${script}/files/note.txt`, {
+      await subject.insist('PUT', `/scripts/${script}/files/note.txt`, {
         content,
         encoding: 'utf-8',
       });
@@ -89,16 +103,18 @@ async function keepBusy(
   }
 }
 
-async function inflictAll(edition: Edition, options: SoakOptions): Promise<void> {
-  const { dataDir, isSmallDisk, durationMs, only = () => true, journal, onRecovered } = options;
-  const faults = faultsFor(isSmallDisk ? dataDir : undefined).filter(only);
+async function inflictAll<Platform extends Subject>(
+  subject: Platform,
+  faults: readonly Fault<Platform>[],
+  { durationMs, journal, onRecovered }: LoadOptions,
+): Promise<void> {
   const endMs = performance.now() + durationMs;
   for (let number = 0; number < faults.length || performance.now() < endMs; number += 1) {
     const fault = faults[number % faults.length];
     if (fault === undefined) return;
     await wait(pauseMs);
     journal.note({ what: 'fault', fault: fault.name });
-    await fault.inflict(edition);
+    await fault.inflict(subject);
     const startMs = performance.now();
     const before = endsIn(journal);
     await until(`runs end again after: ${fault.name}`, async () => {
@@ -127,11 +143,11 @@ interface RunPage {
 }
 
 /** Waits until the number of runs that are under way stays the same for long, at best at none. */
-async function noteFinals(edition: Edition, journal: Journal): Promise<void> {
+async function noteFinals(subject: Subject, journal: Journal): Promise<void> {
   for (let left = Infinity, patience = 60; left > 0 && patience > 0; patience -= 1) {
     const pages = await Promise.all(
       ['queued', 'running'].map((status) =>
-        edition.insist<RunPage>('GET', `/runs?status=${status}&limit=200`),
+        subject.insist<RunPage>('GET', `/runs?status=${status}&limit=200`),
       ),
     );
     const now = pages.reduce((sum, { items }) => sum + items.length, 0);
@@ -141,7 +157,7 @@ async function noteFinals(edition: Edition, journal: Journal): Promise<void> {
   }
   for (let cursor: string | null = ''; cursor !== null;) {
     const after: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const page: RunPage = await edition.insist('GET', `/runs?limit=200${after}`);
+    const page: RunPage = await subject.insist('GET', `/runs?limit=200${after}`);
     for (const run of page.items) {
       journal.note({
         what: 'final',
@@ -157,7 +173,7 @@ async function noteFinals(edition: Edition, journal: Journal): Promise<void> {
 }
 
 async function noteKept(
-  edition: Edition,
+  subject: Subject,
   scripts: readonly string[],
   journal: Journal,
 ): Promise<void> {
@@ -165,7 +181,7 @@ async function noteKept(
     journal.read().flatMap((one) => (one.what === 'saved' ? [one.script] : [])),
   );
   for (const script of scripts.filter((one) => saved.has(one))) {
-    const content = await edition.insistText('GET', `/scripts/${script}/files/note.txt`);
+    const content = await subject.insistText('GET', `/scripts/${script}/files/note.txt`);
     journal.note({ what: 'kept', script, content });
   }
 }
