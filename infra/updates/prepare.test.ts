@@ -51,6 +51,18 @@ const prepare = (version: string) =>
     signal,
   );
 
+test('a release is on the disk before it has its name', async () => {
+  const [bin, note] = [join(folder, 'bin'), join(folder, 'note')];
+  await mkdir(bin);
+  const program = `#!/bin/sh\n{ echo "$1"; ls "$2"; [ ! -e '${folder}/release' ] && echo first; } > '${note}'\n`;
+  await writeFile(join(bin, 'sync'), program, { mode: 0o755 });
+  vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`);
+  await prepare('0.1.14');
+  const lines = (await readFile(note, 'utf8')).trim().split('\n');
+  expect([lines[0], lines.at(-1)]).toEqual(['--file-system', 'first']);
+  expect(lines).toContain('package.json');
+});
+
 test('a release is unpacked with the packages that are the same, and its programs see no secret', async () => {
   vi.stubEnv('SECRET_MASTER_KEY', 'canary');
   await prepare('0.1.14');

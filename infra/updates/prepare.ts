@@ -6,6 +6,7 @@ import { chmod, cp, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isSameJson } from '#domain/kernel/json.ts';
 import { UpdateRefused } from '#domain/ports/updates.ts';
+import { flushDisk } from '#infra/system/flush-disk.ts';
 
 export interface Preparing {
   /** One that was found to be what was signed. */
@@ -51,6 +52,8 @@ async function fill(
   await takeOverPackages(ownFolder, part, signal);
   // Brings what is missing: other packages, or another Node.
   await run('bash', ['scripts/bootstrap.sh'], part, signal);
+  // The name of the release promises that all of it is there, also after a power loss.
+  await flushDisk(part);
 }
 
 async function takeOverPackages(from: string, to: string, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { objectKey } from '#domain/ports/object-keys.ts';
@@ -51,6 +51,15 @@ test('each version has its own files, in a folder of the script', async () => {
   ]);
   expect(await readdir(join(folder, 'files'))).toEqual([scriptId()]);
 });
+
+test.each(['', 'fir'])(
+  'replaces a copy that a power loss left with the content "%s"',
+  async (content) => {
+    const [file] = await (await open()).of(scriptId(), 1);
+    await writeFile(file!.source, content);
+    expect(await contents(await open(), 1)).toEqual(['first']);
+  },
+);
 
 test('what is there is not fetched again; what was not used for a week goes at the next start', async () => {
   const [file] = await (await open()).of(scriptId(), 1);

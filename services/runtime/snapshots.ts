@@ -2,7 +2,7 @@
  *  they go with it. */
 import { createHash, randomUUID } from 'node:crypto';
 import { utimesSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
@@ -16,6 +16,7 @@ const unusedForMs = 7 * 24 * 60 * 60 * 1000;
 /** A version's list never changes; those of the versions that run most are kept, as long as they are short. */
 const maxLists = 200;
 const maxListed = 200;
+const maxVerified = 10_000;
 
 type FileList = readonly Pick<ScriptFileView, 'path' | 'sha256'>[];
 
@@ -25,6 +26,8 @@ export class Snapshots {
   readonly #reads: ReadModels;
   /** By script and version, the latest last. */
   readonly #lists = new Map<string, FileList>();
+  /** Copies whose content this process has compared with their hash. A power loss leaves copies without content. */
+  readonly #verified = new Set<string>();
 
   private constructor(folder: string, objects: ObjectStore, reads: ReadModels) {
     this.#folder = folder;
@@ -71,18 +74,36 @@ export class Snapshots {
     const folder = join(this.#folder, scriptId);
     const path = join(folder, sha256);
     // At each start of a run: waiting for a thread would take longer.
-    if (touch(path)) return path;
+    if (touch(path) && (await this.#isWhole(path, sha256))) return path;
     const bytes = await this.#objects.get(objectKey.scriptBlob(scriptId, sha256));
     if (bytes === undefined) throw new Error(`the content ${sha256} of ${scriptId} is missing`);
-    if (createHash('sha256').update(bytes).digest('hex') !== sha256) {
+    if (sha256Of(bytes) !== sha256) {
       throw new Error(`the content ${sha256} of ${scriptId} is damaged`);
     }
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const incoming = join(folder, `.${randomUUID()}`);
     await writeFile(incoming, bytes, { mode: fileMode });
     await rename(incoming, path);
+    this.#noteVerified(path);
     return path;
   }
+
+  /** Compares a copy with its hash at its first use. */
+  async #isWhole(path: string, sha256: string): Promise<boolean> {
+    if (this.#verified.has(path)) return true;
+    if (sha256Of(await readFile(path)) !== sha256) return false;
+    this.#noteVerified(path);
+    return true;
+  }
+
+  #noteVerified(path: string): void {
+    if (this.#verified.size === maxVerified) this.#verified.clear();
+    this.#verified.add(path);
+  }
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** @returns whether the file is there */

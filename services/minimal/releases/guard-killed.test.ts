@@ -126,6 +126,7 @@ const ways = [
     does: `begin('0.1.14'); migrate(); carryRun(); stay();`,
     steps: {
       'running cp': isNew,
+      'running sync': isNew,
       'replacing postgres-before': isNew,
       'replacing switch.json': isNew,
       'replacing switch.json again': isOld,
@@ -141,6 +142,7 @@ const ways = [
     does: `begin('0.1.14'); migrate(); process.exit(3);`,
     steps: {
       'running cp': isOld,
+      'running sync': isOld,
       'replacing postgres-before': isOld,
       'replacing switch.json': isOld,
       'removing postgres': isOld,

@@ -5,6 +5,7 @@ import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path';
 import { clusterFolder } from '#infra/embedded/postgres.ts';
 import { stopLeftover } from '#infra/embedded/stop-server.ts';
+import { flushDiskSync } from '#infra/system/flush-disk.ts';
 import { untilFree } from '#services/shared/hold.ts';
 
 const databaseOf = (dataDir: string) => clusterFolder(join(dataDir, 'postgres'));
@@ -29,6 +30,8 @@ export function keepDatabase(
   const part = `${kept}.part`;
   rmSync(part, { recursive: true, force: true });
   execFileSync('cp', ['-a', '--reflink=auto', database, part]);
+  // A copy that is known by its name has to survive a power loss: it may take the place of the database.
+  flushDiskSync(part);
   renameSync(part, kept);
   return { folder: kept, sizeBytes: sizeOf(kept) };
 }

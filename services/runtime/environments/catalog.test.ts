@@ -5,6 +5,7 @@ import {
   mkdir,
   mkdtemp,
   readdir,
+  readFile,
   rm,
   stat,
   symlink,
@@ -14,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Catalog } from './catalog.ts';
 import { makeReadOnly, removeFolder } from './folders.ts';
 import { tryLock } from './host-lock.ts';
@@ -88,6 +89,16 @@ describe('the lock of a key', () => {
 });
 
 describe('a finished environment', () => {
+  test('is on the disk before it has its name', async () => {
+    const note = join(folder, 'note');
+    const program = `#!/bin/sh\n{ echo "$@"; ls '${catalog.path('ready')}'; } > '${note}'\n`;
+    await mkdir(join(folder, 'bin'));
+    await writeFile(join(folder, 'bin', 'sync'), program, { mode: 0o755 });
+    vi.stubEnv('PATH', `${join(folder, 'bin')}:${process.env['PATH']}`);
+    await givenEnvironment('a').finally(() => vi.unstubAllEnvs());
+    expect(await readFile(note, 'utf8')).toBe(`--file-system ${catalog.path('environments')}\n`);
+  });
+
   test('is leased by its key until it is released', async () => {
     await givenEnvironment('a');
     const lease = catalog.lease('a');

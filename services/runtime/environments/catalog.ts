@@ -13,6 +13,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { chmod, link, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { flushDisk } from '#infra/system/flush-disk.ts';
 import { privateMode, removeFolder } from './folders.ts';
 import { isAlive, newOwner } from './owner.ts';
 
@@ -92,8 +93,10 @@ export class Catalog {
     return this.#ready(key) !== undefined;
   }
 
-  /** Makes an environment the one of its key, unless there is one already. */
+  /** Makes an environment the one of its key, unless there is one already. Its files survive a power loss from then on:
+   *  a published environment is never checked again. */
   async publish(key: string, environment: ReadyEnvironment): Promise<void> {
+    await flushDisk(this.path('environments'));
     const written = this.path('ready', `.${randomUUID()}`);
     try {
       await using file = await open(written, 'wx', 0o644);

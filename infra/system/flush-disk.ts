@@ -1,0 +1,16 @@
+/** Writes whole folders to the disk. A power loss otherwise leaves empty files under their final names: a rename may
+ *  reach the disk before the content does. Node flushes single files only. */
+import { execFile, execFileSync } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const args = (path: string) => ['--file-system', path];
+
+/** Writes everything on the file system of `path` to its disk. @throws Error when the disk fails */
+export async function flushDisk(path: string): Promise<void> {
+  await promisify(execFile)('sync', args(path));
+}
+
+/** The same, for programs that wait. */
+export function flushDiskSync(path: string): void {
+  execFileSync('sync', args(path));
+}
