@@ -1,5 +1,4 @@
 /** The minimal edition under test: what is done to it, and how it is asked, through every outage. */
-import { execFileSync } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   descendants,
@@ -11,6 +10,13 @@ import type { Subject } from './subject.ts';
 
 /** The platform is there, and does not do what it is asked for. */
 class Refused extends Error {}
+
+/** Other work may slow the machine down. How fast the platform recovers is measured, not required. */
+const patienceMs = 10 * 60_000;
+
+interface Problem {
+  readonly detail?: string;
+}
 
 export class Edition implements Subject {
   #product: Product;
@@ -25,7 +31,7 @@ export class Edition implements Subject {
     dataDir: string,
     variables: Readonly<Record<string, string>>,
   ): Promise<Edition> {
-    return new Edition(await Product.start({ dataDir, variables }), variables);
+    return new Edition(await Product.start({ dataDir, variables, patienceMs }), variables);
   }
 
   /** One call, again and again until it is answered. @param key makes repetitions one request
@@ -42,7 +48,7 @@ export class Edition implements Subject {
   /** The same, where the answer is no JSON. */
   async insistText(method: string, path: string, body?: unknown, key?: string): Promise<string> {
     const headers = key === undefined ? {} : { 'Idempotency-Key': key };
-    return await until(`${method} ${path} is answered`, async () => {
+    const ask = async () => {
       try {
         const answer = await this.#product.fetch(method, path, body, headers);
         const text = await answer.text();
@@ -54,7 +60,8 @@ export class Edition implements Subject {
       }
       await wait(50);
       return undefined;
-    });
+    };
+    return await until(`${method} ${path} is answered`, ask, patienceMs);
   }
 
   async pidsOf(kind: ServiceName | 'postgres'): Promise<readonly number[]> {
@@ -63,12 +70,51 @@ export class Edition implements Subject {
     return [server, ...(await descendants(server))];
   }
 
-  /** Kills every process at once, and starts again on the same data. */
-  async killAll(): Promise<void> {
-    const { pid, dataDir } = this.#product;
-    const pids = [pid, ...(await descendants(pid))];
-    for (const one of pids) send(one, 'SIGKILL');
-    this.#product = await Product.start({ dataDir, variables: this.#variables });
+  get dataDir(): string {
+    return this.#product.dataDir;
+  }
+
+  /** Reads once. @returns the body, which may be a problem; undefined without an answer in JSON */
+  async ask<Answer>(path: string): Promise<(Partial<Answer> & Problem) | undefined> {
+    try {
+      const answer = await this.#product.fetch('GET', path);
+      if (answer.status === 401) await this.#product.signIn();
+      return (await answer.json()) as Partial<Answer> & Problem;
+    } catch {
+      return undefined; // an outage
+    }
+  }
+
+  /** Kills every process at once, and starts again. @param dataDir default: the same data */
+  async killAll(dataDir?: string): Promise<void> {
+    await this.endAll();
+    await this.startOn(dataDir ?? this.dataDir);
+  }
+
+  /** Kills every process at once. */
+  async endAll(): Promise<void> {
+    for (const pid of await this.#pids()) send(pid, 'SIGKILL');
+  }
+
+  async startOn(dataDir: string): Promise<void> {
+    this.#product = await Product.start({ dataDir, variables: this.#variables, patienceMs });
+  }
+
+  /** Stops every process, also those that start meanwhile. They go on only to be killed. */
+  async freezeAll(): Promise<void> {
+    const frozen = new Set<number>();
+    for (let found = await this.#pids(); found.length > 0;) {
+      for (const pid of found) {
+        send(pid, 'SIGSTOP');
+        frozen.add(pid);
+      }
+      found = (await this.#pids()).filter((pid) => !frozen.has(pid));
+    }
+  }
+
+  async #pids(): Promise<readonly number[]> {
+    const { pid } = this.#product;
+    return [pid, ...(await descendants(pid))];
   }
 
   async untilHealthy(): Promise<void> {
@@ -87,16 +133,4 @@ export function send(pid: number, signal: NodeJS.Signals): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
-}
-
-/** A file system of its own, in memory, for the data. @returns the way to take it away; undefined where this user
- *  may not mount one */
-export function mountSmall(folder: string, megabytes: number): (() => void) | undefined {
-  try {
-    const options = `size=${megabytes}m,mode=0755`;
-    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' });
-  } catch {
-    return undefined;
-  }
-  return () => execFileSync('umount', [folder]);
 }

@@ -34,7 +34,8 @@ const everything: Fault = {
   inflict: (edition) => edition.killAll(),
 };
 
-const fullDisk = (folder: string, seconds: number): Fault => ({
+/** @param folder where a small file system is mounted */
+export const fullDisk = (folder: string, seconds: number): Fault => ({
   name: `disk full for ${seconds} s`,
   async inflict() {
     const path = join(folder, 'filler');

@@ -15,6 +15,27 @@ export type Entry =
     }
   /** Something was done to the platform, and when it answered again. */
   | { readonly what: 'fault' | 'recovered'; readonly fault: string }
+  /** Everything that was acknowledged so far is part of the state `point`, such as a backup. */
+  | { readonly what: 'marked'; readonly point: string }
+  /** The platform was asked to return to that state; then it has. Later work is legitimately lost. */
+  | { readonly what: 'returning' | 'returned'; readonly point: string }
+  /** An operation began. */
+  | { readonly what: 'begun'; readonly operation: string; readonly id: string }
+  /** Processes were killed while the platform reported that step of the operation. */
+  | {
+      readonly what: 'struck';
+      readonly operation: string;
+      readonly id: string;
+      readonly step: string;
+    }
+  /** The operation ended. Any outcome but those of `expected` is wrong. */
+  | {
+      readonly what: 'concluded';
+      readonly operation: string;
+      readonly id: string;
+      readonly outcome: string;
+      readonly expected: readonly string[];
+    }
   /** What the platform says of a run in the end. */
   | {
       readonly what: 'final';
@@ -38,6 +59,7 @@ export interface Journal {
 
 /** Each entry is in the file when `note` returns. */
 export function openJournal(file: string): Journal {
+  appendFileSync(file, '');
   return {
     note: (entry) => appendFileSync(file, `${JSON.stringify({ at: Date.now(), ...entry })}\n`),
     read: () =>

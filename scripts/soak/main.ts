@@ -1,58 +1,92 @@
-/** `make soak HOURS=n`: load and faults on the minimal edition for so long, judged by a witness outside of it.
- *  Prints a table; ends with code 1 when anything was lost, doubled, stuck, wrong or out of order. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+/** `make soak HOURS=n`: runs load and faults for so long, judged by a witness outside of the platform.
+ *  `SEED=n` repeats the random moments of kills. `FAULTS=text` selects the experiments whose name contains the text. Prints a table, and ends with code 1 when anything
+ *  was lost, duplicated, stuck, wrong or out of order. */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { median } from '../bench/report.ts';
-import { mountSmall } from './edition.ts';
+import { randomFrom } from '#services/minimal/testing/replica-chaos.ts';
+import { Edition } from './edition.ts';
+import { experiments, type Experiment } from './experiments.ts';
 import { openJournal } from './journal.ts';
-import { soak } from './soak.ts';
-import { judge } from './verdict.ts';
+import { quickVariables, soakSubject } from './soak.ts';
+import { isClean, rowOf, strikesTableOf, tableOf, type Session } from './table.ts';
 
 const hours = Number(process.env['HOURS'] ?? '0.1');
 if (!(hours > 0)) {
   console.error('HOURS has to be a number over 0, such as HOURS=1 or HOURS=0.1');
   process.exit(2);
 }
+const wanted = process.env['FAULTS'] ?? '';
+const selected = experiments.filter(({ name }) => name.includes(wanted));
+if (selected.length === 0) {
+  console.error(`FAULTS has to be part of: ${experiments.map(({ name }) => name).join(', ')}`);
+  process.exit(2);
+}
 const parent = fileURLToPath(new URL('../../.test', import.meta.url));
 mkdirSync(parent, { recursive: true });
 const folder = mkdtempSync(join(parent, 'soak-'));
-const dataDir = join(folder, 'data');
-mkdirSync(dataDir);
-const unmount = mountSmall(dataDir, 1024);
-if (unmount === undefined)
-  console.log('Skipping the full-disk fault: mounting a small file system requires root');
-const journal = openJournal(join(folder, 'journal.jsonl'));
-const recoveries = new Map<string, number[]>();
-try {
-  await soak({
-    dataDir,
-    isSmallDisk: unmount !== undefined,
-    journal,
-    durationMs: hours * 3_600_000,
-    onRecovered: (fault, recoveryMs) => {
-      recoveries.set(fault, [...(recoveries.get(fault) ?? []), recoveryMs]);
-    },
-  });
-} finally {
-  unmount?.();
-  rmSync(dataDir, { recursive: true, force: true });
-}
+// Otherwise the account of PostgreSQL cannot enter, and the database is outside of the disks that faults concern.
+chmodSync(folder, 0o755);
+const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9));
+console.log(`SEED=${seed}`);
+const random = randomFrom(seed);
+const sessions = new Map<Experiment, Session[]>();
+const impossible = new Set<Experiment>();
 
-for (const [fault, times] of recoveries) {
-  const [middle, longest] = [median(times), Math.max(...times)].map((ms) => (ms / 1000).toFixed(1));
-  console.log(
-    `${fault.padEnd(32)} ${String(times.length).padStart(4)} times, runs end again after ${middle} s, at most ${longest} s`,
-  );
+const endMs = performance.now() + hours * 3_600_000;
+for (let number = 0; performance.now() < endMs; number += 1) {
+  const possible = selected.filter((one) => !impossible.has(one));
+  const experiment = possible[number % possible.length];
+  if (experiment === undefined) break;
+  const session = await run(experiment, join(folder, `session-${number + 1}`));
+  if (session === undefined) {
+    impossible.add(experiment);
+    number -= 1;
+    continue;
+  }
+  const previous = sessions.get(experiment) ?? [];
+  sessions.set(experiment, [...previous, session]);
 }
-const seen = journal.read();
-const count = (what: string) => seen.filter((entry) => entry.what === what).length;
-console.log(
-  `${count('accepted')} runs accepted, ${count('final')} recorded, ${count('ended')} seen to their end, ${count('saved')} files saved`,
-);
-const verdict = judge(seen);
-for (const [name, found] of Object.entries(verdict)) {
-  console.log(`${name.padEnd(12)} ${found.length} ${found.slice(0, 5).join(', ')}`);
+const rows = [...sessions].map(([{ name }, found]) => rowOf(name, found));
+console.log(`\n${tableOf(rows)}`);
+console.log(`\n${strikesTableOf([...sessions.values()].flat())}`);
+console.log(`What was seen: ${folder}/session-*.jsonl`);
+process.exit(rows.every(isClean) ? 0 : 1);
+
+/** Runs an experiment once, each of its faults in turn. @returns undefined where the machine lacks something for it */
+async function run(experiment: Experiment, at: string): Promise<Session | undefined> {
+  mkdirSync(at);
+  const journal = openJournal(`${at}.jsonl`);
+  const setup = await experiment.open(at, { journal, random });
+  if ('missing' in setup) {
+    console.log(`Skipping "${experiment.name}": ${setup.missing}`);
+    return undefined;
+  }
+  const recoveriesMs: number[] = [];
+  const onRecovered = (fault: string, recoveryMs: number) => {
+    recoveriesMs.push(recoveryMs);
+    const seconds = (recoveryMs / 1000).toFixed(1);
+    console.log(`${experiment.name}: ${fault}; runs end again after ${seconds} s`);
+  };
+  let problem: string | undefined;
+  try {
+    const edition = await Edition.start(setup.dataDir, {
+      ...quickVariables,
+      ...setup.variables,
+    });
+    await soakSubject(edition, setup.faults, { journal, durationMs: 0, onRecovered });
+  } catch (error) {
+    problem = error instanceof Error ? error.message : String(error);
+  } finally {
+    await setup.close?.();
+  }
+  const session = {
+    journal: journal.read(),
+    recoveriesMs,
+    ...(problem !== undefined && { problem }),
+  };
+  const row = rowOf(experiment.name, [session]);
+  if (isClean(row)) rmSync(at, { recursive: true, force: true });
+  else console.log(`${experiment.name}:`, row.verdict);
+  return session;
 }
-console.log(`What was seen: ${join(folder, 'journal.jsonl')}`);
-process.exit(Object.values(verdict).some((found) => found.length > 0) ? 1 : 0);

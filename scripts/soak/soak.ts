@@ -10,7 +10,7 @@ import type { Subject } from './subject.ts';
 import { startWitness } from './witness.ts';
 
 /** Short enough that a run whose runtime is gone is tried again soon. */
-const variables = { ORCH_LEASE_SECONDS: '8', ORCH_RUNTIME_SLOTS: '4' };
+export const quickVariables = { ORCH_LEASE_SECONDS: '8', ORCH_RUNTIME_SLOTS: '4' };
 const scriptCount = 4;
 /** Between two faults the platform works in peace for a moment. */
 const pauseMs = 3_000;
@@ -34,7 +34,7 @@ export interface LoadOptions {
 export async function soak(options: SoakOptions): Promise<void> {
   const { dataDir, isSmallDisk, only = () => true } = options;
   const faults = faultsFor(isSmallDisk ? dataDir : undefined).filter(only);
-  await soakSubject(await Edition.start(dataDir, variables), faults, options);
+  await soakSubject(await Edition.start(dataDir, quickVariables), faults, options);
 }
 
 /** Runs load and faults against a platform, writes everything that was seen into the journal, and stops the platform. */

@@ -20,6 +20,14 @@ const final = (run: string, status = 'success', reason: string | null = null): E
   retryOf: null,
 });
 const saved = (content: string): Entry => ({ what: 'saved', script, content });
+const point = (what: 'marked' | 'returning' | 'returned'): Entry => ({ what, point: 'p' });
+const concluded = (outcome: string): Entry => ({
+  what: 'concluded',
+  operation: 'backup',
+  id: 'o',
+  outcome,
+  expected: ['complete'],
+});
 const kept = (content: string): Entry => ({ what: 'kept', script, content });
 
 function verdictOn(...entries: readonly Entry[]): Partial<Verdict> {
@@ -88,5 +96,107 @@ describe('the judgement', () => {
     ],
   ])('names %s', (_name, entries, expected) => {
     expect(verdictOn(...entries)).toEqual(expected);
+  });
+});
+
+describe('the judgement after a return to an earlier state', () => {
+  const returned = (...before: readonly Entry[]): readonly Entry[] => [
+    point('marked'),
+    ...before,
+    point('returning'),
+    point('returned'),
+  ];
+
+  test('misses nothing that was acknowledged since the state', () => {
+    const later = [accepted('b'), ...executed('b'), saved('2')];
+    expect(verdictOn(saved('1'), ...returned(...later), kept('1'))).toEqual({});
+  });
+
+  test('accepts a file of the time after the state', () => {
+    expect(verdictOn(saved('1'), ...returned(saved('2')), kept('2'))).toEqual({});
+  });
+
+  test('lets a run be executed again that the state holds as queued', () => {
+    const again = [said('started', 'a', 'a-2'), said('ended', 'a', 'a-2'), final('a')];
+    expect(verdictOn(accepted('a'), ...returned(...executed('a')), ...again)).toEqual({});
+  });
+
+  test('tells two returns apart', () => {
+    const first = [point('marked'), point('returning'), point('returned')];
+    const second = first.map((entry): Entry => ({ ...entry, point: 'q' }) as Entry);
+    const [marked, ...returning] = second;
+    const again = [said('started', 'a', 'a-2'), said('ended', 'a', 'a-2'), final('a')];
+    const entries = [...first, accepted('a'), marked!, ...executed('a'), ...returning, ...again];
+    expect(verdictOn(...entries)).toEqual({});
+  });
+
+  test('expects no order of runs that are gone', () => {
+    const later = [accepted('b'), ...executed('a'), ...executed('b')];
+    const again = [said('started', 'a', 'a-2'), said('ended', 'a', 'a-2'), final('a')];
+    expect(verdictOn(accepted('a'), ...returned(...later), ...again)).toEqual({});
+  });
+
+  const executedAgain = (process: string) => [
+    said('started', 'a', process),
+    said('ended', 'a', process),
+  ];
+
+  test.each<[string, readonly Entry[], Partial<Verdict>]>([
+    ['a run of the state that is gone', [accepted('a'), ...returned()], { lost: ['a'] }],
+    ['a run of the time after the return', [...returned(), accepted('a')], { lost: ['a'] }],
+    [
+      'a file of the state that is gone',
+      [saved('1'), saved('2'), ...returned(), kept('1')],
+      { lost: ['s,2'] },
+    ],
+    [
+      'a file of the time after the return that is gone',
+      [saved('1'), ...returned(saved('2')), saved('3'), kept('2')],
+      { lost: ['s,3'] },
+    ],
+    [
+      'a run that was executed before the state and again',
+      [accepted('a'), ...executed('a'), ...returned(), ...executedAgain('a-2'), final('a')],
+      { duplicated: ['a'] },
+    ],
+    [
+      'a run that was executed twice before the return',
+      [accepted('a'), ...returned(...executed('a'), ...executedAgain('a-2')), final('a')],
+      { duplicated: ['a'] },
+    ],
+    [
+      'a run that was executed twice after the return',
+      [
+        accepted('a'),
+        ...returned(...executed('a')),
+        ...executedAgain('a-2'),
+        ...executedAgain('a-3'),
+        final('a'),
+      ],
+      { duplicated: ['a'] },
+    ],
+    [
+      'a run that is gone after a return that failed',
+      [point('marked'), accepted('a'), point('returning')],
+      { lost: ['a'] },
+    ],
+  ])('names %s', (_name, entries, expected) => {
+    expect(verdictOn(...entries)).toEqual(expected);
+  });
+});
+
+describe('the judgement of an operation', () => {
+  const begun: Entry = { what: 'begun', operation: 'backup', id: 'o' };
+
+  test('is good when it ended as expected', () => {
+    expect(verdictOn(begun, concluded('complete'))).toEqual({});
+  });
+
+  test('names one that ended otherwise', () => {
+    expect(verdictOn(begun, concluded('failed'))).toEqual({ wrong: ['backup: failed'] });
+  });
+
+  test('names one that never ended', () => {
+    expect(verdictOn(begun)).toEqual({ stuck: ['backup'] });
   });
 });

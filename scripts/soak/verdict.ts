@@ -27,44 +27,118 @@ export function judge(journal: readonly Seen[]): Verdict {
     journal.filter((entry): entry is Extract<Seen, { what: What }> => entry.what === what);
   const finals = new Map(of('final').map((final) => [final.run, final]));
   const accepted = of('accepted');
+  const returns = returnsIn(journal);
+  const isDiscarded = ({ at }: Seen) => returns.some((one) => one.from < at && at < one.until);
   const executions = executionsOf(journal);
+  const executed = new Map(executions.map((execution) => [execution.run, execution]));
   const ended = new Set(of('ended').map(({ run }) => run));
-  const kept = new Map(of('kept').map(({ script, content }) => [script, content]));
-  const lastSaved = new Map(of('saved').map(({ script, content }) => [script, content]));
+  const concluded = of('concluded');
+  const isOver = new Set(concluded.map(({ id }) => id));
   return {
     lost: [
-      ...accepted.filter(({ run }) => !finals.has(run)).map(({ run }) => run),
-      ...[...lastSaved].filter(([script, content]) => kept.get(script) !== content).map(String),
+      ...accepted.filter((one) => !finals.has(one.run) && !isDiscarded(one)).map(runOf),
+      ...lostFiles(of('saved'), of('kept'), isDiscarded),
     ],
-    duplicated: [...executions.values()].filter(({ processes }) => processes.size > 1).map(runOf),
-    stuck: of('final')
-      .filter(({ status }) => status === 'queued' || status === 'running')
-      .map(runOf),
-    wrong: [...finals.values()].filter((final) => isWrong(final, executions, ended)).map(runOf),
-    overlapping: overlapsOf([...executions.values()]),
-    outOfOrder: disorderOf(accepted, executions, finals),
+    duplicated: duplicatesOf(executions, returns),
+    stuck: [
+      ...of('final')
+        .filter(({ status }) => status === 'queued' || status === 'running')
+        .map(runOf),
+      ...of('begun')
+        .filter(({ id }) => !isOver.has(id))
+        .map(({ operation }) => operation),
+    ],
+    wrong: [
+      ...[...finals.values()].filter((final) => isWrong(final, executed, ended)).map(runOf),
+      ...concluded
+        .filter(({ outcome, expected }) => !expected.includes(outcome))
+        .map(({ operation, outcome }) => `${operation}: ${outcome}`),
+    ],
+    overlapping: overlapsOf(executions),
+    outOfOrder: disorderOf(accepted, executed, finals),
   };
 }
 
+/** A return to an earlier state. What was acknowledged between `from` and `until` may be lost. */
+interface Return {
+  readonly from: number;
+  readonly asked: number;
+  readonly until: number;
+}
+
+function returnsIn(journal: readonly Seen[]): readonly Return[] {
+  const marked = new Map<string, number>();
+  const asked = new Map<string, number>();
+  return journal.flatMap((entry) => {
+    if (entry.what === 'marked') marked.set(entry.point, entry.at);
+    if (entry.what === 'returning') asked.set(entry.point, entry.at);
+    if (entry.what !== 'returned') return [];
+    const from = marked.get(entry.point) ?? entry.at;
+    return [{ from, asked: asked.get(entry.point) ?? from, until: entry.at }];
+  });
+}
+
+/** Files that are neither what was saved last nor anything that was saved and discarded since. */
+function lostFiles(
+  saved: readonly Extract<Seen, { what: 'saved' }>[],
+  kept: readonly Extract<Seen, { what: 'kept' }>[],
+  isDiscarded: (entry: Seen) => boolean,
+): readonly string[] {
+  const found = new Map(kept.map(({ script, content }) => [script, content]));
+  const possible = new Map<string, string[]>();
+  for (const one of saved) {
+    const before = isDiscarded(one) ? possible.get(one.script) : undefined;
+    possible.set(one.script, [...(before ?? []), one.content]);
+  }
+  return [...possible]
+    .filter(([script, contents]) => !contents.includes(found.get(script) ?? ''))
+    .map(([script, contents]) => `${script},${contents.at(-1)}`);
+}
+
+/** What one process did. */
 interface Execution {
   readonly run: string;
   readonly script: string;
-  readonly processes: Set<string>;
   readonly from: number;
   to: number;
 }
 
-function executionsOf(journal: readonly Seen[]): ReadonlyMap<string, Execution> {
+/** In the order of their start. */
+function executionsOf(journal: readonly Seen[]): readonly Execution[] {
   const found = new Map<string, Execution>();
   for (const entry of journal) {
     if (entry.what !== 'started' && entry.what !== 'alive' && entry.what !== 'ended') continue;
     const { run, script, process, at } = entry;
-    const execution = found.get(run) ?? { run, script, processes: new Set(), from: at, to: at };
-    execution.processes.add(process);
+    const execution = found.get(process) ?? { run, script, from: at, to: at };
     execution.to = at;
-    found.set(run, execution);
+    found.set(process, execution);
   }
-  return found;
+  return [...found.values()];
+}
+
+/** Runs that were executed again, unless the platform had returned to a state before the previous execution. */
+function duplicatesOf(
+  executions: readonly Execution[],
+  returns: readonly Return[],
+): readonly string[] {
+  const last = new Map<string, { from: number; explained: Set<Return> }>();
+  const duplicated = new Set<string>();
+  for (const { run, from } of executions) {
+    const before = last.get(run);
+    const explained = before?.explained ?? new Set();
+    last.set(run, { from, explained });
+    if (before === undefined) continue;
+    const reason = returns.find(
+      (one) =>
+        !explained.has(one) &&
+        one.from < before.from &&
+        before.from <= one.until &&
+        one.asked < from,
+    );
+    if (reason === undefined) duplicated.add(run);
+    else explained.add(reason);
+  }
+  return [...duplicated];
 }
 
 function isWrong(
@@ -78,9 +152,8 @@ function isWrong(
 }
 
 function overlapsOf(executions: readonly Execution[]): readonly string[] {
-  const byStart = executions.toSorted((one, other) => one.from - other.from);
   const last = new Map<string, Execution>();
-  return byStart.flatMap((execution) => {
+  return executions.flatMap((execution) => {
     const before = last.get(execution.script);
     if (before === undefined || before.to < execution.to) last.set(execution.script, execution);
     return before !== undefined && execution.from < before.to
@@ -98,8 +171,8 @@ function disorderOf(
   const latest = new Map<string, number>();
   return accepted.flatMap(({ run, script }) => {
     const execution = executions.get(run);
-    // One that was never executed has no place; its end says why.
-    if (execution === undefined || finals.get(run)?.retryOf != null) return [];
+    // A run that was never executed has no place; its end says why. A run that is gone has none either.
+    if (execution === undefined || finals.get(run)?.retryOf !== null) return [];
     const before = latest.get(script) ?? 0;
     latest.set(script, Math.max(before, execution.from));
     return execution.from < before ? [run] : [];

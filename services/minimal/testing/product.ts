@@ -49,6 +49,8 @@ export interface ProductOptions {
   readonly variables?: Readonly<Record<string, string | undefined>>;
   /** Of the release. Default: this one's. */
   readonly folder?: string;
+  /** Longest time until it is healthy. Default: two minutes. */
+  readonly patienceMs?: number;
 }
 
 interface ProductPorts {
@@ -105,7 +107,7 @@ export class Product {
     process.once('exit', () => running.delete(process));
     const product = new Product(process, { http, metrics, mcp }, dataDir);
     try {
-      await product.untilHealthy();
+      await product.untilHealthy(options.patienceMs);
       if (options.signIn !== false) await product.signIn();
     } catch (error) {
       // Nobody else could end it.
@@ -127,12 +129,13 @@ export class Product {
   }
 
   /** Polls `/health` until it is well. */
-  async untilHealthy(): Promise<void> {
-    await until('the product is healthy', async () => {
+  async untilHealthy(patienceMs?: number): Promise<void> {
+    const ask = async () => {
       if (this.#process.exitCode !== null) throw new Error('the product ended at its start');
       const answer = await fetch(`${this.baseUrl}/health`).catch(() => undefined);
       return answer?.ok === true ? true : undefined;
-    });
+    };
+    await until('the product is healthy', ask, patienceMs);
   }
 
   async signIn(): Promise<void> {
@@ -266,12 +269,13 @@ async function newDataDir(): Promise<string> {
   return dataDir;
 }
 
-/** Asks until there is an answer. @throws after a minute, naming `what` */
+/** Asks until there is an answer. @throws after `patienceMs`, naming `what` */
 export async function until<Answer>(
   what: string,
   ask: () => Promise<Answer | undefined>,
+  patienceMs = startDeadlineMs,
 ): Promise<Answer> {
-  const deadline = Date.now() + startDeadlineMs;
+  const deadline = Date.now() + patienceMs;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;

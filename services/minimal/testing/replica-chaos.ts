@@ -5,7 +5,7 @@ import type { TestNatsServer } from '#infra/testing/nats-server.ts';
 import type { Fleet } from './fleet.ts';
 
 /** The same numbers from 0 to 1 for the same seed (mulberry32). */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

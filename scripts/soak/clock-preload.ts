@@ -1,0 +1,30 @@
+/** Loaded into the supervisor by `NODE_OPTIONS`: services and PostgreSQL start with libfaketime, and each kind of process
+ *  reads its time from a file of its own. The supervisor passes no other way of setting a service's environment. */
+import programs from 'node:child_process';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+
+const { CLOCK_LIBRARY: library = '', CLOCK_FOLDER: folder = '' } = process.env;
+const { spawn } = programs;
+
+const kindOf = (args: readonly string[]): string | undefined => {
+  if (args.some((arg) => arg.endsWith('bin/postgres'))) return 'postgres';
+  return /services\/(backend|runtime|scheduler)\/main\.ts$/.exec(args.at(-1) ?? '')?.[1];
+};
+
+programs.spawn = ((command: string, args: readonly string[], options: programs.SpawnOptions) => {
+  const kind = Array.isArray(args) ? kindOf([command, ...args]) : undefined;
+  if (kind === undefined) return spawn(command, args, options);
+  const env = {
+    ...options.env,
+    LD_PRELOAD: library,
+    FAKETIME_TIMESTAMP_FILE: join(folder, kind),
+    // Only the wall clock of a machine can be set.
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    // Processes of PostgreSQL share their machine's clock, so all of them have to see a change at once.
+    ...(kind === 'postgres' ? { FAKETIME_NO_CACHE: '1' } : { FAKETIME_CACHE_DURATION: '1' }),
+    FAKETIME_DISABLE_SHM: '1',
+  };
+  return spawn(command, args, { ...options, env });
+}) as typeof spawn;
+syncBuiltinESMExports();

@@ -1,0 +1,140 @@
+/** What `make soak` does to the minimal edition: groups of faults, each with data of its own. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { backup, restore } from './backups.ts';
+import { Clocks, clockFaults, type ClockedKind } from './clocks.ts';
+import { faultsFor, fullDisk, type Fault } from './faults.ts';
+import {
+  strike,
+  strikesAt,
+  type Operation,
+  type StrikeOptions,
+  type Victim,
+} from './operations.ts';
+import { powerCut, snapshot } from './power-loss.ts';
+import { purge, retention, retentionStartSeconds } from './removals.ts';
+import { Disk, mountSmall } from './volumes.ts';
+
+/** An experiment that is ready to run. */
+export interface Setup {
+  readonly dataDir: string;
+  /** Of the supervisor. */
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly faults: readonly Fault[];
+  /** Called when the platform has stopped. */
+  close?(): void | Promise<void>;
+}
+
+/** What the machine lacks for it, and what to do. */
+export interface Missing {
+  readonly missing: string;
+}
+
+export interface Experiment {
+  readonly name: string;
+  /** @param folder an empty folder of its own */
+  open(folder: string, parts: Parts): Promise<Setup | Missing>;
+}
+
+/** For operations that are killed at random moments. */
+type Parts = Pick<StrikeOptions, 'journal' | 'random'>;
+
+const withoutFaketime: Missing = { missing: 'libfaketime is required: apt-get install faketime' };
+const asRoot: Missing = { missing: 'mounting file systems requires root: sudo make soak' };
+
+function folderIn(folder: string, ...parts: readonly string[]): string {
+  const path = join(folder, ...parts);
+  mkdirSync(path, { recursive: true });
+  return path;
+}
+
+const kills: Experiment = {
+  name: 'kills and stops',
+  open: async (folder) =>
+    await Promise.resolve({ dataDir: folderIn(folder, 'data'), faults: faultsFor(undefined) }),
+};
+
+/** A small file system for a part of the data, which is filled. */
+const fullVolume = (name: string, part: string, megabytes: number): Experiment => ({
+  name: `full disk: ${name}`,
+  async open(folder) {
+    const dataDir = folderIn(folder, 'data');
+    const volume = folderIn(dataDir, part);
+    const unmount = mountSmall(volume, megabytes);
+    if (unmount === undefined) return await Promise.resolve(asRoot);
+    const faults = [10, 40].map((seconds) => fullDisk(volume, seconds));
+    return { dataDir, faults, close: unmount };
+  },
+});
+
+const clocks = (name: string, kinds: readonly ClockedKind[]): Experiment => ({
+  name,
+  async open(folder) {
+    const found = Clocks.open();
+    if (found === undefined) return await Promise.resolve(withoutFaketime);
+    const { variables } = found;
+    const dataDir = folderIn(folder, 'data');
+    return { dataDir, variables, faults: clockFaults(found, kinds), close: () => found.close() };
+  },
+});
+
+const frozen: Experiment = {
+  name: 'power loss: snapshot',
+  open: async (folder) =>
+    await Promise.resolve({
+      dataDir: folderIn(folder, 'machine', 'data'),
+      faults: [snapshot, snapshot, snapshot],
+    }),
+};
+
+const unflushed: Experiment = {
+  name: 'power loss: power cut',
+  async open(folder) {
+    const machine = folderIn(folder, 'machine');
+    const disk = Disk.make(join(folder, 'disk'), machine, 2048);
+    if (disk === undefined)
+      return await Promise.resolve({
+        missing: 'loop devices, mkfs.ext4 and root are required: sudo make soak',
+      });
+    const cut = powerCut(disk);
+    const dataDir = folderIn(machine, 'data');
+    const faults = [cut, cut, cut];
+    return await Promise.resolve({ dataDir, faults, close: () => disk.unmount() });
+  },
+};
+
+const operation = (one: Operation, victims: readonly Victim[]): Experiment => ({
+  name: one.name,
+  async open(folder, parts) {
+    const dataDir = folderIn(folder, 'data');
+    return await Promise.resolve({ dataDir, faults: strikesAt(one, { ...parts, victims }) });
+  },
+});
+
+/** Two days pass within a session. */
+const agedLogs: Experiment = {
+  name: 'retention',
+  async open(folder, parts) {
+    const found = Clocks.open(retentionStartSeconds);
+    if (found === undefined) return await Promise.resolve(withoutFaketime);
+    const { variables } = found;
+    const dataDir = folderIn(folder, 'data');
+    const faults = [strike(retention(found), 'scheduler', parts, () => 3_000)];
+    return { dataDir, variables, faults, close: () => found.close() };
+  },
+};
+
+export const experiments: readonly Experiment[] = [
+  kills,
+  fullVolume('all data', '.', 1024),
+  fullVolume('database', 'postgres', 512),
+  fullVolume('objects', 'objects', 64),
+  clocks('clock changes', ['scheduler', 'runtime', 'backend']),
+  clocks('clock changes: database', ['postgres']),
+  frozen,
+  unflushed,
+  operation(backup, ['everything', 'scheduler', 'everything', 'scheduler', 'postgres', 'backend']),
+  operation(restore, ['everything', 'everything', 'everything', 'postgres', 'everything']),
+  operation(purge, ['everything', 'scheduler', 'everything', 'scheduler', 'postgres']),
+  agedLogs,
+];

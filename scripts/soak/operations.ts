@@ -1,0 +1,82 @@
+/** Operations of an administrator while the load goes on, killed at random moments. */
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import { send, type Edition } from './edition.ts';
+import type { Fault } from './faults.ts';
+import type { Journal } from './journal.ts';
+
+export interface Operation {
+  readonly name: string;
+  /** Asks the platform for it. @returns its id */
+  begin(edition: Edition, journal: Journal): Promise<string>;
+  /** The step that the platform reports; undefined while it does not answer. */
+  stepOf(edition: Edition, id: string): Promise<string | undefined>;
+  /** Waits for its end, and notes the outcome. */
+  conclude(edition: Edition, id: string, journal: Journal): Promise<void>;
+}
+
+export type Victim = 'everything' | 'scheduler' | 'backend' | 'postgres';
+
+export interface StrikeOptions {
+  readonly journal: Journal;
+  /** Numbers from 0 to 1. */
+  readonly random: () => number;
+  /** What is killed in an operation, one after another. */
+  readonly victims: readonly Victim[];
+}
+
+/** The operation once in peace, which shows how long it takes; then killed at random moments of that time. */
+export function strikesAt(operation: Operation, options: StrikeOptions): readonly Fault[] {
+  let tookMs = 0;
+  const inPeace: Fault = {
+    name: operation.name,
+    async inflict(edition) {
+      tookMs = await carryOut(edition, operation, options.journal);
+    },
+  };
+  return [
+    inPeace,
+    ...options.victims.map((each) => strike(operation, each, options, () => tookMs)),
+  ];
+}
+
+/** The operation is killed once. @param withinMs latest moment, in milliseconds from the beginning */
+export function strike(
+  operation: Operation,
+  victim: Victim,
+  { journal, random }: Pick<StrikeOptions, 'journal' | 'random'>,
+  withinMs: () => number,
+): Fault {
+  const { name } = operation;
+  return {
+    name: `${name}, ${victim} killed`,
+    async inflict(edition) {
+      await carryOut(edition, operation, journal, async (id) => {
+        await wait(random() * withinMs());
+        const step = (await operation.stepOf(edition, id)) ?? 'no answer';
+        journal.note({ what: 'struck', operation: name, id, step });
+        await kill(edition, victim);
+      });
+    },
+  };
+}
+
+/** @returns how long it took, in milliseconds */
+async function carryOut(
+  edition: Edition,
+  operation: Operation,
+  journal: Journal,
+  meanwhile?: (id: string) => Promise<void>,
+): Promise<number> {
+  const id = await operation.begin(edition, journal);
+  journal.note({ what: 'begun', operation: operation.name, id });
+  const startedMs = performance.now();
+  await meanwhile?.(id);
+  await operation.conclude(edition, id, journal);
+  return performance.now() - startedMs;
+}
+
+async function kill(edition: Edition, victim: Victim): Promise<void> {
+  if (victim === 'everything') return await edition.killAll();
+  for (const pid of await edition.pidsOf(victim)) send(pid, 'SIGKILL');
+}

@@ -1,0 +1,50 @@
+/** Power loss while the platform writes: everything ends at one instant, and the platform starts on what was stored, in
+ *  another folder. The load goes on: after that instant nothing can be acknowledged, so the journal needs no exception. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Fault } from './faults.ts';
+import type { Disk } from './volumes.ts';
+
+/** Each start has a folder of its own. */
+function nextFolder(dataDir: string): string {
+  const number = Number(/-(\d+)$/.exec(dirname(dataDir))?.[1] ?? 0);
+  return `${dirname(dataDir).replace(/-\d+$/, '')}-${number + 1}`;
+}
+
+/** Copies the data while all processes are frozen, and kills them. Copying file by file while they run would mix
+ *  different instants. Frozen processes write nothing, so the copy is of one instant. It includes what they had written
+ *  without flushing; `powerCut` loses that. */
+export const snapshot: Fault = {
+  name: 'data copied, everything killed',
+  async inflict(edition) {
+    await waitForWrites();
+    const { dataDir } = edition;
+    const folder = nextFolder(dataDir);
+    const copy = join(folder, 'data');
+    mkdirSync(folder);
+    await edition.freezeAll();
+    execFileSync('cp', ['-a', dataDir, copy]);
+    await edition.killAll(copy);
+    rmSync(dataDir, { recursive: true });
+  },
+};
+
+/** The file system of the data stops without flushing anything: files that were not synced lose their content. */
+export const powerCut = (disk: Disk): Fault => ({
+  name: 'power cut',
+  async inflict(edition) {
+    await waitForWrites();
+    const folder = nextFolder(edition.dataDir);
+    disk.cutPower();
+    await edition.endAll();
+    disk.moveTo(folder);
+    await edition.startOn(join(folder, 'data'));
+  },
+});
+
+/** Somewhere between two saved files. */
+async function waitForWrites(): Promise<void> {
+  await wait(Math.random() * 4_000);
+}

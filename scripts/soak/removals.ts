@@ -1,0 +1,106 @@
+/** A purge and retention under load: everything that is to be removed is gone, and nothing else. */
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { until } from '#services/minimal/testing/product.ts';
+import type { Clocks } from './clocks.ts';
+import { clockedKinds } from './clocks.ts';
+import type { Edition } from './edition.ts';
+import type { Operation } from './operations.ts';
+
+interface LogPage {
+  readonly items: readonly unknown[];
+}
+
+/** A script of its own with one run, whose file and log name the script. */
+async function makeRun(edition: Edition): Promise<{ script: string; run: string; mark: string }> {
+  const mark = randomUUID();
+  const name = `Removed ${mark}`;
+  const { id: script } = await edition.insist<{ id: string }>('POST', '/scripts', { name }, mark);
+  const file = { content: `print("${mark}")\n`, encoding: 'utf-8' };
+  await edition.insist('PUT', `/scripts/${script}/files/main.py`, file);
+  const { run_id: run } = await edition.insist<{ run_id: string }>(
+    'POST',
+    `/runs/scripts/${script}/run`,
+    {},
+    randomUUID(),
+  );
+  await until('the run to be removed has ended', async () => {
+    const { status } = await edition.insist<{ status: string }>('GET', `/runs/${run}`);
+    return ['queued', 'running'].includes(status) ? undefined : true;
+  });
+  return { script, run, mark };
+}
+
+const marks = new Map<string, string>();
+
+/** A deleted script is purged. No object that contains its mark is left. */
+export const purge: Operation = {
+  name: 'purge',
+  async begin(edition) {
+    const { script, mark } = await makeRun(edition);
+    marks.set(script, mark);
+    await edition.insistText('DELETE', `/scripts/${script}`);
+    await edition.insist('POST', `/scripts/${script}/purge`, undefined, randomUUID());
+    return script;
+  },
+  stepOf: async () => await Promise.resolve('started'),
+  async conclude(edition, script, journal) {
+    await until('the purge has finished', async () => {
+      const { state } = await edition.insist<{ state: string }>(
+        'POST',
+        `/scripts/${script}/purge`,
+        undefined,
+        randomUUID(),
+      );
+      return state === 'finished' || undefined;
+    });
+    const left = filesWith(marks.get(script) ?? '', join(edition.dataDir, 'objects'));
+    const outcome = left.length === 0 ? 'removed' : `left: ${left.join(' ')}`;
+    journal.note({
+      what: 'concluded',
+      operation: 'purge',
+      id: script,
+      outcome,
+      expected: ['removed'],
+    });
+  },
+};
+
+function filesWith(mark: string, folder: string): readonly string[] {
+  try {
+    const found = execFileSync('grep', ['-rl', mark, folder], { encoding: 'utf8' });
+    return found.split('\n').filter(Boolean);
+  } catch {
+    return []; // grep finds nothing
+  }
+}
+
+const daySeconds = 24 * 60 * 60;
+
+/** How far behind all clocks begin. */
+export const retentionStartSeconds = -2 * daySeconds;
+
+/** Two days pass in a second, and logs are kept for one day. */
+export const retention = (clocks: Clocks): Operation => ({
+  name: 'retention',
+  async begin(edition) {
+    await edition.insist('PUT', '/system/retention', { logs_days: 1 });
+    const { run } = await makeRun(edition);
+    for (const kind of clockedKinds) clocks.set(kind, 0);
+    return run;
+  },
+  async stepOf(edition, run) {
+    const page = await edition.ask<LogPage>(`/runs/${run}/logs`);
+    return page?.items && (page.items.length === 0 ? 'removed' : 'kept');
+  },
+  async conclude(edition, run, journal) {
+    await until('the log is removed', async () => {
+      const { items } = await edition.insist<LogPage>('GET', `/runs/${run}/logs`);
+      return items.length === 0 || undefined;
+    });
+    const { status } = await edition.insist<{ status: string }>('GET', `/runs/${run}`);
+    const expected = ['success', 'failed'];
+    journal.note({ what: 'concluded', operation: 'retention', id: run, outcome: status, expected });
+  },
+});

@@ -1,0 +1,85 @@
+/** The results of `make soak`, one row for each experiment. */
+import { median } from '../bench/report.ts';
+import type { Seen } from './journal.ts';
+import { judge, type Verdict } from './verdict.ts';
+
+/** One session of an experiment. */
+export interface Session {
+  readonly journal: readonly Seen[];
+  /** From the end of each fault until runs ended again, in milliseconds. */
+  readonly recoveriesMs: readonly number[];
+  /** Why the session was given up, if it was: the platform does not do what it is to do. */
+  readonly problem?: string;
+}
+
+export interface Row {
+  readonly experiment: string;
+  readonly faults: number;
+  readonly accepted: number;
+  readonly verdict: Verdict;
+  readonly recoveriesMs: readonly number[];
+}
+
+/** Adds up the sessions of one experiment. A session that was given up counts as stuck. */
+export function rowOf(experiment: string, sessions: readonly Session[]): Row {
+  const verdicts = sessions.map(({ journal, problem }) => {
+    const verdict = judge(journal);
+    if (problem === undefined) return verdict;
+    // Nothing was asked about the end.
+    return { ...verdict, lost: [], stuck: [...verdict.stuck, problem] };
+  });
+  const all = (column: keyof Verdict) => verdicts.flatMap((verdict) => verdict[column]);
+  const count = (...wanted: readonly Seen['what'][]) =>
+    sessions.flatMap(({ journal }) => journal.filter(({ what }) => wanted.includes(what))).length;
+  return {
+    experiment,
+    faults: count('fault'),
+    accepted: count('accepted', 'saved'),
+    verdict: {
+      lost: all('lost'),
+      duplicated: all('duplicated'),
+      stuck: all('stuck'),
+      wrong: all('wrong'),
+      overlapping: all('overlapping'),
+      outOfOrder: all('outOfOrder'),
+    },
+    recoveriesMs: sessions.flatMap(({ recoveriesMs }) => recoveriesMs),
+  };
+}
+
+export function isClean({ verdict }: Row): boolean {
+  return Object.values(verdict).every((found: readonly string[]) => found.length === 0);
+}
+
+const head = ['experiment', 'faults', 'accepted', 'lost', 'duplicated', 'stuck', 'wrong'];
+const tail = ['overlapping', 'out of order', 'recovery median', 'max'];
+
+/** A table in Markdown. */
+export function tableOf(rows: readonly Row[]): string {
+  const lines = rows.map(({ experiment, faults, accepted, verdict, recoveriesMs }) => [
+    experiment,
+    faults,
+    accepted,
+    ...Object.values(verdict).map((found: readonly string[]) => found.length),
+    ...(recoveriesMs.length === 0
+      ? ['', '']
+      : [median(recoveriesMs), Math.max(...recoveriesMs)].map(
+          (ms) => `${(ms / 1000).toFixed(1)} s`,
+        )),
+  ]);
+  const cells = [[...head, ...tail], [...head, ...tail].map(() => '---'), ...lines];
+  return cells.map((line) => `| ${line.join(' | ')} |`).join('\n');
+}
+
+/** How many kills fell in which reported step of an operation, as a table in Markdown. */
+export function strikesTableOf(sessions: readonly Session[]): string {
+  const counts = new Map<string, number>();
+  for (const entry of sessions.flatMap(({ journal }) => journal)) {
+    if (entry.what !== 'struck') continue;
+    const key = `${entry.operation} | ${entry.step}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const sorted = [...counts].toSorted(([one], [other]) => one.localeCompare(other));
+  const lines = sorted.map(([key, count]) => `| ${key} | ${count} |`);
+  return ['| operation | step | kills |', '| --- | --- | --- |', ...lines].join('\n');
+}
