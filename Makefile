@@ -26,7 +26,7 @@ format: ## format the source
 bench: ## measure the speed against the stated bars
 	@$(ready) --web node scripts/bench/main.ts $(ARGS)
 
-soak: ## load and faults for HOURS=n on the minimal edition, judged from outside
+soak: ## load and faults for HOURS=n on the minimal edition, judged from outside; FAULTS selects
 	@$(ready) --web node scripts/soak/main.ts
 
 sbom: ## write the bill of materials to sbom.cdx.json
