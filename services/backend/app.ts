@@ -46,6 +46,8 @@ export interface Backend {
   listen(port: number, host: string): Promise<number>;
   /** Resolves when everything that was noted behind the answers so far is recorded. */
   settle(): Promise<void>;
+  /** Reports not ready, and closes each connection after its response. New connections are still accepted. */
+  announceStop(): void;
   /** Ends what is under way, within seconds; safe twice. */
   close(): Promise<void>;
 }
@@ -87,6 +89,7 @@ export function createBackend(parts: Parts): Backend {
       const { tokenUses, webhookMisses } = services;
       await Promise.all([refusals.flush(), tokenUses.flush(), webhookMisses.flush()]);
     },
+    announceStop: () => services.connections.closeAfterResponses(),
     close: async () => {
       await Promise.all([stopServer(server), sockets.close(), purge.stop()]);
       await Promise.all([

@@ -1,4 +1,5 @@
 /** The backend process: REST, WebSockets, documentation and the dashboard. */
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { HeadSigner } from '#infra/audit/head-signer.ts';
 import { openObjects } from '#services/shared/objects.ts';
@@ -17,7 +18,8 @@ import {
   httpServerOptions,
   httpServerSettings,
 } from '#services/shared/connections/from-settings.ts';
-import { runProcess } from '#services/shared/lifecycle.ts';
+import { runProcess, type Running } from '#services/shared/lifecycle.ts';
+import type { Logger } from '#services/shared/logger.ts';
 import { passwordCost } from '#services/shared/passwords.ts';
 import type { Loop } from '#services/shared/loop.ts';
 import { localAddress } from '#services/shared/local-address.ts';
@@ -29,6 +31,7 @@ import { releasesOf, startUpdater, updateProvider } from './updates/start.ts';
 
 const connections = 16;
 const positionPatienceMs = 5_000;
+const stopDeadlineMs = 20_000;
 const dashboardDir = fileURLToPath(new URL('../../web/build', import.meta.url));
 const sdkDir = fileURLToPath(new URL('../runtime/python/sdk', import.meta.url));
 
@@ -47,6 +50,7 @@ const ownSettings = [
   'edition',
   'trustedProxies',
   ...httpServerSettings,
+  'shutdownDelaySeconds',
   'publicUrl',
   'mcpUrl',
   'mcpPort',
@@ -58,9 +62,16 @@ const ownSettings = [
   'allowPrivateTargets',
 ] as const satisfies readonly SettingName[];
 
-await runProcess('backend', async (signal, logger) => {
+let shutdownDelayMs = 0;
+
+await runProcess('backend', startBackend, {
+  stopDeadlineMs: () => shutdownDelayMs + stopDeadlineMs,
+});
+
+async function startBackend(signal: AbortSignal, logger: Logger): Promise<Running> {
   const config = readConfig(ownSettings);
   const { edition, tokenKey } = config;
+  shutdownDelayMs = config.shutdownDelaySeconds * 1000;
   const platform = await openPlatform({ ...config, name: 'backend', connections, logger, signal });
   const { database, reads, ...rest } = platform;
   const vault = new Vault(database.pool, masterKeys(config), platform.ids);
@@ -124,12 +135,15 @@ await runProcess('backend', async (signal, logger) => {
   }
   return {
     stop: async () => {
+      // A proxy may send a request on an idle connection at any time: it is closed by its next response.
+      backend.announceStop();
+      await wait(shutdownDelayMs);
       await updater.loop?.stop();
       await backend.close();
       await platform.close();
     },
   };
-});
+}
 
 /** The minimal edition hands the first password on once. */
 function givenSecrets(edition: 'minimal' | 'production'): readonly SettingName[] {

@@ -37,7 +37,7 @@ describe('given keys and passwords', () => {
     for (const name of ['secretMasterKey', 'tokenKey', 'auditKey'] as const) {
       expect(settings[name]).not.toHaveProperty('fallback');
     }
-    expect(settings.adminPassword.fallback?.({ dataDir: '' })).toBeUndefined();
+    expect(settings.adminPassword.fallback?.({ dataDir: '', edition: 'minimal' })).toBeUndefined();
     const before = await platform.pool.query('SELECT user_id FROM users');
     await seed(platform.services, undefined, false);
     expect(await platform.pool.query('SELECT user_id FROM users')).toMatchObject({

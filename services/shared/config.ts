@@ -101,6 +101,10 @@ function othersIn(environment: Environment): Others {
       // An error in it is reported where the setting itself is read.
       return (readOne(settings.dataDir, environment).value as string | undefined) ?? '';
     },
+    get edition() {
+      const { value } = readOne(settings.edition, environment);
+      return value === 'minimal' ? value : 'production';
+    },
   };
 }
 

@@ -17,4 +17,5 @@ export interface Setting<T> {
 /** What a default may depend on. */
 export interface Others {
   readonly dataDir: string;
+  readonly edition: 'minimal' | 'production';
 }

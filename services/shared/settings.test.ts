@@ -31,9 +31,13 @@ const ofTheMachine = [
 
 function fallbackOf({ fallback }: Setting<unknown>): string {
   if (fallback === undefined) return 'required';
-  const value = fallback({ dataDir: '' });
-  const isNone = value === undefined || (Array.isArray(value) && value.length === 0);
-  return isNone ? 'none' : `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
+  const shown = (edition: 'minimal' | 'production') => {
+    const value = fallback({ dataDir: '', edition });
+    const isNone = value === undefined || (Array.isArray(value) && value.length === 0);
+    return isNone ? 'none' : `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
+  };
+  const [production, minimal] = [shown('production'), shown('minimal')];
+  return production === minimal ? production : `${production}; ${minimal} in the minimal edition`;
 }
 
 test('docs/settings.md has every setting once, and none that there is not', () => {

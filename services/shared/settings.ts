@@ -116,6 +116,13 @@ export const settings = {
   bodyTimeoutSeconds: integer('ORCH_BODY_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 30),
   /** Between two requests. */
   idleTimeoutSeconds: integer('ORCH_IDLE_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 65),
+  /** Between the request to stop and the end of the backend's idle connections. */
+  shutdownDelaySeconds: integer(
+    'ORCH_SHUTDOWN_DELAY_SECONDS',
+    { min: 0, max: 300 },
+    // No reverse proxy distributes requests in the minimal edition.
+    ({ edition }) => (edition === 'minimal' ? 0 : 5),
+  ),
 
   // Where things are kept
   dataDir: path('ORCH_DATA_DIR', () => resolve('.orchestrator')),

@@ -108,9 +108,13 @@ const readyz = operation({
   tag,
   access: 'public',
   description:
-    'Without its bus the platform is slower by up to a second, and nothing else: that is `degraded`, and answers 200.',
+    'Without its bus the platform is slower by up to a second, and nothing else: that is `degraded`, and answers 200. ' +
+    'A backend that is stopping answers 503 with `backend` as `unavailable`, while it still serves requests.',
   responses: { ...well, 503: isDown },
   handle: async (_call, services) => {
+    if (services.connections.isClosing) {
+      return json(503, { status: 'unavailable', checks: { backend: 'unavailable' } }, retryLater);
+    }
     const checks = await checksOf(services);
     const isWell = checks.database === 'ok' && checks.objects === 'ok';
     if (!isWell) return json(503, { status: 'unavailable', checks }, retryLater);

@@ -206,6 +206,7 @@ function environmentOf(
     ORCH_ADMIN_PASSWORD: productPassword,
     ORCH_EXAMPLES: 'false',
     ORCH_SUPERVISED: 'true',
+    ORCH_SHUTDOWN_DELAY_SECONDS: '0',
     ...variables,
   };
 }

@@ -59,6 +59,8 @@ export class ConnectionLimits {
   readonly #connections = new Map<Socket, Connection>();
   readonly #closed = new Map<CloseReason, number>(closeReasons.map((reason) => [reason, 0]));
 
+  #isClosing = false;
+
   constructor(options: LimitOptions) {
     this.#options = options;
   }
@@ -78,6 +80,17 @@ export class ConnectionLimits {
   /** Connections that were closed or refused since the start. */
   get closed(): ReadonlyMap<CloseReason, number> {
     return this.#closed;
+  }
+
+  /** Whether each connection closes after its response. */
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  /** From now on every response carries `Connection: close`, unless its headers were sent before. */
+  closeAfterResponses(): void {
+    this.#isClosing = true;
+    for (const { response } of this.#connections.values()) announceClose(response);
   }
 
   /** Admits a connection, or ends it where no other can make room. */
@@ -106,6 +119,7 @@ export class ConnectionLimits {
 
   /** Notes a request whose headers are complete. */
   serve(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#isClosing) announceClose(response);
     const connection = this.#connections.get(request.socket);
     if (connection === undefined) return;
     connection.request = request;
@@ -187,6 +201,10 @@ export class ConnectionLimits {
     connection.peer.waiting.delete(connection);
     connection.peer.open -= 1;
   }
+}
+
+function announceClose(response: ServerResponse | undefined): void {
+  if (response?.headersSent === false) response.setHeader('Connection', 'close');
 }
 
 function isWaiting({ socket, request, response }: Connection): boolean {

@@ -59,6 +59,31 @@ function closed(reason: Parameters<ReadonlyMap<string, number>['get']>[0]): numb
   return (connections.closed as ReadonlyMap<string, number>).get(reason);
 }
 
+describe('a server that closes connections after their responses', () => {
+  test('announces the end of the connection in responses in progress and in later ones', async () => {
+    const inProgress = Promise.withResolvers<ServerResponse>();
+    await start({}, {}, (asked, response) => {
+      if (asked.url === '/slow') inProgress.resolve(response);
+      else response.end('done');
+    });
+    const [slow, idle] = [await client(), await client()];
+    idle.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const [before] = (await once(idle, 'data')) as [Buffer];
+    expect(before.toString()).toContain('Connection: keep-alive');
+    slow.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+    const response = await inProgress.promise;
+
+    connections.closeAfterResponses();
+    response.end('done');
+    idle.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n');
+    for (const answer of await Promise.all([text(slow), text(idle)])) {
+      expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n(.*\r\n)*Connection: close\r\n/);
+    }
+    // New connections are still accepted.
+    expect(await statusOf()).toBe(200);
+  });
+});
+
 describe('a server at its limit of connections', () => {
   test('closes the connection that has been silent for longest', async () => {
     await start({ max: 2 });
