@@ -16,6 +16,7 @@ import {
   httpServerOptions,
   httpServerSettings,
 } from '#services/shared/connections/from-settings.ts';
+import { RunEnds } from '#services/shared/run-ends.ts';
 import { createLogger } from '#services/shared/logger.ts';
 import express from 'express';
 import Type from 'typebox';
@@ -44,11 +45,12 @@ app.use((_request, response, next) => {
 // What an operation without a database is served with; asking for more fails.
 const logger = createLogger('echo', 'error');
 const { connections } = httpServerOptions(readConfig(httpServerSettings), new BlockList(), logger);
+const noDatabase = new Error('there is no database');
 const services = {
   clock: systemClock,
   ids: systemIds,
   logger,
-  metrics: createMetrics(connections),
+  metrics: createMetrics(connections, new RunEnds({ query: () => Promise.reject(noDatabase) })),
   trustedProxies: trustedProxies([]),
 };
 addRoutes(app, [echo], { services } as unknown as RouterParts);

@@ -129,7 +129,7 @@ function servicesOf(parts: Parts): Services {
     parameterSchemas: new ParameterSchemas(),
     passwords: bcryptPasswords(parts.passwordCost),
     throttle: new LoginThrottle(parts.database, parts.clock),
-    metrics: createMetrics(parts.connections),
+    metrics: createMetrics(parts.connections, parts.runEnds),
     startedAt: parts.clock.now(),
   };
 }

@@ -1,6 +1,7 @@
 /** What the backend tells Prometheus stays small, whatever is asked of it. */
 import { expect, test } from 'vitest';
 import { ConnectionLimits } from '#services/shared/connections/connection-limits.ts';
+import { RunEnds } from '#services/shared/run-ends.ts';
 import { createMetrics } from './metrics.ts';
 import { operations } from './operations.ts';
 import { problemKinds } from './http/problem.ts';
@@ -13,9 +14,10 @@ const connections = new ConnectionLimits({
   isShared: () => true,
   refusal: '',
 });
+const noRunEnds = new RunEnds({ query: () => Promise.reject(new Error('unused')) });
 
 test('every operation with every status that it can answer fits into 768 KiB', async () => {
-  const { registry, observe } = createMetrics(connections);
+  const { registry, observe } = createMetrics(connections, noRunEnds);
   for (const operation of operations) {
     const refused = refusalsOf(operation).map((code) => problemKinds[code].status);
     const statuses = new Set([...Object.keys(operation.responses).map(Number), ...refused, 500]);
@@ -25,7 +27,7 @@ test('every operation with every status that it can answer fits into 768 KiB', a
 });
 
 test('a status adds one series to a route, not one to each of its buckets', async () => {
-  const { registry, observe } = createMetrics(connections);
+  const { registry, observe } = createMetrics(connections, noRunEnds);
   const route = { method: 'get', path: '/api/v1/scripts' } as const;
   observe(route, 200, 0.01);
   const before = (await registry.metrics()).split('\n').length;

@@ -1,6 +1,8 @@
 /** What the backend counts, for Prometheus. Labels are templates of paths, never paths: ids would
  *  make a series each. Times have no status label, which would multiply every bucket. */
 import type { ConnectionLimits } from '#services/shared/connections/connection-limits.ts';
+import { addRunEndMetric } from '#services/shared/process-metrics.ts';
+import type { RunEnds } from '#services/shared/run-ends.ts';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Operation } from './http/operation.ts';
 
@@ -16,8 +18,9 @@ export interface Metrics {
 }
 
 /** @param connections of the server */
-export function createMetrics(connections: ConnectionLimits): Metrics {
+export function createMetrics(connections: ConnectionLimits, runEnds: RunEnds): Metrics {
   const registry = new Registry();
+  addRunEndMetric(registry, runEnds);
   addConnectionMetrics(registry, connections);
   collectDefaultMetrics({ register: registry });
   const durations = new Histogram({

@@ -26,6 +26,7 @@ import type { ParameterSchemas } from '#services/shared/parameter-schemas/parame
 import type { Tracing } from '#services/shared/tracing/tracing.ts';
 import type { Releases } from '#services/shared/releases.ts';
 import type { TokenUses } from '#services/shared/token-uses.ts';
+import type { RunEnds } from '#services/shared/run-ends.ts';
 import type { WebhookMisses } from './webhooks/misses.ts';
 import type { Passwords } from '#services/shared/passwords.ts';
 import type { Wheel } from './sdk/wheel.ts';
@@ -61,6 +62,7 @@ export interface Parts extends HttpServerOptions {
   /** What is wrong with the clock of this machine. */
   readonly clockProblem?: () => string | undefined;
   readonly ids: Ids;
+  readonly runEnds: RunEnds;
   readonly logger: Logger;
   /** Longest wait of a read for the position that it names. */
   readonly positionPatienceMs: number;

@@ -1,7 +1,9 @@
 /** The Redis-compatible adapter: stock Redis clients give and take runs, and follow them. */
+import { Registry } from 'prom-client';
 import { platformSettings, readConfig } from '#services/shared/config.ts';
 import { databaseProblem } from '#services/shared/database-health.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
+import { addProcessMetrics, addRunEndMetric } from '#services/shared/process-metrics.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import { openPlatform } from '#services/shared/platform.ts';
 import { createAdapter } from './adapter.ts';
@@ -24,12 +26,16 @@ await runProcess('redis', async (signal, logger) => {
   await adapter.listen(redisPort, config.bind).catch((error: unknown) => {
     throw portError(error, redisPort);
   });
+  const metrics = new Registry();
+  addProcessMetrics(metrics);
+  addRunEndMetric(metrics, platform.runEnds);
   const health = await startHealthServer({
     host: config.bind,
     port: config.redisHealthPort,
     name: 'redis',
     problem: () => databaseProblem(database.pool),
     degraded: () => platform.bus.problem ?? platform.clock.problem,
+    metrics,
   });
   return {
     stop: async () => {

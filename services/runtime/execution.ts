@@ -254,7 +254,7 @@ export class Execution {
   #ended(outcome: FinishRun['outcome'] | AbandonRun['failure'], durationMs: number) {
     const { metrics, onLogEnd } = this.#parts;
     this.#trace.ended();
-    metrics.ended(outcome, this.run.triggerType, durationMs / 1000);
+    metrics.ended(outcome, durationMs / 1000);
     onLogEnd(this.run);
   }
 

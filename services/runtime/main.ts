@@ -22,7 +22,7 @@ import { whileClockIsRight } from '#services/shared/database-clock.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
-import { addClockMetric } from '#services/shared/process-metrics.ts';
+import { addClockMetric, addRunEndMetric } from '#services/shared/process-metrics.ts';
 import { startLoop } from '#services/shared/loop.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { openEnvironments } from './environments/environments.ts';
@@ -373,11 +373,12 @@ function startForwarding({ logRuns }: Config, { database }: Platform, logger: Lo
 
 async function startServers(
   config: Config,
-  { bus, clock, database }: Platform,
+  { bus, clock, database, runEnds }: Platform,
   room: DiskRoom,
   { registry }: RunMetrics,
 ) {
   addClockMetric(registry, clock);
+  addRunEndMetric(registry, runEnds);
   return [
     await startHealthServer({
       host: config.bind,

@@ -1,6 +1,6 @@
 /** What the runtime counts, for Prometheus. Ids of runs and scripts are never labels: they would make a series
  *  each. */
-import { failures, triggerTypes } from '#domain/run/run.ts';
+import { failures } from '#domain/run/run.ts';
 import { queryOutcomes } from '#infra/postgres/query-answer.ts';
 import type { QueryMetrics } from '#infra/postgres/script-queries.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -11,7 +11,7 @@ export interface RunMetrics {
   /** A process was let go. */
   readonly started: (queuedAt: Date) => void;
   /** @param seconds that its process took; 0 where there was none */
-  readonly ended: (outcome: string, trigger: string, seconds: number) => void;
+  readonly ended: (outcome: string, seconds: number) => void;
   readonly queries: QueryMetrics;
 }
 
@@ -54,25 +54,13 @@ export function runtimeMetrics(slots: number, state: RuntimeState): RunMetrics {
     buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400],
     registers,
   });
-  const ends = new Counter({
-    name: 'orchestrator_runs_finished_total',
-    help: 'Runs that this runtime has ended, by what became of them and what had caused them',
-    labelNames: ['outcome', 'trigger'] as const,
-    registers,
-  });
   // A series that begins with its first run would show no increase for it.
-  for (const outcome of ['success', 'stopped', ...failures]) {
-    durations.zero({ outcome });
-    for (const trigger of triggerTypes) ends.inc({ outcome, trigger }, 0);
-  }
+  for (const outcome of ['success', 'stopped', ...failures]) durations.zero({ outcome });
   return {
     registry,
     queries: queryMetrics(registry, state),
     started: (queuedAt) => waits.observe(Math.max(0, Date.now() - queuedAt.getTime()) / 1000),
-    ended: (outcome, trigger, seconds) => {
-      durations.observe({ outcome }, seconds);
-      ends.inc({ outcome, trigger });
-    },
+    ended: (outcome, seconds) => durations.observe({ outcome }, seconds),
   };
 }
 

@@ -29,6 +29,7 @@ import {
 import { databaseProblem } from '#services/shared/database-health.ts';
 import { whileClockIsRight } from '#services/shared/database-clock.ts';
 import { startHealthServer } from '#services/shared/health-server.ts';
+import { addRunEndMetric } from '#services/shared/process-metrics.ts';
 import { runProcess } from '#services/shared/lifecycle.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { startLoop, type Loop, type LoopOptions } from '#services/shared/loop.ts';
@@ -112,6 +113,9 @@ await runProcess('scheduler', async (signal, logger) => {
     clock: platform.clock,
     folder,
   };
+  const isBusUp = () => platform.bus.problem === undefined;
+  const metrics = schedulerMetrics(watched, platform.clock, isBusUp);
+  addRunEndMetric(metrics, platform.runEnds);
   const health = await startHealthServer({
     host: config.bind,
     port: config.schedulerHealthPort,
@@ -121,7 +125,7 @@ await runProcess('scheduler', async (signal, logger) => {
       (await databaseProblem(pool)) ??
       (await lagProblem(pool, process.uptime())),
     degraded: () => platform.bus.problem ?? platform.feed?.problem,
-    metrics: schedulerMetrics(watched, platform.clock, () => platform.bus.problem === undefined),
+    metrics,
   });
   return {
     stop: async () => {

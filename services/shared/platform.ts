@@ -28,6 +28,7 @@ import { DatabaseClock } from './database-clock.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import type { platformSettings, Settings } from './config.ts';
 import type { Logger } from './logger.ts';
+import { RunEnds } from './run-ends.ts';
 import { RunSpans } from './tracing/run-spans.ts';
 import { openTracing, type Tracing } from './tracing/tracing.ts';
 
@@ -45,6 +46,8 @@ export interface Platform {
   readonly logs: ToldRunLogs;
   readonly clock: DatabaseClock;
   readonly ids: Ids;
+  /** Of this process. */
+  readonly runEnds: RunEnds;
   /** Where a collector is named. */
   readonly tracing: Tracing | undefined;
   /** Disconnects; safe twice. */
@@ -102,6 +105,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
   const tracing = await openTracing(options.name, options, logger);
   const read = (streamId: StreamId) => readStream(pool, streamId, 1);
   const runSpans = tracing && new RunSpans({ tracing, read, logger });
+  const runEnds = new RunEnds(pool);
   const commands = new CommandPipeline({
     pool,
     clock,
@@ -113,6 +117,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       if (told === undefined) publish();
       else told.catch(publish);
       runSpans?.recorded(events);
+      runEnds.recorded(events);
     },
     tell: statementFor && ((events) => statementFor(announcements(events))),
     known,
@@ -126,6 +131,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     logs: new ToldRunLogs({ pool, bus, statementFor }),
     clock,
     ids: systemIds,
+    runEnds,
     tracing,
     close: async () => {
       await unfollow();

@@ -3,6 +3,7 @@
 import { readdir } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { RunEnds } from './run-ends.ts';
 
 export function addProcessMetrics(registry: Registry): void {
   const registers = [registry];
@@ -53,6 +54,21 @@ export function addClockMetric(registry: Registry, clock: ClockDifference): void
     registers: [registry],
     collect() {
       this.set(clock.differenceSeconds);
+    },
+  });
+}
+
+/** Every process that records ends of runs has this counter: the sum over the processes counts each end once. */
+export function addRunEndMetric(registry: Registry, runEnds: RunEnds): void {
+  new Counter({
+    name: 'orchestrator_runs_finished_total',
+    help: 'Ends of runs that this process recorded, by outcome and trigger',
+    labelNames: ['outcome', 'trigger'] as const,
+    registers: [registry],
+    async collect() {
+      const counts = await runEnds.counts();
+      this.reset();
+      for (const { outcome, trigger, count } of counts) this.inc({ outcome, trigger }, count);
     },
   });
 }

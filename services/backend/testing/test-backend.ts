@@ -26,6 +26,7 @@ import {
   httpServerSettings,
 } from '#services/shared/connections/from-settings.ts';
 import { createLogger } from '#services/shared/logger.ts';
+import { RunEnds } from '#services/shared/run-ends.ts';
 import { Releases } from '#services/shared/releases.ts';
 import { version } from '#services/shared/version.ts';
 import type pg from 'pg';
@@ -91,6 +92,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
   const masterKeys = [randomBytes(32)] as const;
   const logger = createLogger('backend', 'info', logged);
   const proxies = trustedProxies(['127.0.0.1']);
+  const runEnds = new RunEnds(pool);
   const backend = createBackend({
     ...httpServerOptions(readConfig(httpServerSettings, {}), proxies, logger),
     commands: new CommandPipeline({
@@ -99,7 +101,10 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
       ids: systemIds,
       projections: inlineProjections,
       worldOf,
-      announce: (events) => bus.publish(...announcements(events)),
+      announce: (events) => {
+        bus.publish(...announcements(events));
+        runEnds.recorded(events);
+      },
     }),
     readModels: queryBuilder<Tables>(pool),
     database: pool,
@@ -113,6 +118,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     bus,
     clock: systemClock,
     ids: systemIds,
+    runEnds,
     logger,
     edition: 'minimal',
     settings: settingStates([], {}),

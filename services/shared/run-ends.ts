@@ -1,0 +1,77 @@
+/** Counts the ends of runs that this process recorded. Each end is one committed event of one process, so that the sum
+ *  over all processes counts each run once. */
+import type { Recorded } from '#domain/aggregates.ts';
+import type { RunFinished } from '#domain/run/events.ts';
+import { failures, triggerTypes, type TriggerType } from '#domain/run/run.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import { inTime } from './in-time.ts';
+
+type Outcome = RunFinished['data']['outcome'];
+
+export interface RunEndCount {
+  readonly outcome: Outcome;
+  readonly trigger: TriggerType;
+  readonly count: number;
+}
+
+const outcomes: readonly Outcome[] = ['success', 'stopped', ...failures];
+/** Ends are looked up at a scrape, or when there are so many. */
+const maxWaiting = 1_000;
+const patienceMs = 2_000;
+
+export class RunEnds {
+  readonly #db: Queryable;
+  /** Ends whose triggers are not known yet, by run. */
+  #waiting = new Map<string, Outcome>();
+  readonly #counts = new Map<string, RunEndCount>();
+  #lookUp: Promise<void> | undefined;
+
+  constructor(db: Queryable) {
+    this.#db = db;
+    // A series that begins with its first run would show no increase for it.
+    for (const outcome of outcomes)
+      for (const trigger of triggerTypes) this.#add(outcome, trigger, 0);
+  }
+
+  /** Takes note of committed events. */
+  recorded(events: readonly Recorded[]): void {
+    for (const { type, data } of events) {
+      if (type === 'RunFinished') this.#waiting.set(data.runId, data.outcome);
+    }
+    if (this.#waiting.size >= maxWaiting) void this.#settle();
+  }
+
+  /** The counts since the start of the process. Ends that the database does not answer for in time follow later. */
+  async counts(): Promise<readonly RunEndCount[]> {
+    await inTime(this.#settle(), patienceMs);
+    return [...this.#counts.values()];
+  }
+
+  /** One lookup at a time. */
+  #settle(): Promise<void> {
+    this.#lookUp ??= this.#countWaiting().finally(() => (this.#lookUp = undefined));
+    return this.#lookUp;
+  }
+
+  /** Ends stay noted when the database is away. */
+  async #countWaiting(): Promise<void> {
+    if (this.#waiting.size === 0) return;
+    const { rows } = await this.#db
+      .query<{ run_id: string; trigger_type: TriggerType }>(
+        'SELECT run_id, trigger_type FROM runs WHERE run_id = ANY($1)',
+        [[...this.#waiting.keys()]],
+      )
+      .catch(() => ({ rows: [] }));
+    for (const { run_id: runId, trigger_type: trigger } of rows) {
+      const outcome = this.#waiting.get(runId);
+      if (outcome !== undefined) this.#add(outcome, trigger, 1);
+      this.#waiting.delete(runId);
+    }
+  }
+
+  #add(outcome: Outcome, trigger: TriggerType, more: number): void {
+    const key = `${outcome} ${trigger}`;
+    const count = (this.#counts.get(key)?.count ?? 0) + more;
+    this.#counts.set(key, { outcome, trigger, count });
+  }
+}
