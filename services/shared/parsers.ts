@@ -45,7 +45,7 @@ export function port(variable: string, fallback: number): Setting<number> {
   return integer(variable, { min: 1, max: 65_535 }, fallback);
 }
 
-export function flag(variable: string, fallback: boolean): Setting<boolean> {
+export function flag(variable: string, fallback: Fallback<boolean>): Setting<boolean> {
   const words = new Map([
     ['true', true],
     ['1', true],

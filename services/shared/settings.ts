@@ -159,7 +159,7 @@ export const settings = {
   /** Of the first administrator, who is made where there is none. */
   adminPassword: optional(secret(text('ORCH_ADMIN_PASSWORD', password))),
   /** Scripts and a run for the first administrator to look at. */
-  examples: flag('ORCH_EXAMPLES', true),
+  examples: flag('ORCH_EXAMPLES', ({ edition }) => edition === 'minimal'),
   redisPassword: optional(secret(text('ORCH_REDIS_PASSWORD', password))),
 
   // Who may be reached, and believed
