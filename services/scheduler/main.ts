@@ -82,6 +82,7 @@ await runProcess('scheduler', async (signal, logger) => {
     'secretMasterKey',
     'secretMasterKeyOther',
     'allowPrivateTargets',
+    'publicUrl',
     'backupKey',
     'dataDir',
     'edition',
@@ -230,7 +231,10 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
 /** Deliveries of notifications. */
 function startSending(
   { database, reads, bus, commands, ids, clock }: Platform,
-  config: Pick<Settings, 'secretMasterKey' | 'secretMasterKeyOther' | 'allowPrivateTargets'>,
+  config: Pick<
+    Settings,
+    'secretMasterKey' | 'secretMasterKeyOther' | 'allowPrivateTargets' | 'publicUrl'
+  >,
   logger: Logger,
 ): Pick<Loop, 'stop'> {
   const { pool } = database;
@@ -242,6 +246,7 @@ function startSending(
     clock,
     vault: new Vault(pool, masterKeys(config), ids),
     targets: new Targets(config.allowPrivateTargets),
+    publicUrl: config.publicUrl,
     logger,
   });
   const sending = startLoop({

@@ -23,19 +23,29 @@ export function titleOf({ on, script }: Told): string {
   return script === null ? words[on] : `${script.name.replaceAll(/\s+/g, ' ')}: ${words[on]}`;
 }
 
-export function textOf(told: Told): string {
+/** @param maxCharacters the message is cut to fit; the facts, which hold the link, are not */
+export function textOf(told: Told, publicUrl: string | undefined, maxCharacters?: number): string {
   const { message, script, runId, at } = told;
+  const url = runUrl(told, publicUrl);
   const facts = [
     script && `Script: ${script.name} (${script.scriptId})`,
     runId && `Run: ${runId}`,
     `Time: ${at}`,
+    url,
   ];
-  return [message, '', ...facts.filter((fact) => fact !== null)].join('\n');
+  const shown = ['', ...facts.filter((fact) => fact !== null)].join('\n');
+  const room = maxCharacters && Math.max(0, maxCharacters - shown.length - 1);
+  return `${message.slice(0, room)}\n${shown}`;
+}
+
+/** The page of the run in the dashboard. */
+function runUrl({ runId }: Told, publicUrl: string | undefined): string | null {
+  return runId === null || publicUrl === undefined ? null : `${publicUrl}/runs/${runId}`;
 }
 
 /** The JSON that a chat takes. */
-export function chatBody(service: ChatService, told: Told): string {
-  const text = `${titleOf(told)}\n${textOf(told)}`.slice(0, maxChatCharacters);
+export function chatBody(service: ChatService, told: Told, publicUrl: string | undefined): string {
+  const text = chatText(told, publicUrl);
   switch (service) {
     case 'slack':
       // A script's text names nobody and links nothing by itself.
@@ -51,13 +61,20 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-export function telegramBody(chatId: string, told: Told): string {
-  const text = `${titleOf(told)}\n${textOf(told)}`.slice(0, maxChatCharacters);
+function chatText(told: Told, publicUrl: string | undefined): string {
+  const title = titleOf(told);
+  const text = `${title}\n${textOf(told, publicUrl, maxChatCharacters - title.length - 1)}`;
+  return text.slice(0, maxChatCharacters);
+}
+
+export function telegramBody(chatId: string, told: Told, publicUrl: string | undefined): string {
+  const text = chatText(told, publicUrl);
   return JSON.stringify({ chat_id: chatId, text, link_preview_options: { is_disabled: true } });
 }
 
 /** The JSON that a webhook gets (Standard Webhooks). */
-export function webhookBody({ on, level, message, at, script, runId }: Told): string {
+export function webhookBody(told: Told, publicUrl: string | undefined): string {
+  const { on, level, message, at, script, runId } = told;
   return JSON.stringify({
     type: `notification.${on}`,
     timestamp: at,
@@ -69,6 +86,7 @@ export function webhookBody({ on, level, message, at, script, runId }: Told): st
       script_name: script?.name ?? null,
       group_id: script?.groupId ?? null,
       run_id: runId,
+      run_url: runUrl(told, publicUrl),
     },
   });
 }

@@ -14,6 +14,8 @@ export interface Sending {
   readonly secrets: ChannelSecrets;
   readonly told: Told;
   readonly now: Date;
+  /** Start of links to the dashboard. Undefined: messages contain no links. */
+  readonly publicUrl: string | undefined;
   readonly targets: Targets;
   readonly signal: AbortSignal;
 }
@@ -21,7 +23,7 @@ export interface Sending {
 /** @returns `gone` where the receiver wants nothing any more
  *  @throws what went wrong on the way, which may hold secrets */
 export async function send(sending: Sending): Promise<AttemptResult | 'gone'> {
-  const { config, deliveryId, secrets, told, targets, signal } = sending;
+  const { config, deliveryId, secrets, told, publicUrl, targets, signal } = sending;
   switch (config.kind) {
     case 'email':
       await sendMail(
@@ -30,7 +32,7 @@ export async function send(sending: Sending): Promise<AttemptResult | 'gone'> {
           from: config.from,
           to: config.to,
           subject: titleOf(told),
-          text: textOf(told),
+          text: textOf(told, publicUrl),
           messageId: `<${deliveryId}@orchestrator>`,
         },
         targets,
@@ -44,7 +46,8 @@ export async function send(sending: Sending): Promise<AttemptResult | 'gone'> {
   }
 }
 
-function signedPost({ deliveryId, told, now, secrets }: Sending, url: string): Post {
+function signedPost(sending: Sending, url: string): Post {
+  const { deliveryId, told, now, secrets, publicUrl } = sending;
   const { secret, previous } = secrets;
   const keys = [
     ...(secret === undefined ? [] : [secret]),
@@ -52,19 +55,23 @@ function signedPost({ deliveryId, told, now, secrets }: Sending, url: string): P
       ? [previous.secret]
       : []),
   ];
-  const body = webhookBody(told);
+  const body = webhookBody(told, publicUrl);
   return { url: new URL(url), body, headers: signedHeaders(deliveryId, now, body, keys) };
 }
 
 function chatPost(
-  { told, secrets }: Sending,
+  { told, secrets, publicUrl }: Sending,
   config: Extract<ChannelConfig, { kind: 'messaging' }>,
 ): Post {
   if (config.service === 'telegram') {
     const url = new URL(`${config.server}/bot${secrets.token}/sendMessage`);
-    return { url, headers: {}, body: telegramBody(config.chatId, told) };
+    return { url, headers: {}, body: telegramBody(config.chatId, told, publicUrl) };
   }
-  return { url: new URL(secrets.url ?? ''), headers: {}, body: chatBody(config.service, told) };
+  return {
+    url: new URL(secrets.url ?? ''),
+    headers: {},
+    body: chatBody(config.service, told, publicUrl),
+  };
 }
 
 async function posted(

@@ -305,6 +305,55 @@ describe('given chats', () => {
   });
 });
 
+describe('a message about a run', () => {
+  const publicUrl = 'https://orchestrator.example.com';
+  const link = `${publicUrl}/runs/${queueDelivery().told.runId}`;
+  const mails = (): ChannelConfig => ({
+    kind: 'email',
+    host: '127.0.0.1',
+    port: mail.port,
+    security: 'none',
+    username: null,
+    from: 'bot@example.com',
+    to: ['ops@example.com'],
+  });
+  /** Sends one message through each channel. @returns what arrived, as text */
+  const arrivedThrough = async (parts: Partial<SenderParts>, told: Partial<Told> = {}) => {
+    const chat = { url: `${http.origin}/chat`, token: '7:abc' };
+    const telegram = { kind: 'messaging', service: 'telegram', server: http.origin } as const;
+    const channels: readonly ChannelConfig[] = [
+      webhook(),
+      mails(),
+      { ...telegram, chatId: '@ops' },
+      ...(['slack', 'discord', 'mattermost'] as const).map(
+        (service) => ({ kind: 'messaging', service }) as const,
+      ),
+    ];
+    for (const config of channels) await queued(await givenChannel(config, chat), config, told);
+    await round(parts);
+    expect([http.received, mail.mails].map(({ length }) => length)).toEqual([5, 1]);
+    // Quoted-printable mails break long lines with an equals sign.
+    return [...http.received.map(({ body }) => body), ...mail.mails].map((text) =>
+      text.replaceAll('=\r\n', ''),
+    );
+  };
+
+  test('links to the run in every channel', async () => {
+    for (const text of await arrivedThrough({ publicUrl })) expect(text).toContain(link);
+  });
+
+  test('keeps the link when the message is too long for a chat', async () => {
+    const texts = await arrivedThrough({ publicUrl }, { message: 'x'.repeat(4000) });
+    for (const text of texts) expect(text).toContain(link);
+  });
+
+  test('has no link when the public address is not set', async () => {
+    const texts = await arrivedThrough({});
+    for (const text of texts) expect(text).not.toContain('/runs/');
+    expect(texts.filter((text) => text.includes('"run_url":null'))).toHaveLength(1);
+  });
+});
+
 describe('given an inbox', () => {
   const notices = async () =>
     await platform.reads.selectFrom('notices').select(['group_id', 'happening']).execute();

@@ -43,6 +43,8 @@ export interface SenderParts {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly targets: Targets;
+  /** Start of links to the dashboard. */
+  readonly publicUrl?: string | undefined;
   readonly logger: Pick<Logger, 'error'>;
 }
 
@@ -117,7 +119,7 @@ export class DeliverySender {
     { config }: ChannelsTable,
     secrets: ChannelSecrets,
   ): Promise<AttemptResult | 'gone'> {
-    const { clock, targets } = this.#parts;
+    const { clock, targets, publicUrl } = this.#parts;
     if (config.kind === 'in_app') return await this.#postNotice(deliveryId, told, config.groupId);
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(attemptMs)]);
     const now = clock.now();
@@ -127,6 +129,7 @@ export class DeliverySender {
       secrets,
       told,
       now,
+      publicUrl,
       targets,
       signal,
     }).catch((error: unknown) => failed(reasonOf(error)));
