@@ -10,6 +10,8 @@ describe('a password', () => {
     'correct horse battery staple',
     'a good password',
     'dash-cloud-92',
+    'welcome the dragon',
+    '7241-0936-5518',
     'パスワードを選ぶ人',
   ])('may be %s', (password) => {
     expect(passwordProblem(password, owner)).toBeUndefined();
@@ -23,6 +25,10 @@ describe('a password', () => {
     'qwertyuiop',
     'changeme',
     'orchestrator1',
+    'Welcome1!',
+    'summer2026!?',
+    '123dragon456',
+    '!!!love!!!2026',
   ])('may not be %s, which is common', (password) => {
     expect(passwordProblem(password, owner)).toMatch(/most common/);
   });

@@ -29,7 +29,7 @@ export function passwordProblem(
     return `The password needs at least ${minDifferentCharacters} different characters.`;
   }
   if (isCommon(text)) {
-    return 'The password is one of the most common ones. Choose another one, such as four random words.';
+    return 'The password is one of the most common ones, or a common word with digits or punctuation around it. Choose another one, such as four random words.';
   }
   const [local = ''] = email.split('@');
   const repeated = [email, local, name].find((part) => isPartOf(comparable(part), text));
@@ -52,8 +52,8 @@ let list: string | undefined;
 function isCommon(text: string): boolean {
   // The list as one text takes a tenth of the memory of a set. Passwords are seldom set.
   list ??= readFileSync(new URL('common-passwords.txt', import.meta.url), 'utf8');
-  // A year and an exclamation mark are what people add first.
-  const stem = text.replace(/[\d!?.*@#$]{1,5}$/, '');
+  // Digits and punctuation around a common word add nothing to guess.
+  const stem = text.replaceAll(/^[\d\p{P}\p{S}\s]+|[\d\p{P}\p{S}\s]+$/gu, '');
   return [text, stem].some(
     (one) => ownWords.includes(one) || list?.includes(`\n${one}\n`) === true,
   );
