@@ -41,6 +41,13 @@ describe('given no variables', () => {
     expect(Object.isFrozen(config)).toBe(true);
   });
 
+  test('examples are made in the minimal edition, not in the production edition', () => {
+    expect(readConfig(['examples'], {})).toEqual({ examples: false });
+    expect(readConfig(['examples'], { ORCH_EDITION: 'minimal' })).toEqual({ examples: true });
+    const asked = { ORCH_EDITION: 'production', ORCH_EXAMPLES: 'true' };
+    expect(readConfig(['examples'], asked)).toEqual({ examples: true });
+  });
+
   test('when required ones are read, then each is named', () => {
     expect(problemsOf(['databaseUrl', 'tokenKey'], {})).toEqual([
       'ORCH_DATABASE_URL is missing: expected an address like postgres://user:password@host:5432/database',
