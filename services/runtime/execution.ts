@@ -210,7 +210,9 @@ export class Execution {
     if (this.#request !== undefined) this.end(this.#request);
     const exit = await prepared.finished;
     this.#trace.exited();
-    const durationMs = Math.round(performance.now() - startedAt);
+    // A lost run has no report of its end.
+    const durationMs =
+      exit.kind === 'exited' ? exit.usage.durationMs : Math.round(performance.now() - startedAt);
     // Whoever holds the run now reports its end.
     if (this.#lost.signal.aborted) return;
     await this.#recordEnd(log, exit, fence, durationMs);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SandboxError } from './sandbox.ts';
-import { Bench, gone, NAMESPACES, NO_LIMITS, processesWith } from './testing/bench.ts';
+import { Bench, gone, NAMESPACES, NO_LIMITS, processesWith, until } from './testing/bench.ts';
 
 describe.each([
   { kind: 'with what the machine has', without: [] },
@@ -35,6 +35,27 @@ describe.each([
   test('the exit code is reported', async () => {
     const { exit } = await bench.run('hello.py', ['41']);
     expect(exit).toMatchObject({ exitCode: 41, signal: null, reason: null });
+  });
+
+  test('the duration ends with the last process, however long its output takes to store', async () => {
+    const spec = bench.spec('hello.py');
+    const stored = Promise.withResolvers<void>();
+    const run = await bench.sandbox.prepare(spec, {
+      output: () => stored.promise,
+      sample: () => undefined,
+    });
+    const startedAt = performance.now();
+    run.go();
+    // The supervisor removes the folder after the end of the last process.
+    await until(() => !existsSync(join(bench.folder, 'runs', spec.runId)));
+    const elapsedMs = performance.now() - startedAt;
+    stored.resolve();
+    const exit = await run.finished;
+    await run.closed;
+    expect(exit).toMatchObject({ kind: 'exited', exitCode: 0 });
+    const durationMs = exit.kind === 'exited' ? exit.usage.durationMs : 0;
+    expect(durationMs).toBeGreaterThan(0);
+    expect(durationMs).toBeLessThanOrEqual(Math.ceil(elapsedMs));
   });
 
   test('the signal that ended a script is reported', async () => {

@@ -158,6 +158,8 @@ export interface RunSample {
 }
 
 export interface RunUsage {
+  /** From the start of the script to the end of its last process. Its output may arrive later. */
+  readonly durationMs: number;
   readonly cpuSeconds: number;
   readonly maxMemoryBytes: number;
   readonly maxThreads: number;

@@ -7,6 +7,7 @@ interface WireExit {
   readonly reason: EndReason | null;
   readonly detail: string | null;
   readonly usage: {
+    readonly seconds: number;
     readonly cpu_seconds: number;
     readonly max_memory_bytes: number;
     readonly max_threads: number;
@@ -94,6 +95,7 @@ export function exitFromWire(payload: Buffer): RunExit {
     reason: exit.reason,
     detail: exit.detail,
     usage: {
+      durationMs: Math.round(exit.usage.seconds * 1000),
       cpuSeconds: exit.usage.cpu_seconds,
       maxMemoryBytes: exit.usage.max_memory_bytes,
       maxThreads: exit.usage.max_threads,

@@ -48,8 +48,13 @@ class Ending:
         """Keeps the end of what the script wrote to standard error."""
         self._stderr_tail = (self._stderr_tail + data)[-_TAIL_BYTES:]
 
-    def describe(self, watch: Optional[Watch], usage: Usage) -> Dict[str, object]:
-        """The content of the EXIT frame. Every process of the run was waited for."""
+    def describe(
+        self, watch: Optional[Watch], usage: Usage, seconds: float
+    ) -> Dict[str, object]:
+        """The content of the EXIT frame. Every process of the run was waited for.
+
+        @param seconds from the start of the script to the end of its last process
+        """
         cpu_seconds = usage.cpu_seconds
         if watch is not None:
             cpu_seconds = max(cpu_seconds, watch.totals.cpu_seconds)
@@ -69,6 +74,7 @@ class Ending:
             "reason": self._reason,
             "detail": self._detail,
             "usage": {
+                "seconds": round(seconds, 3),
                 "cpu_seconds": round(cpu_seconds, 3),
                 "max_memory_bytes": _peak(watch) or usage.max_memory_bytes,
                 "max_threads": max(1, 0 if watch is None else watch.max_threads),

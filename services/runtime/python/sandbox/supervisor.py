@@ -69,6 +69,7 @@ class Supervisor:
         self._handlers: Dict[int, Callable[[], None]] = {}
         self._lease_ends_at = time.monotonic() + spec.lease_ms / 1000
         self._wall_clock_ends_at = _NEVER
+        self._started_at: Optional[float] = None
         self._kill_at = _NEVER
         self._script = 0
         self._over = False
@@ -221,7 +222,7 @@ class Supervisor:
             self._ends.gate.send(gates.GO)
         except OSError:
             self._finish()
-        now = time.monotonic()
+        now = self._started_at = time.monotonic()
         enclosure = self._enclosure
         self._watch = Watch(
             self._spec.limits,
@@ -291,13 +292,16 @@ class Supervisor:
         if swept is None:
             self._enclosure.kill()
             self._enclosure.reap()
+        # The rest of the output may take long where the runtime's store is slow.
+        ended_at = time.monotonic()
         self._output.drain(lambda: self._hand_over(everything=False))
         failure = self._ending.failure
         if failure is not None:
             self._channel.send_json(FAILED, failure)
         else:
             usage = swept or self._enclosure.usage(self._ending.own_cpu_seconds)
-            self._channel.send_json(EXIT, self._ending.describe(self._watch, usage))
+            seconds = 0.0 if self._started_at is None else ended_at - self._started_at
+            self._channel.send_json(EXIT, self._ending.describe(self._watch, usage, seconds))
         self._hand_over(everything=True)
         return self._is_swept
 
