@@ -3,7 +3,10 @@ import { createGroup, createScript, createUser, createWebhook } from '#domain/te
 import { groupId, scriptId, userId } from '#domain/testing/ids.ts';
 import type { EventFeed } from '#domain/ports/event-feed.ts';
 import { setCheckpoint } from '#infra/postgres/checkpoints.ts';
-import { startOfStore } from '#domain/kernel/event.ts';
+import { startOfStore, type StreamId } from '#domain/kernel/event.ts';
+import { newEvent } from '#infra/conformance/event-store.ts';
+import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
+import { appendEvents, readAll } from '#infra/postgres/event-store.ts';
 import { Feeder, feederName, forgetFeeder } from '#infra/postgres/feeder.ts';
 import { natsService, TestNatsServer } from '#infra/testing/nats-server.ts';
 import { eventsVisible, openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
@@ -44,6 +47,44 @@ describeWith(natsService, 'the event feed on NATS', () => {
     await Promise.all(feeders.map(untilFed));
     await Promise.all(feeders.map(untilFed));
     expect(await kept(one)).toEqual(recorded);
+  });
+
+  test('has the order of the store, in which positions of concurrent writers need not ascend', async () => {
+    const feed = await openFeed();
+    const feeder = await feederOf(feed);
+    const streams = ['test-early', 'test-late'] as const;
+    const append = (db: Queryable, streamId: StreamId, version: number) =>
+      appendEvents(
+        db,
+        [{ streamId, expectedVersion: version, events: [newEvent('Happened', {})] }],
+        new Date(0),
+      );
+    // The transaction that began first takes its position last.
+    await inTransaction(platform.pool, async (early) => {
+      await early.query('SELECT pg_current_xact_id()');
+      await append(platform.pool, streams[1], 0);
+      await append(early, streams[0], 0);
+    });
+    await append(platform.pool, streams[1], 1);
+    await eventsVisible(platform.pool);
+    await untilFed(feeder);
+
+    type Message = { stream_id: string; version: number; position: number };
+    const messages = (await keptMessages(feed)).map((message) => message.json<Message>());
+    expect(messages.map(({ stream_id, version }) => `${stream_id} ${version}`)).toEqual([
+      'test-early 1',
+      'test-late 1',
+      'test-late 2',
+    ]);
+    const [first, second] = messages.map(({ position }) => position);
+    expect(first).toBe(second! + 1);
+    const stored = await readAll(platform.pool, startOfStore, 100_000);
+    const ofTest = stored.filter(({ streamId }) =>
+      (streams as readonly string[]).includes(streamId),
+    );
+    expect(ofTest.map(({ position }) => position.globalPosition)).toEqual(
+      messages.map(({ position }) => position),
+    );
   });
 
   test('when one died before it noted its place, then nothing is there twice', async () => {
