@@ -6,9 +6,10 @@ import type { Config } from './config.ts';
 import type { Secrets } from './secrets.ts';
 import type { PortSetting, ServiceDefinition } from './services.ts';
 
-/** Of the machine: paths, language, proxies and certificates, and how packages are installed. */
+/** Of the machine: paths, language, proxies and certificates, how packages are installed, and where version managers keep
+ *  interpreters. */
 const INHERITED =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|(PIP|UV)_\w+|((https?|no|all)_proxy))$/i;
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|(PIP|UV)_\w+|PYENV_ROOT|(ASDF|MISE)_DATA_DIR|XDG_DATA_HOME|((https?|no|all)_proxy))$/i;
 
 const ADMIN_PASSWORD = 'ORCH_ADMIN_PASSWORD';
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -16,17 +16,18 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A program that says of itself that it is that Python. */
-async function program(name: string, version: string): Promise<void> {
+async function program(name: string, version: string, place = folder): Promise<void> {
   const answer = JSON.stringify({
     executable: `/usr/bin/python-${version}`,
     version: version.split('.').map(Number),
     prefixes: ['/usr'],
   });
-  await writeFile(join(folder, name), `#!/bin/sh\necho '${answer}'\n`, { mode: 0o755 });
+  await mkdir(place, { recursive: true });
+  await writeFile(join(place, name), `#!/bin/sh\necho '${answer}'\n`, { mode: 0o755 });
 }
 
 describe('given a runtime with Python 3.11, and 3.12 on its path', () => {
-  const interpreters = () => new Interpreters(usual, folder);
+  const interpreters = () => new Interpreters(usual, { PATH: folder });
 
   test.each([null, '3', '3.11', '3.11.7'])(
     'when %s is wanted, then it is the usual',
@@ -43,8 +44,49 @@ describe('given a runtime with Python 3.11, and 3.12 on its path', () => {
     'when %s is wanted, then it says what there is',
     async (one) => {
       expect(await interpreters().of(one)).toBe(
-        `The script wants Python ${one}; this runtime has 3.11.7, 3.12.4.`,
+        `The script wants Python ${one}; this runtime has 3.11.7, 3.12.4. ` +
+          `Install it on the machine of the runtime, such as by \`uv python install ${one}\`.`,
       );
     },
   );
+});
+
+describe('an interpreter of a version manager', () => {
+  test.each([
+    ['pyenv', '.pyenv/versions', {}],
+    ['pyenv elsewhere', 'own/versions', { PYENV_ROOT: 'own' }],
+    ['asdf', '.asdf/installs/python', {}],
+    ['asdf elsewhere', 'own-asdf/installs/python', { ASDF_DATA_DIR: 'own-asdf' }],
+    ['mise', '.local/share/mise/installs/python', {}],
+    ['mise elsewhere', 'own-mise/installs/python', { MISE_DATA_DIR: 'own-mise' }],
+    ['uv', '.local/share/uv/python', {}],
+    ['uv elsewhere', 'own-uv', { UV_PYTHON_INSTALL_DIR: 'own-uv' }],
+    ['all in a data folder', 'data/uv/python', { XDG_DATA_HOME: 'data' }],
+  ])('of %s is found when a script wants it', async (name, place, variables) => {
+    const home = join(folder, `home of ${name}`);
+    const placed = Object.entries(variables).map(([key, path]) => [key, join(home, path)]);
+    const environment = { PATH: folder, HOME: home, ...Object.fromEntries(placed) };
+    const interpreters = new Interpreters(usual, environment);
+    expect(await interpreters.of('3.10')).toMatch(/this runtime has 3\.11\.7, 3\.12\.4\./);
+
+    await program('python3', '3.9.1', join(home, place, '3.9.1/bin'));
+    await program('python3', '3.10.2', join(home, place, '3.10.2/bin'));
+    await program('python3', '3.10.14', join(home, place, '3.10.14/bin'));
+    // The newest of a minor version, without a restart.
+    expect(await interpreters.of('3.10')).toMatchObject({ version: '3.10.14' });
+    expect(await interpreters.of('3.9')).toMatchObject({ version: '3.9.1' });
+    expect(await interpreters.of('3.8')).toMatch(
+      /has 3\.11\.7, 3\.12\.4, 3\.10\.14, 3\.10\.2, 3\.9\.1\./,
+    );
+  });
+
+  test('is looked up where uv says', async () => {
+    const [tools, place] = [join(folder, 'tools'), join(folder, 'pythons of uv')];
+    await program('python3', '3.14.0', join(place, 'cpython-3.14.0-linux/bin'));
+    await mkdir(tools);
+    const uv = `#!/bin/sh\n[ "$*" = "python dir" ] && echo '${place}'\n`;
+    await writeFile(join(tools, 'uv'), uv, { mode: 0o755 });
+    const interpreters = new Interpreters(usual, { PATH: `${tools}:${folder}`, HOME: folder });
+    expect(await interpreters.of('3.14')).toMatchObject({ version: '3.14.0' });
+  });
 });

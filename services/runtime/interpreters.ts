@@ -1,28 +1,42 @@
 /** The Python interpreters of this machine, for scripts that want a certain one. */
 import { listPythons, type Python } from './sandbox/python.ts';
+import { managedInterpreters } from './version-managers.ts';
 
 export class Interpreters {
   readonly #usual: Python;
-  readonly #path: string;
-  #found: Promise<readonly Python[]> | undefined;
+  readonly #environment: Readonly<Record<string, string | undefined>>;
+  #found: readonly Python[] = [];
+  #looking: Promise<readonly Python[]> | undefined;
 
   /** @param usual what runs that want none get
-   *  @param path where others are looked up, once they are asked for */
-  constructor(usual: Python, path: string) {
+   *  @param environment variables that say where others are looked up, such as `PATH` and `HOME` */
+  constructor(usual: Python, environment: Readonly<Record<string, string | undefined>>) {
     this.#usual = usual;
-    this.#path = path;
+    this.#environment = environment;
   }
 
-  /** @param version `3` or such as `3.12`; `null` for the usual one
+  /** Looks up interpreters when the known ones do not fit, so that new ones are found without a restart.
+   *  @param version `3` or such as `3.12`; `null` for the usual one
    *  @returns the interpreter, or the sentence that says which there are */
   async of(version: string | null): Promise<Python | string> {
     if (version === null || fits(this.#usual, version)) return this.#usual;
-    this.#found ??= listPythons(this.#path);
-    const there = [this.#usual, ...(await this.#found)];
+    const known = this.#found.find((one) => fits(one, version));
+    if (known !== undefined) return known;
+    this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+    this.#found = await this.#looking;
+    const there = [this.#usual, ...this.#found];
     const found = there.find((one) => fits(one, version));
     if (found !== undefined) return found;
     const versions = [...new Set(there.map((one) => one.version))].join(', ');
-    return `The script wants Python ${version}; this runtime has ${versions}.`;
+    return (
+      `The script wants Python ${version}; this runtime has ${versions}. ` +
+      `Install it on the machine of the runtime, such as by \`uv python install ${version}\`.`
+    );
+  }
+
+  async #look(): Promise<readonly Python[]> {
+    const managed = await managedInterpreters(this.#environment);
+    return await listPythons(this.#environment['PATH'] ?? '', managed);
   }
 }
 

@@ -200,7 +200,7 @@ async function openPreparation(
   const objects = await openObjects(config, logger);
   const secrets = new RunSecrets({ reads, vault, commands, ids });
   return {
-    interpreters: new Interpreters(python, process.env['PATH'] ?? ''),
+    interpreters: new Interpreters(python, process.env),
     snapshots: await Snapshots.open(folder('files'), objects, platform.reads),
     secrets,
     sdk: await openSdk({

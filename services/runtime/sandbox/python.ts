@@ -67,10 +67,15 @@ export async function findPython(query: PythonQuery): Promise<Python> {
   );
 }
 
-/** Every interpreter on the path that is new enough, each once. */
-export async function listPythons(path: string): Promise<readonly Python[]> {
+/** Every interpreter on the path, and of `others`, that is new enough, each once.
+ *  @param others paths of interpreters, which need not exist */
+export async function listPythons(
+  path: string,
+  others: readonly string[] = [],
+): Promise<readonly Python[]> {
   const found = new Map<string, Python>();
-  for await (const command of candidates({ path })) {
+  const commands = [...(await Array.fromAsync(candidates({ path }))), ...others];
+  for (const command of commands) {
     const answer = await ask(command);
     if (typeof answer === 'string' || !fits(answer.version, undefined)) continue;
     if (!found.has(answer.executable)) found.set(answer.executable, answer);
