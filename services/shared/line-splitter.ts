@@ -1,5 +1,6 @@
 /** From the bytes of a process to lines that can be stored. Pure: what comes out depends on the
- *  bytes alone, never on the pieces in which they arrived. */
+ *  bytes alone, never on the pieces in which they arrived. As in a terminal, text after a carriage return replaces the
+ *  line, so that a progress bar is one line and not hundreds. */
 
 /** A line over this many bytes is split (contract, "Run log"). */
 export const MAX_LINE_BYTES = 64 * 1024;
@@ -17,6 +18,8 @@ export interface LineSplitter {
   flush(atEnd: boolean): LogLine[];
   /** Whether something waits for its line end. */
   hasPartial(): boolean;
+  /** Whether all that waits replaces text that was given already, such as the next state of a progress bar. */
+  isRedrawing(): boolean;
 }
 
 const LF = 0x0a;
@@ -28,6 +31,8 @@ interface Pending {
   bytes: Buffer;
   /** The start of this line was given already, so that an end alone is no empty line. */
   continued: boolean;
+  /** A carriage return began or ended the partial line. */
+  redrawn: boolean;
   /** When the partial line began, counted in pushes: the older one is given first. */
   since: number;
 }
@@ -84,6 +89,27 @@ function addText(lines: LogLine[], { stream }: Pending, bytes: Buffer, start: nu
   lines.push({ stream, text: storable(bytes.toString('utf8', start, end)) });
 }
 
+/** Goes through the texts between carriage returns in `bytes[start, end)`: the last one that is not empty is what a
+ *  terminal shows. The others are gone, except for pieces that were too long to wait.
+ *  @returns the part that is shown and not added yet */
+function lastText(
+  lines: LogLine[],
+  pending: Pending,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): { readonly from: number; readonly to: number } {
+  let shown = { from: end, to: end };
+  for (let at = start; at < end;) {
+    const next = bytes.indexOf(CR, at);
+    const to = next === -1 || next > end ? end : next;
+    if (to > at) shown = { from: addPieces(lines, pending, bytes, at, MAX_LINE_BYTES, to), to };
+    if (to < end) pending.redrawn = true;
+    at = to + 1;
+  }
+  return shown;
+}
+
 function push(pending: Pending, arrived: Uint8Array): LogLine[] {
   const lines: LogLine[] = [];
   const before = pending.bytes.length;
@@ -91,36 +117,52 @@ function push(pending: Pending, arrived: Uint8Array): LogLine[] {
   const bytes = before === 0 ? view : Buffer.concat([pending.bytes, view]);
   let start = 0;
   for (let at = bytes.indexOf(LF, before); at !== -1; at = bytes.indexOf(LF, start)) {
-    const end = at > start && bytes[at - 1] === CR ? at - 1 : at;
-    const last = addPieces(lines, pending, bytes, start, MAX_LINE_BYTES, end);
-    const isOnlyAnEnd = pending.continued && last === end;
-    if (!isOnlyAnEnd) addText(lines, pending, bytes, last, end);
+    const { from, to } = lastText(lines, pending, bytes, start, at);
+    const isOnlyAnEnd = pending.continued && from === to;
+    if (!isOnlyAnEnd) addText(lines, pending, bytes, from, to);
     pending.continued = false;
+    pending.redrawn = false;
     start = at + 1;
   }
-  // One byte more than the limit could still be the CR of a line that just fits.
-  start = addPieces(lines, pending, bytes, start, MAX_LINE_BYTES + 1, bytes.length);
-  pending.bytes = start === bytes.length ? EMPTY : Buffer.from(bytes.subarray(start));
+  const { from, to } = lastText(lines, pending, bytes, start, bytes.length);
+  // A carriage return at the end may be half of a line end.
+  const isCr = bytes.length > start && bytes[bytes.length - 1] === CR;
+  pending.bytes = Buffer.concat([bytes.subarray(from, to), isCr ? Buffer.of(CR) : EMPTY]);
   return lines;
 }
 
 function flush(pending: Pending, atEnd: boolean): LogLine[] {
   const { bytes } = pending;
-  let length = atEnd ? bytes.length : completeLength(bytes);
-  if (!atEnd && length === bytes.length && bytes[length - 1] === CR) length -= 1;
+  const firstCr = bytes.indexOf(CR);
+  const text = firstCr === -1 ? bytes : bytes.subarray(0, firstCr);
+  const length = atEnd || firstCr !== -1 ? text.length : completeLength(text);
+  // What is left is half a character, or half a line end.
+  pending.bytes = atEnd
+    ? EMPTY
+    : Buffer.from(bytes.subarray(firstCr === -1 ? length : bytes.length - 1));
   if (length === 0) return [];
   const lines: LogLine[] = [];
-  const last = addPieces(lines, pending, bytes, 0, MAX_LINE_BYTES, length);
-  addText(lines, pending, bytes, last, length);
-  pending.bytes = Buffer.from(bytes.subarray(length));
+  addText(lines, pending, bytes, 0, length);
   pending.continued = true;
   return lines;
 }
 
 /** A splitter for the two streams of one process. */
 export function createLineSplitter(): LineSplitter {
-  const stdout: Pending = { stream: 'stdout', bytes: EMPTY, continued: false, since: 0 };
-  const stderr: Pending = { stream: 'stderr', bytes: EMPTY, continued: false, since: 0 };
+  const stdout: Pending = {
+    stream: 'stdout',
+    bytes: EMPTY,
+    continued: false,
+    redrawn: false,
+    since: 0,
+  };
+  const stderr: Pending = {
+    stream: 'stderr',
+    bytes: EMPTY,
+    continued: false,
+    redrawn: false,
+    since: 0,
+  };
   let pushes = 0;
 
   return {
@@ -137,5 +179,9 @@ export function createLineSplitter(): LineSplitter {
         .toSorted((a, b) => a.since - b.since)
         .flatMap((pending) => flush(pending, atEnd)),
     hasPartial: () => stdout.bytes.length > 0 || stderr.bytes.length > 0,
+    isRedrawing: () =>
+      [stdout, stderr].every(
+        ({ bytes, redrawn, continued }) => bytes.length === 0 || (redrawn && continued),
+      ),
   };
 }

@@ -48,6 +48,36 @@ describe('given the log of a run', () => {
     );
   });
 
+  test('a progress bar is stored at its beginning, then every five seconds, and at its end', async () => {
+    const { log, store, timers } = given();
+    const waited: number[] = [];
+    const statesPerFlush = 50;
+    // As tqdm writes: a return before each state, and one line end at last.
+    for (let state = 0; state <= 200; state += 1) {
+      await log.write(
+        'stderr',
+        Buffer.from(`\r${state / 2}%|${'█'.repeat(state / 10)}| ${state}/200`),
+      );
+      if (state % statesPerFlush !== 0) continue;
+      waited.push(...timers.delaysMs.filter((delayMs) => delayMs >= 100));
+      timers.fire();
+      timers.fire();
+      await setImmediate();
+    }
+    await log.write('stderr', Buffer.from('\n'));
+    await log.write('stdout', Buffer.from('done\r\n'));
+    expect(await log.close()).toMatchObject({ lines: 6 });
+    expect(textsOf(store).map((text) => text.replaceAll('█', ''))).toEqual([
+      'stderr: 0%|| 0/200',
+      'stderr: 25%|| 50/200',
+      'stderr: 50%|| 100/200',
+      'stderr: 75%|| 150/200',
+      'stderr: 100%|| 200/200',
+      'stdout: done',
+    ]);
+    expect(new Set(waited)).toEqual(new Set([100, 5_000]));
+  });
+
   test('a prompt without line end is stored after a moment', async () => {
     const { log, store, timers } = given();
     await log.write('stdout', Buffer.from('name? '));

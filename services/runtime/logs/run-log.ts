@@ -6,6 +6,8 @@ import { systemTimers, type Timers } from './timers.ts';
 
 // Long enough for the rest of a line that was cut by the pipe, short enough for a prompt.
 const PARTIAL_LINE_WAIT_MS = 100;
+/** A progress bar that goes on for an hour leaves some hundred lines, not tens of thousands. */
+const REDRAWN_LINE_WAIT_MS = 5_000;
 
 export interface RunLog {
   /** Takes bytes of the process. Wait for it before reading more: it is slow when the store is. */
@@ -49,7 +51,9 @@ export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): 
       if (lines.length > 0) stopWaiting();
       await writer.write(lines);
       // Only from here on is more being read: before, the rest of the line may be in the pipe.
-      if (splitter.hasPartial()) cancelWait ??= timers.after(PARTIAL_LINE_WAIT_MS, waitATurn);
+      if (!splitter.hasPartial()) return;
+      const waitMs = splitter.isRedrawing() ? REDRAWN_LINE_WAIT_MS : PARTIAL_LINE_WAIT_MS;
+      cancelWait ??= timers.after(waitMs, waitATurn);
     },
     system(text) {
       const own = createLineSplitter();
