@@ -2003,7 +2003,7 @@ export interface paths {
         };
         /**
          * Whether everything that it depends on answers
-         * @description Without its bus the platform is slower by up to a second, and nothing else: that is `degraded`, and answers 200.
+         * @description Without its bus the platform is slower by up to a second, and nothing else: that is `degraded`, and answers 200. A backend that is stopping answers 503 with `backend` as `unavailable`, while it still serves requests.
          *
          *     Needs no token.
          */
