@@ -71,8 +71,9 @@ export interface RunQueue {
     leaseSeconds: number,
   ): Promise<readonly RenewedLease[]>;
 
-  /** Gives back runs that `owner` claimed and did not start. */
-  release(owner: string, runIds: readonly RunId[]): Promise<void>;
+  /** Gives back runs that `owner` claimed and did not start.
+   *  @param delaySeconds for so long no runtime claims them; their place in the queue stays. Default: 0 */
+  release(owner: string, runIds: readonly RunId[], delaySeconds?: number): Promise<void>;
 
   /** Started runs whose lease has ended, at most `limit`. */
   lost(limit: number): Promise<readonly LostRun[]>;

@@ -7,7 +7,7 @@ const statements = {
       count(*) FILTER (WHERE fence IS NULL AND (waiting OR available_at > now()))::int AS waiting,
       count(*) FILTER (WHERE fence IS NOT NULL)::int AS running,
       coalesce(extract(epoch FROM now() - min(available_at) FILTER (
-        WHERE fence IS NULL AND NOT waiting AND lease_until IS NULL AND available_at <= now())), 0)::float8
+        WHERE fence IS NULL AND NOT waiting AND owner IS NULL AND available_at <= now())), 0)::float8
         AS oldest_seconds
     FROM run_queue`,
   store: `SELECT coalesce((SELECT max(global_position) FROM events), 0)::float8 AS position,

@@ -254,6 +254,24 @@ describe('giving back', () => {
     expect(await claimed('b')).toEqual([ids[0]]);
   });
 
+  test('with a delay lets another runtime claim when the delay is over', async () => {
+    const [delayed, later] = await queued(2);
+    await claimed('a');
+    await queue.release('a', [delayed!, later!], 60);
+    expect(await claimed('b')).toEqual([]);
+    await expire(delayed!, later!);
+    expect(await claimed('b')).toEqual([delayed, later]);
+  });
+
+  test('with a delay does not keep a run from expiring', async () => {
+    const [id] = await queued(1);
+    await claimed('a');
+    await set(id!, "expires_at = now() - interval '1 s'");
+    expect(await queue.expired(10)).toEqual([]);
+    await queue.release('a', [id!], 60);
+    expect(await queue.expired(10)).toEqual([id]);
+  });
+
   test('does nothing to what was started or is another’s', async () => {
     const [started, foreign] = await queued(2);
     await claimed('a', 1);

@@ -40,7 +40,9 @@ const statements = {
   renew: `UPDATE run_queue SET lease_until = now() + make_interval(secs => $3)
     WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND lease_until > now()
     RETURNING run_id, stop_requested`,
-  release: `UPDATE run_queue SET owner = NULL, lease_until = NULL
+  // A lease without an owner delays the next claim.
+  release: `UPDATE run_queue
+    SET owner = NULL, lease_until = CASE WHEN $3 > 0 THEN now() + make_interval(secs => $3) END
     WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND fence IS NULL`,
   lost: `SELECT q.run_id, r.script_name, q.fence, coalesce(log.lines, 0) AS log_lines,
       coalesce(log.bytes, 0) AS log_bytes
@@ -50,7 +52,7 @@ const statements = {
     WHERE q.fence IS NOT NULL AND (q.lease_until IS NULL OR q.lease_until < now())
     ORDER BY q.run_id LIMIT $1`,
   expired: `SELECT run_id FROM run_queue
-    WHERE fence IS NULL AND expires_at <= now() AND (lease_until IS NULL OR lease_until < now())
+    WHERE fence IS NULL AND expires_at <= now() AND (owner IS NULL OR lease_until < now())
     ORDER BY expires_at, run_id LIMIT $1`,
 };
 
@@ -111,8 +113,8 @@ export class PostgresRunQueue implements RunQueue {
     }));
   }
 
-  async release(owner: string, runIds: readonly RunId[]): Promise<void> {
-    await this.#db.query(statements.release, [owner, runIds]);
+  async release(owner: string, runIds: readonly RunId[], delaySeconds = 0): Promise<void> {
+    await this.#db.query(statements.release, [owner, runIds, delaySeconds]);
   }
 
   async lost(limit: number): Promise<readonly LostRun[]> {

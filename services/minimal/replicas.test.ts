@@ -3,7 +3,6 @@
  *  `ORCH_TEST_REPLICA_OBJECTS=s3` files lie in an S3 server, as in production. */
 import { availableParallelism } from 'node:os';
 import { openDatabase, type Database } from '#infra/postgres/database.ts';
-import type { S3Location } from '#infra/objects/s3-calls.ts';
 import { startS3Server, type TestS3Server } from '#infra/testing/s3-server.ts';
 import { createTestDatabase, type TestDatabase } from '#infra/testing/database.ts';
 import { caddyService, TestFront } from '#infra/testing/front.ts';
@@ -15,7 +14,7 @@ import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { startPackageIndex, wheel } from '../../scripts/testing/package-index.ts';
-import { Fleet } from './testing/fleet.ts';
+import { bucketVariables, Fleet } from './testing/fleet.ts';
 import { until } from './testing/product.ts';
 import { killAtRandom } from './testing/replica-chaos.ts';
 import {
@@ -43,15 +42,6 @@ const greeting = wheel({
 
 interface Made {
   readonly id: string;
-}
-
-function bucketVariables({ bucket, root, endpoint = '', credentials }: S3Location) {
-  return {
-    ORCH_OBJECTS_URL: `s3://${bucket}/${root.replace(/\/$/, '')}`,
-    ORCH_S3_ENDPOINT: endpoint,
-    ORCH_S3_ACCESS_KEY_ID: credentials?.accessKeyId ?? '',
-    ORCH_S3_SECRET_ACCESS_KEY: credentials?.secretAccessKey ?? '',
-  };
 }
 
 function suite(

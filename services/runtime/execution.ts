@@ -9,8 +9,10 @@ import { known, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Command } from '#domain/aggregates.ts';
 import type { Commands, CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
+import { ObjectStoreUnavailable } from '#domain/ports/objects.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { AbandonRun, FinishRun } from '#domain/run/commands.ts';
+import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import type { Tracing } from '#services/shared/tracing/tracing.ts';
 import type { RunLog } from './logs/run-log.ts';
@@ -43,6 +45,9 @@ export interface ExecutionParts {
 export type Preparation =
   | { readonly kind: 'ready'; readonly spec: RunSpec; readonly release: () => void }
   | { readonly kind: 'failed'; readonly failure: AbandonRun['failure']; readonly detail: string };
+
+/** `postponed`: the run was not started, since a store or disk space is missing. */
+export type Completion = 'done' | 'postponed';
 
 const actor: Actor = { kind: 'system', name: 'runtime' };
 
@@ -80,20 +85,21 @@ export class Execution {
   }
 
   /** Carries the run out. Rejects only when its end could not be recorded. */
-  async complete(): Promise<void> {
+  async complete(): Promise<Completion> {
     const log = this.#parts.openLog(this.run, this.#lost.signal);
     const preparation = await this.#prepare(log);
-    if (preparation === undefined) {
+    if (preparation === undefined || preparation === 'postponed') {
       await this.#closeUnfinished(log);
-      return;
+      return preparation ?? 'done';
     }
     this.#trace.prepared();
     if (preparation.kind === 'failed') {
       await this.#abandon(log, preparation.failure, preparation.detail);
-      return;
+      return 'done';
     }
     try {
       await this.#execute(preparation.spec, log);
+      return 'done';
     } finally {
       preparation.release();
     }
@@ -128,16 +134,17 @@ export class Execution {
     return Math.max(0, this.#leaseEndsAtMs - performance.now());
   }
 
-  async #prepare(log: RunLog): Promise<Preparation | undefined> {
+  async #prepare(log: RunLog): Promise<Preparation | 'postponed' | undefined> {
     const { prepare, hasRoom, logger } = this.#parts;
     try {
       return await prepare(this.run, log, this.#preparing.signal);
     } catch (error) {
       if (this.#request !== undefined) return undefined;
-      // A full disk is no fault of the run: the worker returns it to the queue with all its attempts.
-      if (!(await hasRoom())) {
-        this.#lost.abort(error);
-        throw error;
+      const isStoreAway = error instanceof ObjectStoreUnavailable || isDatabaseAway(error);
+      // Neither is a fault of the run, so it keeps all its attempts.
+      if (isStoreAway || !(await hasRoom())) {
+        logger.warn({ error, ...this.#named }, 'a run waits for a store or for disk space');
+        return 'postponed';
       }
       logger.error({ error, ...this.#named }, 'a run could not be prepared');
       return {

@@ -16,6 +16,9 @@ export interface WorkerParts {
   readonly logger: Logger;
 }
 
+/** A run that could not be prepared while a store was unavailable is tried again after this time. */
+const postponedSeconds = 5;
+
 interface Held {
   readonly execution: Execution;
   readonly done: Promise<void>;
@@ -98,6 +101,9 @@ export class Worker {
     const execution = this.#parts.newExecution(run, leaseEndsAtMs);
     const done = execution
       .complete()
+      .then(async (end) => {
+        if (end === 'postponed') await this.#giveBack(run, postponedSeconds);
+      })
       .catch(async (error: unknown) => {
         logger.error(
           { error, runId: run.runId, script_name: run.scriptName },
@@ -112,9 +118,9 @@ export class Worker {
     this.#held.set(run.runId, { execution, done });
   }
 
-  async #giveBack(run: ClaimedRun): Promise<void> {
+  async #giveBack(run: ClaimedRun, delaySeconds = 0): Promise<void> {
     const { queue, runtimeId, logger } = this.#parts;
-    await queue.release(runtimeId, [run.runId]).catch((error: unknown) => {
+    await queue.release(runtimeId, [run.runId], delaySeconds).catch((error: unknown) => {
       // Its lease ends by itself.
       logger.warn(
         { error, runId: run.runId, script_name: run.scriptName },

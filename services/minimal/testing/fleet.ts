@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { S3Location } from '#infra/objects/s3-calls.ts';
 import { freePorts } from '#infra/testing/free-ports.ts';
 import { isHealthy } from '../health.ts';
 import { productPassword, until } from './product.ts';
@@ -19,6 +20,18 @@ export interface FleetOptions {
   readonly replicas: Readonly<Record<Kind, number>>;
   /** Beside the usual ones, for all. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** Beside those, for the process of this name, such as `backend-1`. */
+  readonly variablesOf?: (name: string) => Readonly<Record<string, string>>;
+}
+
+/** The settings for objects in a bucket. */
+export function bucketVariables({ bucket, root, endpoint = '', credentials }: S3Location) {
+  return {
+    ORCH_OBJECTS_URL: `s3://${bucket}/${root.replace(/\/$/, '')}`,
+    ORCH_S3_ENDPOINT: endpoint,
+    ORCH_S3_ACCESS_KEY_ID: credentials?.accessKeyId ?? '',
+    ORCH_S3_SECRET_ACCESS_KEY: credentials?.secretAccessKey ?? '',
+  };
 }
 
 /** One process, and the one that takes its place. */
@@ -56,6 +69,11 @@ export class Replica {
 
   get hasEnded(): boolean {
     return this.#child?.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  /** Sends a signal to the process that runs now. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child?.kill(signal);
   }
 
   /** Ends it. @returns when it is gone */
@@ -99,13 +117,17 @@ export class Fleet {
     });
     const fleet = new Fleet(folder, replicas);
     for (const replica of replicas) replica.start();
-    await Promise.all(replicas.map((replica) => replica.untilHealthy()));
+    await fleet.untilHealthy();
     const { access_token } = await fleet.call<{ access_token: string }>('POST', '/auth/login', {
       email: 'admin@example.com',
       password: productPassword,
     });
     fleet.#token = access_token;
     return fleet;
+  }
+
+  async untilHealthy(): Promise<void> {
+    await Promise.all(this.replicas.map((replica) => replica.untilHealthy()));
   }
 
   /** From now on careful clients go through here. */
@@ -187,7 +209,7 @@ function environmentOf(
   name: string,
   port: number,
   metricsPort: number,
-  { databaseUrl, variables }: FleetOptions,
+  { databaseUrl, variables, variablesOf }: FleetOptions,
 ): Record<string, string> {
   const portOf = { backend: 'HTTP', runtime: 'RUNTIME_HEALTH', scheduler: 'SCHEDULER_HEALTH' };
   return {
@@ -208,6 +230,7 @@ function environmentOf(
     ORCH_SUPERVISED: 'true',
     ORCH_SHUTDOWN_DELAY_SECONDS: '0',
     ...variables,
+    ...variablesOf?.(name),
   };
 }
 

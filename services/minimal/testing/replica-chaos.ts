@@ -51,6 +51,6 @@ export async function killAtRandom(chaos: Chaos): Promise<readonly string[]> {
     await server.restart();
     killed.push(beside);
   }
-  await Promise.all(fleet.replicas.map((replica) => replica.untilHealthy()));
+  await fleet.untilHealthy();
   return killed;
 }
