@@ -1,0 +1,165 @@
+/** A database server with a data folder and a socket of its own, which can be killed and can follow another one. */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { runAs, serverAccount } from '#infra/embedded/account.ts';
+import { ADMIN_USER, DATABASE, initialiseCluster } from '#infra/embedded/cluster.ts';
+import pg from 'pg';
+
+/** Of every user of every node. */
+export const nodePassword = 'both-nodes';
+/** After a SIGKILL the server's helpers hold the data folder for a moment. */
+const startAttempts = 40;
+const account = serverAccount();
+
+export class DatabaseNode {
+  readonly #folder: string;
+  readonly #binaries: string;
+  #process: ChildProcess | undefined;
+
+  /** @param binaries folder with `bin/postgres` */
+  constructor(folder: string, binaries: string) {
+    this.#folder = folder;
+    this.#binaries = binaries;
+    this.#makeFolder(this.data, 0o700);
+    this.#makeFolder(this.sockets, 0o711);
+    chmodSync(folder, 0o711);
+  }
+
+  get data(): string {
+    return join(this.#folder, 'data');
+  }
+
+  get sockets(): string {
+    return join(this.#folder, 'sockets');
+  }
+
+  get pid(): number {
+    const pid = this.#process?.pid;
+    if (pid === undefined) throw new Error('the database server was not started');
+    return pid;
+  }
+
+  async initialise(): Promise<void> {
+    await initialiseCluster({
+      binaries: this.#binaries,
+      data: this.data,
+      account,
+      adminPassword: nodePassword,
+      durable: true,
+    });
+  }
+
+  /** Starts the server. @returns when it answers */
+  async start(): Promise<void> {
+    const settings = {
+      listen_addresses: '',
+      unix_socket_directories: this.sockets,
+      port: '5432',
+      wal_level: 'replica',
+      wal_keep_size: '256MB',
+      max_wal_senders: '4',
+      max_connections: '200',
+      io_method: 'sync',
+    };
+    const options = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+    for (let attempt = 1; attempt <= startAttempts; attempt += 1) {
+      const started = spawn(join(this.#binaries, 'bin/postgres'), ['-D', this.data, ...options], {
+        ...runAs(account),
+        stdio: 'ignore',
+      });
+      process.once('exit', () => started.kill('SIGKILL'));
+      this.#process = started;
+      while (started.exitCode === null && started.signalCode === null) {
+        if ((await this.query('SELECT', 'postgres').catch(() => undefined)) !== undefined) return;
+        await pause(50);
+      }
+      await pause(250);
+    }
+    throw new Error('a database server ended at its start');
+  }
+
+  /** Every row of an administrator's statement. */
+  async query<Row extends object>(
+    text: string,
+    database: string = DATABASE,
+  ): Promise<readonly Row[]> {
+    const client = new pg.Client(nodeAddress(this.sockets, ADMIN_USER, database));
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return (await client.query<Row>(text)).rows;
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  /** Starts as a standby of another node, from a copy of its data; own data is deleted.
+   *  @param sockets folder that leads to the socket of the primary. @returns when changes stream */
+  async follow(primary: DatabaseNode, sockets = primary.sockets): Promise<void> {
+    await rm(this.data, { recursive: true, force: true });
+    this.#makeFolder(this.data, 0o700);
+    const client = new pg.Client(nodeAddress(primary.sockets, ADMIN_USER, 'postgres'));
+    await client.connect();
+    try {
+      await client.query(`SELECT pg_backup_start('standby', fast => true)`);
+      await promisify(execFile)('cp', ['-a', `${primary.data}/.`, this.data]);
+      const { rows } = await client.query<{ labelfile: string }>(
+        'SELECT labelfile FROM pg_backup_stop(wait_for_archive => false)',
+      );
+      this.#write('backup_label', rows[0]?.labelfile ?? '');
+    } finally {
+      await client.end();
+    }
+    await rm(join(this.data, 'postmaster.pid'));
+    const source = `host=${sockets} user=${ADMIN_USER} password=${nodePassword}`;
+    this.#configure({ primary_conninfo: source });
+    this.#write('standby.signal', '');
+    await this.start();
+    const streaming = `SELECT FROM pg_stat_replication WHERE state = 'streaming'`;
+    while ((await primary.query(streaming)).length === 0) await pause(50);
+  }
+
+  /** From now on commits wait until a standby has them too. */
+  async replicateSynchronously(): Promise<void> {
+    this.#configure({ synchronous_standby_names: '*' });
+    await this.query('SELECT pg_reload_conf()');
+  }
+
+  /** Replaces the settings of the data folder. */
+  #configure(settings: Readonly<Record<string, string>>): void {
+    const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`);
+    this.#write('postgresql.auto.conf', lines.join(''));
+  }
+
+  async end(signal: 'SIGINT' | 'SIGKILL'): Promise<void> {
+    const server = this.#process;
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'exit');
+    server.kill(signal);
+    await ended;
+  }
+
+  #makeFolder(path: string, mode: number): void {
+    mkdirSync(path, { recursive: true, mode });
+    own(path);
+  }
+
+  #write(name: string, text: string): void {
+    writeFileSync(join(this.data, name), text);
+    own(join(this.data, name));
+  }
+}
+
+/** The address of a database by the folder of its server's socket. */
+export function nodeAddress(sockets: string, user: string, database: string): string {
+  return `postgres://${user}:${nodePassword}@/${database}?host=${encodeURIComponent(sockets)}&port=5432`;
+}
+
+function own(path: string): void {
+  if (account !== undefined) chownSync(path, account.uid, account.gid);
+}
