@@ -26,8 +26,9 @@ format: ## format the source
 bench: ## measure the speed against the stated bars
 	@$(ready) --web node scripts/bench/main.ts $(ARGS)
 
-soak: ## load and faults for HOURS=n on the minimal edition, judged from outside; FAULTS selects
-	@$(ready) --web node scripts/soak/main.ts
+soak: ## load and faults for HOURS=n, judged from outside; TOPOLOGY and FAULTS select
+	$(if $(filter-out minimal production,$(TOPOLOGY)),$(error TOPOLOGY has to be minimal or production))
+	@$(ready) --web node scripts/soak/$(if $(filter production,$(TOPOLOGY)),production/)main.ts
 
 sbom: ## write the bill of materials to sbom.cdx.json
 	@$(ready) npm --loglevel=error sbom --package-lock-only --sbom-format cyclonedx > sbom.cdx.json

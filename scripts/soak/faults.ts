@@ -10,6 +10,8 @@ export interface Fault<Platform = Edition> {
   readonly name: string;
   /** Does it, and undoes what does not pass by itself. */
   inflict(platform: Platform): Promise<void>;
+  /** Restores what the platform works without, once it has recovered. */
+  readonly repair?: (platform: Platform) => Promise<void>;
 }
 
 const kill = (kind: ServiceName | 'postgres'): Fault => ({

@@ -46,6 +46,14 @@ export type Entry =
       /** The run that it tries again. */
       readonly retryOf: string | null;
     }
+  /** A backend failed to answer a request while another one was being replaced. */
+  | {
+      readonly what: 'refused';
+      readonly backend: string;
+      readonly request: string;
+      /** Null: the connection failed. */
+      readonly status: number | null;
+    }
   /** What the platform has of a file in the end. */
   | { readonly what: 'kept'; readonly script: string; readonly content: string };
 

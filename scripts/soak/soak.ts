@@ -26,8 +26,8 @@ export interface LoadOptions {
   readonly journal: Journal;
   /** Faults are inflicted in turn until this time has passed, each at least once. */
   readonly durationMs: number;
-  /** Told of each fault, and of how long it took until the platform carried runs from start to end again. */
-  readonly onRecovered: (fault: string, recoveryMs: number) => void;
+  /** Called after each fault, with the times from its end until runs ended again and until every service was healthy. */
+  readonly onRecovered: (fault: string, recoveryMs: number, healthyMs: number) => void;
 }
 
 /** Tests the minimal edition, and writes everything that was seen into the journal. */
@@ -121,8 +121,11 @@ async function inflictAll<Platform extends Subject>(
       await wait(50);
       return endsIn(journal) > before ? true : undefined;
     });
+    const recoveryMs = performance.now() - startMs;
+    await subject.untilHealthy();
     journal.note({ what: 'recovered', fault: fault.name });
-    onRecovered(fault.name, performance.now() - startMs);
+    onRecovered(fault.name, recoveryMs, performance.now() - startMs);
+    await fault.repair?.(subject);
   }
 }
 

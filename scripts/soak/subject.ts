@@ -5,5 +5,7 @@ export interface Subject {
   insist<Answer>(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
   /** The same for an answer that is not JSON. */
   insistText(method: string, path: string, body?: unknown, key?: string): Promise<string>;
+  /** Waits until each service is healthy by its own health check. */
+  untilHealthy(): Promise<void>;
   stop(): Promise<void>;
 }

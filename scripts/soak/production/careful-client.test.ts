@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Entry, Journal } from '../journal.ts';
+import { CarefulClient, type Backend } from './careful-client.ts';
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** A backend that gives the same answer to each request. @param status undefined: it cuts the connection */
+async function backendWith(
+  name: string,
+  status: number | undefined,
+  asked: string[] = [],
+): Promise<Backend> {
+  const server = createServer((request, response) => {
+    asked.push(
+      `${name} ${request.method} ${request.url} ${String(request.headers['idempotency-key'])}`,
+    );
+    if (status === undefined) request.socket.destroy();
+    else response.writeHead(status, { connection: 'close' }).end(JSON.stringify({ name }));
+  });
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return { name, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+function notesIn(found: Entry[]): Journal {
+  return { note: (entry) => found.push(entry), read: () => [] };
+}
+
+describe('a careful client', () => {
+  test.each([[503], [500], [429], [undefined]])(
+    'asks the other backend under the same key when one answers %s',
+    async (status) => {
+      const asked: string[] = [];
+      const backends = [
+        await backendWith('good', 200, asked),
+        await backendWith('bad', status, asked),
+      ];
+      const client = new CarefulClient(backends, notesIn([]));
+      expect(await client.insist('POST', '/scripts', {}, 'k')).toEqual({ name: 'good' });
+      expect(asked).toEqual(['bad POST /api/v1/scripts k', 'good POST /api/v1/scripts k']);
+    },
+  );
+
+  test('gives up a request that is refused', async () => {
+    const client = new CarefulClient([await backendWith('one', 422)], notesIn([]));
+    await expect(client.insist('POST', '/scripts', {})).rejects.toThrow('POST /scripts: 422');
+  });
+
+  test('notes that a backend fails while the other one is replaced', async () => {
+    const notes: Entry[] = [];
+    const [good, bad] = [await backendWith('good', 200), await backendWith('bad', 503)];
+    const client = new CarefulClient([good, bad], notesIn(notes));
+    await client.insist('GET', '/runs');
+    expect(notes).toEqual([]);
+    await client.whileReplacing(bad, async () => {
+      await client.insist('GET', '/runs');
+    });
+    expect(notes).toEqual([]);
+    await client.whileReplacing(good, async () => {
+      await client.insist('GET', '/runs');
+    });
+    expect(notes).toEqual([{ what: 'refused', backend: 'bad', request: 'GET /runs', status: 503 }]);
+  });
+});
