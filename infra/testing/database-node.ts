@@ -72,7 +72,9 @@ export class DatabaseNode {
         ...runAs(account),
         stdio: 'ignore',
       });
-      process.once('exit', () => started.kill('SIGKILL'));
+      const kill = (): boolean => started.kill('SIGKILL');
+      process.once('exit', kill);
+      started.once('exit', () => process.off('exit', kill));
       this.#process = started;
       while (started.exitCode === null && started.signalCode === null) {
         if ((await this.query('SELECT', 'postgres').catch(() => undefined)) !== undefined) return;

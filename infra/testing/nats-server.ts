@@ -60,7 +60,9 @@ export class TestNatsServer {
   async restart(): Promise<void> {
     const args = ['--config', join(this.#folder, 'nats.conf')];
     const child = spawn(natsService.found ?? '', args, { stdio: 'ignore' });
-    process.once('exit', () => child.kill('SIGKILL'));
+    const kill = (): boolean => child.kill('SIGKILL');
+    process.once('exit', kill);
+    child.once('exit', () => process.off('exit', kill));
     this.#child = child;
     const deadline = performance.now() + startTimeoutMs;
     while (!(await accepts(this.port))) {

@@ -32,7 +32,7 @@ const BUCKET = 'orchestrator';
 export const s3Service: OptionalService = {
   service: 'S3 server',
   found: process.env[ADDRESS] ?? findProgram(PROGRAM, [INSTALLED]),
-  reason: `${ADDRESS} is not set and ${PROGRAM} is not installed`,
+  reason: `${ADDRESS} is not set and ${PROGRAM} is not installed (.ci/install-s3-server builds it)`,
 };
 
 /** Starts a server that stops with `stop`, or uses the one given.

@@ -97,23 +97,33 @@ const databaseFaults: readonly ClusterFault[] = [
   },
 ];
 
-const nats: ClusterFault = {
-  name: 'NATS down for 20 s',
-  async inflict(cluster) {
-    await cluster.nats?.kill();
-    await wait(20_000);
-    await cluster.nats?.restart();
+const natsFaults: readonly ClusterFault[] = [
+  {
+    name: 'NATS down for 20 s',
+    async inflict({ nats }) {
+      await nats?.kill();
+      await wait(20_000);
+      await nats?.restart();
+    },
   },
-};
+  {
+    name: 'NATS stopped for 20 s',
+    async inflict({ nats }) {
+      nats?.signal('SIGSTOP');
+      await wait(20_000);
+      nats?.signal('SIGCONT');
+    },
+  },
+];
 
-const s3: ClusterFault = {
-  name: 'S3 server down for 20 s',
-  async inflict(cluster) {
-    await cluster.s3?.proxy.set({ kind: 'refuse' });
+const s3Faults = (['refuse', 'blackhole'] as const).map((kind): ClusterFault => ({
+  name: `S3 server ${kind === 'refuse' ? 'down' : 'silent'} for 20 s`,
+  async inflict({ s3 }) {
+    await s3?.proxy.set({ kind });
     await wait(20_000);
-    await cluster.s3?.proxy.set({ kind: 'pass' });
+    await s3?.proxy.set({ kind: 'pass' });
   },
-};
+}));
 
 const everything: ClusterFault = {
   name: 'everything killed',
@@ -152,8 +162,8 @@ export const experiments: readonly Experiment[] = [
   {
     name: 'NATS and S3',
     faults: [
-      ...(natsService.found === undefined ? [] : [nats]),
-      ...(s3Service.found === undefined ? [] : [s3]),
+      ...(natsService.found === undefined ? [] : natsFaults),
+      ...(s3Service.found === undefined ? [] : s3Faults),
     ],
   },
   {
