@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { removeFolder } from '../environments/folders.ts';
 import { PackagePaths, sdkFolder } from './package.ts';
@@ -17,4 +19,20 @@ test('an environment in which a package put files beside the library is used all
   } finally {
     await removeFolder(folder);
   }
+});
+
+test('MQTT messages are bytes and text as they are, and other values as JSON', async () => {
+  const program = `from orchestrator import InvalidRequest, Platform
+platform = Platform()
+for payload in (b"raw", "text", {"a": [1, None]}, 3, {1, 2}):
+    try:
+        platform.mqtt.publish("t", payload)
+    except InvalidRequest as error:
+        print(error)
+`;
+  const env = { ...process.env, PYTHONPATH: sdkFolder, PYTHONDONTWRITEBYTECODE: '1' };
+  const { stdout, stderr } = await promisify(execFile)('python3', ['-c', program], { env });
+  const published = [...stderr.matchAll(/mqtt t b'(.*)' \(/g)].map(([, body]) => body);
+  expect(published).toEqual(['raw', 'text', '{"a": [1, null]}', '3']);
+  expect(stdout).toBe('the value is no JSON: Object of type set is not JSON serializable\n');
 });

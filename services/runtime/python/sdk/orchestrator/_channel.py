@@ -67,12 +67,17 @@ def connect(path: str) -> socket.socket:
     return connection
 
 
-def _line(name: str, args: Dict[str, Any], size: int) -> bytes:
-    request: Dict[str, Any] = {"call": name, "args": args, "size": size}
+def encoded(value: Any) -> bytes:
+    """The value as JSON. @raises InvalidRequest where JSON cannot hold it"""
     try:
-        line = json.dumps(request, allow_nan=False).encode() + b"\n"
+        return json.dumps(value, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidRequest(f"the value is no JSON: {error}") from error
+
+
+def _line(name: str, args: Dict[str, Any], size: int) -> bytes:
+    request: Dict[str, Any] = {"call": name, "args": args, "size": size}
+    line = encoded(request) + b"\n"
     if len(line) > _MAX_LINE_BYTES:
         raise InvalidRequest("the value is too large")
     return line

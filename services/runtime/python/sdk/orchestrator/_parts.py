@@ -6,7 +6,7 @@ import io
 import os
 from typing import Any, BinaryIO, Dict, List, NamedTuple, Optional, Tuple, TypeVar, Union
 
-from ._channel import Channel
+from ._channel import Channel, encoded
 from ._errors import NotFound
 from ._local import LocalChannel
 
@@ -83,6 +83,10 @@ def _body(data: Union[bytes, str, BinaryIO]) -> Tuple[BinaryIO, int]:
     return io.BytesIO(content), len(content)
 
 
+def _is_raw(payload: Any) -> bool:
+    return isinstance(payload, (bytes, str, bytearray, memoryview)) or hasattr(payload, "read")
+
+
 class Database:
     """The platform's own records of the script's group."""
 
@@ -107,15 +111,17 @@ class Mqtt:
         self._channel = channel
 
     def publish(
-        self, topic: str, payload: Union[bytes, str], qos: int = 1, retain: bool = False
+        self, topic: str, payload: Any, qos: int = 1, retain: bool = False
     ) -> None:
         """Publishes a message of at most 256 KiB.
 
+        @param payload bytes, text or an open file as they are; any other value as JSON
         @param qos 1: returns when the broker has it; 0: when it is sent
+        @raises InvalidRequest for a value that JSON cannot hold
         @raises Refused where the platform has no broker
         @raises Unavailable when the broker does not take it
         """
-        body, size = _body(payload)
+        body, size = _body(payload if _is_raw(payload) else encoded(payload))
         args = {"topic": topic, "qos": qos, "retain": retain}
         self._channel.call("mqtt.publish", args, body, size)
 
