@@ -65,6 +65,13 @@ describe('given a script with two files', () => {
     });
   });
 
+  test('the entry point cannot be moved to a name that Python does not execute', () => {
+    script.when(move('main.py', 'nb.ipynb'), here).thenRefuses('validation_failed');
+    script
+      .when(move('lib/a.py', 'lib/nb.ipynb'), here)
+      .thenRecords(moved('lib/a.py', 'lib/nb.ipynb', 'b', 2));
+  });
+
   test.each(['main.py', 'lib/a.py'])('when it is moved to %j, which is there, then not', (to) => {
     script.when(move('lib/a.py', to), here).thenRefuses('already_exists');
   });

@@ -2,7 +2,7 @@
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import type { CreateScript, DeleteFile, MoveFile, SaveFile } from './commands.ts';
 import type { FileVersion, ScriptEvent } from './events.ts';
-import { newPathProblem } from './path.ts';
+import { entrypointProblem, newPathProblem } from './path.ts';
 import { maxFileBytes, type ScriptSettings } from './settings.ts';
 import { storageUsedBytes, type PresentScript } from './state.ts';
 
@@ -57,6 +57,11 @@ export function moveFile(state: PresentScript, command: MoveFile): Decision<Scri
   const { scriptId, path: from, to } = command;
   const problem = newPathProblem(to);
   if (problem !== undefined) return unusable(problem);
+  const isEntrypoint = state.settings.entrypoint === from;
+  const unrunnable = isEntrypoint ? entrypointProblem(to) : undefined;
+  if (unrunnable !== undefined) {
+    return refuse('validation_failed', `The entry point cannot be moved there: ${unrunnable}.`);
+  }
   const present = state.files.get(from);
   if (present === undefined) return noSuchFile;
   if (isOther(present, command.expectedSha256)) return changed;
@@ -68,7 +73,7 @@ export function moveFile(state: PresentScript, command: MoveFile): Decision<Scri
   const version = state.version + 1;
   const { sha256, sizeBytes } = present;
   const moved = { scriptId, version, from, path: to, sha256, sizeBytes };
-  if (state.settings.entrypoint !== from) return accept({ type: 'FileMoved', data: moved });
+  if (!isEntrypoint) return accept({ type: 'FileMoved', data: moved });
   const settings = { entrypoint: to };
   return accept<ScriptEvent>(
     { type: 'FileMoved', data: moved },

@@ -25,8 +25,14 @@ export function pathProblem(path: string): string | undefined {
 export function entrypointProblem(path: string): string | undefined {
   // `python -c` would read it as an option.
   if (path.startsWith('-')) return 'the path of an entry point cannot begin with "-"';
-  return pathProblem(path);
+  const problem = pathProblem(path);
+  if (problem !== undefined) return problem;
+  if (executable.some((suffix) => path.endsWith(suffix))) return undefined;
+  return 'it must be a Python file whose name ends with ".py" (or ".pyz"); convert other formats, such as notebooks, first';
 }
+
+/** A Python source file, and an archive that Python executes (PEP 441). */
+const executable = ['.py', '.pyz'];
 
 /** Why `path` cannot name a new file, or `undefined` when it can: names of the files that are there already are
  *  checked by `pathProblem` alone. */

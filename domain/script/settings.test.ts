@@ -27,7 +27,14 @@ describe('settings of a script', () => {
     },
   );
 
-  test.each(['main.py', 'lib/-c', 'a-b.py', 'app.pyz', 'folder'])(
+  test.each(['nb.ipynb', 'lib/-c', 'folder', 'main.py.txt', 'main.PY', 'py'])(
+    'may not have the entry point %j, which is no Python file',
+    (entrypoint) => {
+      expect(settingsProblem({ entrypoint })).toContain('must be a Python file');
+    },
+  );
+
+  test.each(['main.py', 'lib/-c.py', 'a-b.py', 'app.pyz'])(
     'may have the entry point %j',
     (entrypoint) => {
       expect(settingsProblem({ entrypoint })).toBeUndefined();

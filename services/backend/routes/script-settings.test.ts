@@ -76,6 +76,7 @@ describe('the settings of a script', () => {
     [{ listen_ports: [8000, 8000] }],
     [{ listen_ports: Array.from({ length: 17 }, (_, index) => 8000 + index) }],
     [{ entrypoint: '-c' }],
+    [{ entrypoint: 'nb.ipynb' }],
   ])('may not be %j', async (body) => {
     const { id } = await script(developer);
     const changed = await developer.patch(path(id), body);

@@ -106,7 +106,7 @@ function presentScript(
     hidden: row.deleted,
     change: async (given) => {
       const fields = fieldsOf(given, present);
-      const unusable = await problemOf(given, fields, reading);
+      const unusable = await problemOf(given, fields, reading, present.settings.entrypoint);
       if (unusable !== undefined) return unusable;
       const contents = contentsOf(given.files ?? []);
       if (isProblem(contents)) return contents;
@@ -222,8 +222,11 @@ async function problemOf(
   given: Script,
   { settings }: Fields,
   { services }: Reading,
+  presentEntrypoint?: string,
 ): Promise<Problem | undefined> {
-  const unusable = entrypointProblem(settings.entrypoint);
+  // A script of an earlier version may have another entry point, and keeps it.
+  const isKept = settings.entrypoint === presentEntrypoint;
+  const unusable = isKept ? undefined : entrypointProblem(settings.entrypoint);
   if (unusable !== undefined) return badField('entrypoint', unusable);
   const noPorts = listenPortsProblem(settings.listenPorts);
   if (noPorts !== undefined) return badField('listen_ports', noPorts);
