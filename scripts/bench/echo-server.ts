@@ -26,7 +26,7 @@ const echo = operation({
   path: '/api/v1/echo',
   operationId: 'echo',
   summary: 'Answer what was sent',
-  tag: 'Echo',
+  tag: 'System',
   access: 'public',
   body: { schema: RunRequest, example: {} },
   responses: { 202: { description: 'What was sent.', schema: Type.Unknown() } },

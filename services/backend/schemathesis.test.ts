@@ -15,9 +15,6 @@ const timeout = 1_800_000;
 
 /** Operations that no generated request can satisfy. */
 const cannotSucceed = new Set([
-  // Plain GETs at the addresses of WebSockets.
-  'GET /ws',
-  'GET /ws/runs/{run_id}',
   // Need the password of an account, a cookie, the id of a session that no request before has revoked.
   'POST /api/v1/auth/login',
   'POST /api/v1/auth/refresh',

@@ -45,7 +45,6 @@ const responseHeaders: Readonly<Record<ResponseHeader | 'X-Request-Id', string>>
 const statusHeaders: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   304: { ETag: responseHeaders.ETag },
   401: { 'WWW-Authenticate': 'Always `Bearer`.' },
-  426: { Upgrade: 'Always `websocket`.' },
   429: {
     'Retry-After': 'Seconds to wait before the next request.',
     RateLimit: 'What is left of the limit, and after how many seconds there is more.',

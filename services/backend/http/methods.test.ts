@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 const all = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'];
-const templates = Object.entries(description.paths);
+const templates = Object.entries({ ...description.paths, ...description['x-websockets'] });
 
 /** What the description has at an address, where a file's path may end like another path. */
 function declaredAt(template: string): readonly string[] {

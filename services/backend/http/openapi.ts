@@ -13,23 +13,24 @@ import {
 } from './operation.ts';
 import { takesMinPosition } from './min-position.ts';
 import { problemKinds, type ProblemCode } from './problem.ts';
+import { tagDescriptions } from './tags.ts';
 
 type Json = Record<string, unknown>;
-
-const socketTag = 'WebSockets';
 
 /** @param operations all of them, in the order in which they are shown */
 export function describe(operations: readonly Operation[], version: string): Json {
   const components = new Components();
   const paths: Record<string, Json> = {};
   for (const one of operations) {
-    for (const [index, { method, path }] of formsOf(one).entries()) {
+    for (const [index, { method, path, isDescribed }] of formsOf(one).entries()) {
+      if (!isDescribed) continue;
       (paths[path] ??= {})[method] = operationObject(one, index, components);
     }
   }
-  for (const { path, frames, ...socket } of socketDescriptions) {
-    paths[path] = { get: socketObject(socket, components.use(frames)) };
-  }
+  const sockets = socketDescriptions.map(({ path, frames, ...socket }) => [
+    path,
+    { get: socketObject(socket, components.inlined(frames)) },
+  ]);
   return {
     openapi: '3.1.0',
     info: {
@@ -40,12 +41,19 @@ export function describe(operations: readonly Operation[], version: string): Jso
         'Writes answer with `Orch-Position`. Unknown body fields are refused. ' +
         'A path parameter that is no id names nothing: 404. ' +
         'HEAD answers wherever GET does; any other method that a path does not have is 405, with `Allow`. ' +
-        'Refused requests are part of the audit trail.',
+        'Refused requests are part of the audit trail. ' +
+        'OpenAPI cannot describe WebSockets: `x-websockets` lists them in the form of paths.',
+      contact: { name: 'The operators of this service' },
+      license: { name: 'All rights reserved', identifier: 'LicenseRef-All-Rights-Reserved' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set([...operations.map((one) => one.tag), socketTag])].map((name) => ({ name })),
+    tags: [...new Set(operations.map((one) => one.tag))].map((name) => ({
+      name,
+      description: tagDescriptions[name],
+    })),
     security: [{ bearer: [] }],
     paths,
+    'x-websockets': Object.fromEntries(sockets) as Json,
     components: {
       schemas: { Problem: components.inlined(Problem), ...components.schemas },
       headers: headerComponents(),
@@ -57,7 +65,6 @@ export function describe(operations: readonly Operation[], version: string): Jso
 function socketObject(socket: object, frames: unknown): Json {
   return {
     ...socket,
-    tags: [socketTag],
     // Its token comes in one of several ways, most of which OpenAPI has no word for.
     security: [{ bearer: [] }, {}],
     responses: {
@@ -66,7 +73,13 @@ function socketObject(socket: object, frames: unknown): Json {
         content: { 'application/json': { schema: frames } },
       },
       400: { description: 'A parameter is not valid.' },
-      426: failure(426, ['upgrade_required']),
+      426: {
+        ...failure(426, ['upgrade_required']),
+        headers: {
+          ...headersOf(426),
+          Upgrade: { description: 'Always `websocket`.', schema: { type: 'string' } },
+        },
+      },
       503: { description: 'Too many are open.' },
     },
   };

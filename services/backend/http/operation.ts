@@ -10,6 +10,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Services } from '../services.ts';
 import type { ProblemCode } from './problem.ts';
 import type { Answer } from './reply.ts';
+import type { Tag } from './tags.ts';
 
 /** Who may ask: anybody, anybody who is known, those who signed in (and use no API token), or the holders
  *  of a right; with `session`, those of them who signed in. */
@@ -124,6 +125,13 @@ export interface Call<
   readonly ahead: Promise<Ahead>;
 }
 
+export interface Alias {
+  readonly method?: 'put';
+  readonly path?: string;
+  /** Served, but left out of the API description, whose rules some paths break. */
+  readonly undescribed?: true;
+}
+
 export interface OperationDescription<
   Parameters extends PathParameters,
   Query extends TSchema,
@@ -135,11 +143,11 @@ export interface OperationDescription<
   /** With `{name}` for parameters; `{path}` takes slashes too. */
   readonly path: string;
   /** Other paths and methods that mean the same. */
-  readonly aliases?: readonly { readonly method?: 'put'; readonly path?: string }[];
+  readonly aliases?: readonly Alias[];
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  readonly tag: string;
+  readonly tag: Tag;
   readonly access: Rule;
   readonly parameters?: Parameters;
   readonly query?: Query;
@@ -177,13 +185,21 @@ export function operation<
   return description as unknown as Operation;
 }
 
+/** A method and path of an operation. */
+export interface Form {
+  readonly method: Operation['method'];
+  readonly path: string;
+  readonly isDescribed: boolean;
+}
+
 /** Every method and path that leads to the operation, the reference form first. */
-export function formsOf(one: Operation): readonly { method: Operation['method']; path: string }[] {
+export function formsOf(one: Operation): readonly Form[] {
   return [
-    { method: one.method, path: one.path },
+    { method: one.method, path: one.path, isDescribed: true },
     ...(one.aliases ?? []).map((alias) => ({
       method: alias.method ?? one.method,
       path: alias.path ?? one.path,
+      isDescribed: alias.undescribed !== true,
     })),
   ];
 }

@@ -4,7 +4,8 @@ import type { TSchema } from 'typebox';
 import { contentFault, faultOf, type Fault } from '#services/shared/faults.ts';
 import { problem, type Problem } from './problem.ts';
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** The form of a UUID, whatever its version. */
+export const uuidFormat = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 // Bodies are taken as they are; in a query everything is text, so there `limit=5` is a number.
 const bodies = compilerWith({ allErrors: false });
@@ -12,7 +13,7 @@ const queries = compilerWith({ coerceTypes: true });
 
 function compilerWith(options: ConstructorParameters<typeof Ajv2020>[0]): Ajv2020 {
   const ajv = new Ajv2020({ useDefaults: true, strict: false, ...options });
-  ajv.addFormat('uuid', uuid);
+  ajv.addFormat('uuid', uuidFormat);
   ajv.addFormat('date-time', { type: 'string', validate: isTime });
   return ajv;
 }

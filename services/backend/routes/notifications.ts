@@ -66,7 +66,9 @@ const list = operation({
 
 const read = operation({
   method: 'post',
-  path: `${path}/{notification_id}/read`,
+  path: `${path}/inbox/{notification_id}/read`,
+  // Ambiguous beside `/channels/{channel_id}`: an id could be `channels`.
+  aliases: [{ path: `${path}/{notification_id}/read`, undescribed: true }],
   operationId: 'readNotification',
   summary: 'Mark a notification as read by you',
   tag,

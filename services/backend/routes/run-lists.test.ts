@@ -38,6 +38,8 @@ describe('given runs of several groups', () => {
     expect(await count('status=queued')).toBe(3);
     expect(await count('status=failed')).toBe(0);
     expect(await count('trigger_type=manual&q=OWN')).toBe(3);
+    expect(await count('trigger=manual')).toBe(3);
+    expect(await count('trigger=manual&trigger_type=schedule')).toBe(0);
     expect(await count(`script_id=${nowhere}`)).toBe(0);
     expect(await count('from=2020-01-01T00:00:00Z&to=2099-01-01T00:00:00%2B01:00')).toBe(3);
     expect(await count('to=2020-01-01T00:00:00Z')).toBe(0);
@@ -49,6 +51,7 @@ describe('given runs of several groups', () => {
     expect(await count('status=queued,running')).toBe(3);
     expect(await count('trigger_type=!schedule')).toBe(3);
     expect(await count('trigger_type=!manual')).toBe(0);
+    expect(await count('trigger=!manual')).toBe(0);
     expect(await count(`script_id=!${nowhere}`)).toBe(3);
     expect(await count(`script_id=!${own}`)).toBe(0);
     expect(await count(`group_id=!${groups.custom}`)).toBe(3);
@@ -58,13 +61,17 @@ describe('given runs of several groups', () => {
     expect(JSON.stringify(others.json.items)).not.toContain(own);
   });
 
-  test.each(['status=!', 'status=done', 'status=queued,', 'trigger_type=!cron', 'script_id=!own'])(
-    'when they are asked for by %s, then that is refused',
-    async (query) => {
-      const answer = await viewer.get(`/api/v1/runs?${query}`);
-      expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
-    },
-  );
+  test.each([
+    'status=!',
+    'status=done',
+    'status=queued,',
+    'trigger_type=!cron',
+    'trigger=cron',
+    'script_id=!own',
+  ])('when they are asked for by %s, then that is refused', async (query) => {
+    const answer = await viewer.get(`/api/v1/runs?${query}`);
+    expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
+  });
 
   test('when they are read page by page, then each comes once', async () => {
     const first = (await viewer.get('/api/v1/runs?limit=2')).json;

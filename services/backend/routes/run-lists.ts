@@ -1,7 +1,7 @@
 /** Lists of runs, with what they were started with. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
-import { runStatuses, triggerTypes } from '#domain/run/run.ts';
+import { runStatuses, triggerTypes, type TriggerType } from '#domain/run/run.ts';
 import { readReports } from '#infra/postgres/run-reports.ts';
 import { listRuns, type ListedRun, type RunListFilter } from '#projections/runs/lists.ts';
 
@@ -22,6 +22,8 @@ export interface RunQuery {
   readonly script_id?: string;
   readonly group_id?: string;
   readonly status?: string;
+  readonly trigger?: string;
+  /** Another name of `trigger`; both narrow the list. */
   readonly trigger_type?: string;
   readonly from?: string;
   readonly to?: string;
@@ -80,7 +82,10 @@ function filterOf(
   wanted: Omit<RunQuery, 'limit' | 'cursor'>,
   visible: RunListFilter['groupIds'],
 ): RunListFilter {
-  const { script_id, group_id, status, trigger_type, from, to, q } = wanted;
+  const { script_id, group_id, status, trigger, trigger_type, from, to, q } = wanted;
+  const causes = [trigger, trigger_type].flatMap((one) =>
+    one === undefined ? [] : [new Set<TriggerType>(wordsOf(one, triggerTypes))],
+  );
   const script = idOf(script_id, parseScriptId);
   const group = idOf(group_id, parseGroupId);
   const { id: groupId } = group;
@@ -91,7 +96,9 @@ function filterOf(
     ...(script.id !== undefined && { scriptId: script.id }),
     ...(script.notId !== undefined && { notScriptId: script.notId }),
     ...(status !== undefined && { statuses: wordsOf(status, runStatuses) }),
-    ...(trigger_type !== undefined && { triggerTypes: wordsOf(trigger_type, triggerTypes) }),
+    ...(causes.length > 0 && {
+      triggerTypes: triggerTypes.filter((one) => causes.every((wanted) => wanted.has(one))),
+    }),
     ...(from !== undefined && { from: new Date(from) }),
     ...(to !== undefined && { to: new Date(to) }),
     ...(q !== undefined && { text: q }),

@@ -22,7 +22,8 @@ const tag = 'Runs';
 const filters = {
   ...pageQuery,
   status: Type.Optional(SomeOf(runStatuses, 'Status')),
-  trigger_type: Type.Optional(SomeOf(triggerTypes, 'What caused it')),
+  trigger: Type.Optional(SomeOf(triggerTypes, 'What caused it')),
+  trigger_type: Type.Optional(SomeOf(triggerTypes, 'The same as `trigger`')),
   from: Type.Optional(
     Type.String({ format: 'date-time', description: 'Asked for then or later.' }),
   ),

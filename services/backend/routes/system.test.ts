@@ -128,7 +128,7 @@ describe('given addresses that lead nowhere', () => {
     '/metrics.json',
     '/health/',
     '/openapi.json/',
-    '/sdk/simple',
+    '/sdk//simple',
   ])('when it is %s, then there is nothing', async (path) => {
     expect((await platform.anonymous.get(path)).status).toBe(404);
   });

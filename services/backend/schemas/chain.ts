@@ -65,7 +65,7 @@ export const NewChain = Type.Object(
     when_busy: Type.Optional(Type.Enum(busyChoices, { default: 'queue' })),
     params: Type.Optional(Nullable(params)),
   },
-  { title: 'NewChain', additionalProperties: false },
+  { title: 'ChainInput', additionalProperties: false },
 );
 
 export const ChainChange = Type.Object(

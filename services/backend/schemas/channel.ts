@@ -98,7 +98,7 @@ export const NewChannel = Type.Object(
     enabled: Type.Optional(Type.Boolean({ default: true })),
     config,
   },
-  { title: 'NewChannel', ...strict },
+  { title: 'ChannelInput', ...strict },
 );
 
 export const ChannelChange = Type.Object(

@@ -43,8 +43,6 @@ export function OneLine(maxLength: number) {
   return Type.String({ minLength: 1, maxLength, pattern });
 }
 
-const uuidPattern = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
-
 export const examples = {
   scriptId: '019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f',
   runId: '019aa3f4-01aa-7c11-8d22-5e6f70819203',
@@ -64,8 +62,9 @@ export const examples = {
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
 } as const;
 
+// Validation checks the format (http/validation.ts). A `pattern` beside it breaks clients that parse ids.
 export const Uuid = (description?: string) =>
-  Type.String({ format: 'uuid', pattern: uuidPattern, ...(description && { description }) });
+  Type.String({ format: 'uuid', ...(description && { description }) });
 export const Time = (description?: string) =>
   Type.String({ format: 'date-time', ...(description && { description }) });
 export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });

@@ -87,7 +87,7 @@ export const Configuration = Type.Object(
     retention: Type.Optional(RetentionChanges),
   },
   {
-    title: 'Configuration',
+    title: 'ConfigurationDocument',
     ...strict,
     description:
       'Sections and fields that are absent stay as they are; of something new they have the default.',

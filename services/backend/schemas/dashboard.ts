@@ -79,8 +79,10 @@ export const Timeseries = Type.Object(
             Type.Unsafe<readonly [string, number | null]>({
               type: 'array',
               prefixItems: [{ type: 'string', format: 'date-time' }, { type: ['number', 'null'] }],
-              items: false,
+              // Generators of clients accept a schema here, not `false`.
+              items: {},
               minItems: 2,
+              maxItems: 2,
             }),
             { description: 'Each bucket by its beginning, also those without any run.' },
           ),

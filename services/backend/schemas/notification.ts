@@ -7,6 +7,19 @@ import { examples, Nullable, Page, Time, Uuid } from './common.ts';
 /** The number of unread ones is counted this far. */
 export const mostUnread = 1000;
 
+const notificationExample = {
+  id: examples.notificationId,
+  time: examples.time,
+  on: 'failed',
+  level: 'error',
+  message: 'The run failed with exit code 1.',
+  script_id: examples.scriptId,
+  script_name: 'Nightly report',
+  group_id: examples.groupId,
+  run_id: examples.runId,
+  read: false,
+};
+
 const Notification = Type.Object(
   {
     id: Uuid(),
@@ -25,20 +38,7 @@ const Notification = Type.Object(
   {
     title: 'Notification',
     additionalProperties: false,
-    examples: [
-      {
-        id: examples.notificationId,
-        time: examples.time,
-        on: 'failed',
-        level: 'error',
-        message: 'The run failed with exit code 1.',
-        script_id: examples.scriptId,
-        script_name: 'Nightly report',
-        group_id: examples.groupId,
-        run_id: examples.runId,
-        read: false,
-      },
-    ],
+    examples: [notificationExample],
   },
 );
 
@@ -49,5 +49,9 @@ export const NotificationPage = Type.Object(
       description: `How many of all that you may see you have not read; counted up to ${mostUnread}.`,
     }),
   },
-  { title: 'NotificationPage', additionalProperties: false },
+  {
+    title: 'NotificationPage',
+    additionalProperties: false,
+    examples: [{ items: [notificationExample], next_cursor: null, unread: 1 }],
+  },
 );

@@ -60,7 +60,7 @@ export const NewUser = Type.Object(
     group_ids: groupIds,
     can_audit: Type.Optional(Type.Boolean({ default: false })),
   },
-  { title: 'NewUser', additionalProperties: false },
+  { title: 'UserInput', additionalProperties: false },
 );
 
 export const UserChange = Type.Object(
@@ -198,7 +198,7 @@ export const NewGroup = Type.Object(
     color: Type.Optional(groupColor),
     icon: Type.Optional(groupIcon),
   },
-  { title: 'NewGroup', additionalProperties: false },
+  { title: 'GroupInput', additionalProperties: false },
 );
 
 export const GroupChange = Type.Object(

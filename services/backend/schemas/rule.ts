@@ -56,7 +56,7 @@ export const NewRule = Type.Object(
     script_ids: Type.Optional(settings.script_ids),
     group_ids: Type.Optional(settings.group_ids),
   },
-  { title: 'NewNotificationRule', ...strict },
+  { title: 'NotificationRuleInput', ...strict },
 );
 
 export const RuleChange = Type.Object(

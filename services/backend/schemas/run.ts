@@ -164,7 +164,6 @@ export const RunSampleItems = Type.Object(
 );
 
 const WhenBusy = Type.Enum(busyChoices, {
-  title: 'WhenBusy',
   default: 'refuse',
   description:
     'What meets the concurrency limit is refused with 409, or waits in the queue for its turn, for at most `limits.queue_seconds`.',

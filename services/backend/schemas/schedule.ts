@@ -70,7 +70,7 @@ export const ScheduleChanges = Type.Object(
 
 export const NewSchedule = Type.Object(
   { script_id: Uuid(), ...timing, ...rules },
-  { title: 'NewSchedule', additionalProperties: false },
+  { title: 'ScheduleInput', additionalProperties: false },
 );
 
 export const SchedulePreviewRequest = Type.Object(

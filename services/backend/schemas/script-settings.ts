@@ -51,7 +51,8 @@ export const storageQuota = Type.Integer({ minimum: 0, maximum: 2 ** 50 });
 export const entrypoint = Type.String({
   minLength: 1,
   maxLength: 255,
-  description: 'File that `python` executes. Its path cannot begin with `-`.',
+  description:
+    'File that `python` executes: a `.py` file, or a `.pyz` archive. Its path cannot begin with `-`.',
 });
 export const tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   maxItems: 32,

@@ -37,7 +37,7 @@ export const NewScript = Type.Object(
     ...settings,
     environment: Type.Optional(environment),
   },
-  { title: 'NewScript', additionalProperties: false },
+  { title: 'ScriptInput', additionalProperties: false },
 );
 
 export const ScriptCopy = Type.Object(

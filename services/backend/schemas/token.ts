@@ -45,7 +45,7 @@ export const NewApiToken = Type.Object(
       ),
     ),
   },
-  { title: 'NewApiToken', additionalProperties: false },
+  { title: 'ApiTokenInput', additionalProperties: false },
 );
 
 export const ShownApiToken = Type.Object(

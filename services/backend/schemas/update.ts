@@ -31,7 +31,6 @@ export const Update = Type.Object(
     from: version,
     to: version,
     status: Type.Enum(['running', 'succeeded', 'failed', 'rolled_back'], {
-      title: 'UpdateStatus',
       description:
         '`failed`: nothing was changed. `rolled_back`: the other release was not well, so the one before is at work.',
     }),

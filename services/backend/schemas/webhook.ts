@@ -79,7 +79,7 @@ export const NewWebhook = Type.Object(
     rate_limit_per_minute: Type.Optional(Type.Integer({ minimum: 1, maximum: 6000, default: 60 })),
     signing: Type.Optional(Type.Boolean({ default: false })),
   },
-  { title: 'NewWebhook', additionalProperties: false },
+  { title: 'WebhookInput', additionalProperties: false },
 );
 
 export const WebhookChange = Type.Object(

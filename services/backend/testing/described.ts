@@ -1,5 +1,6 @@
 /** Compares answers with the API description. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { uuidFormat } from '../http/validation.ts';
 import { problemKinds, type ProblemCode } from '../http/problem.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { apiDescription } from '../operations.ts';
@@ -20,6 +21,7 @@ interface Described {
 
 export interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly 'x-websockets': Description['paths'];
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
 }
 
@@ -31,7 +33,10 @@ const patterns = Object.entries(description.paths).map(([one, methods]) => ({
   pattern: patternOf(one),
 }));
 
-const ajv = new Ajv2020({ strict: false, validateFormats: false });
+const ajv = new Ajv2020({
+  strict: false,
+  formats: { uuid: uuidFormat, 'date-time': true, binary: true },
+});
 ajv.addSchema({ $id: 'description', ...description });
 
 /** What is wrong with an answer of the API, or `undefined`. */

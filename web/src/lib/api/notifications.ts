@@ -26,7 +26,7 @@ export function listNotifications(
 
 export async function readNotification(id: string): Promise<void> {
   const params = { path: { notification_id: id } };
-  await unwrap(client.POST('/api/v1/notifications/{notification_id}/read', { params }));
+  await unwrap(client.POST('/api/v1/notifications/inbox/{notification_id}/read', { params }));
 }
 
 export async function readAllNotifications(): Promise<void> {

@@ -1220,7 +1220,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/notifications/{notification_id}/read": {
+    "/api/v1/notifications/inbox/{notification_id}/read": {
         parameters: {
             query?: never;
             header?: never;
@@ -2806,7 +2806,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/sdk/simple/": {
+    "/sdk/simple": {
         parameters: {
             query?: never;
             header?: never;
@@ -2826,7 +2826,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/sdk/simple/orchestrator/": {
+    "/sdk/simple/orchestrator": {
         parameters: {
             query?: never;
             header?: never;
@@ -2882,46 +2882,6 @@ export interface paths {
          * @description Needs no token.
          */
         get: operations["openapi"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/ws": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Follow all runs and scripts that you may see, and learn what else has changed
-         * @description Needs the rights `runs.read` and `scripts.list`. The token comes as subprotocol `orch.bearer.<token>`, an access token or an API token (offer `orch.v1` too, which is the answer), as `Authorization` header, in the session cookie of a page of this origin that offers `orch.session.<session_key>` beside `orch.v1`, or as a one-time ticket in `token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.
-         */
-        get: operations["followAll"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/ws/runs/{run_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Follow a run: its log, status and use
-         * @description Needs the right `runs.read`. The token comes as subprotocol `orch.bearer.<token>`, an access token or an API token (offer `orch.v1` too, which is the answer), as `Authorization` header, in the session cookie of a page of this origin that offers `orch.session.<session_key>` beside `orch.v1`, or as a one-time ticket in `token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.
-         */
-        get: operations["followRun"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3123,8 +3083,8 @@ export interface components {
             items: components["schemas"]["ApiToken"][];
             next_cursor: string | null;
         };
-        /** NewApiToken */
-        NewApiToken: {
+        /** ApiTokenInput */
+        ApiTokenInput: {
             name: string;
             /** @description What it is for. `*` is all that its owner may do; `admin` is administration. */
             scopes: components["schemas"]["Scope"][];
@@ -3279,7 +3239,7 @@ export interface components {
             max_concurrent_runs: number;
             storage_quota_bytes: number;
             storage_used_bytes: number;
-            /** @description File that `python` executes. Its path cannot begin with `-`. */
+            /** @description File that `python` executes: a `.py` file, or a `.pyz` archive. Its path cannot begin with `-`. */
             entrypoint: string;
             limits: components["schemas"]["Limits"];
             tags: string[];
@@ -3341,8 +3301,8 @@ export interface components {
             backoff_factor?: number;
             max_backoff_seconds?: number;
         };
-        /** NewScript */
-        NewScript: {
+        /** ScriptInput */
+        ScriptInput: {
             name: string;
             description?: string;
             /**
@@ -3354,7 +3314,7 @@ export interface components {
             template?: "http-monitor" | "chat-bot" | "etl-job";
             max_concurrent_runs?: number;
             storage_quota_bytes?: number;
-            /** @description File that `python` executes. Its path cannot begin with `-`. */
+            /** @description File that `python` executes: a `.py` file, or a `.pyz` archive. Its path cannot begin with `-`. */
             entrypoint?: string;
             limits?: components["schemas"]["LimitChanges"];
             tags?: string[];
@@ -3449,7 +3409,7 @@ export interface components {
             max_concurrent_runs: number;
             storage_quota_bytes: number;
             storage_used_bytes: number;
-            /** @description File that `python` executes. Its path cannot begin with `-`. */
+            /** @description File that `python` executes: a `.py` file, or a `.pyz` archive. Its path cannot begin with `-`. */
             entrypoint: string;
             limits: components["schemas"]["Limits"];
             tags: string[];
@@ -3493,7 +3453,7 @@ export interface components {
             enabled?: boolean;
             max_concurrent_runs?: number;
             storage_quota_bytes?: number;
-            /** @description File that `python` executes. Its path cannot begin with `-`. */
+            /** @description File that `python` executes: a `.py` file, or a `.pyz` archive. Its path cannot begin with `-`. */
             entrypoint?: string;
             limits?: components["schemas"]["LimitChanges"];
             tags?: string[];
@@ -3785,8 +3745,8 @@ export interface components {
             items: components["schemas"]["Schedule"][];
             next_cursor: string | null;
         };
-        /** NewSchedule */
-        NewSchedule: {
+        /** ScheduleInput */
+        ScheduleInput: {
             /** Format: uuid */
             script_id: string;
             kind?: components["schemas"]["ScheduleKind"];
@@ -4021,20 +3981,18 @@ export interface components {
             /** @description The new path. */
             to: string;
         };
-        /**
-         * WhenBusy
-         * @description What meets the concurrency limit is refused with 409, or waits in the queue for its turn, for at most `limits.queue_seconds`.
-         * @default refuse
-         * @enum {unknown}
-         */
-        WhenBusy: "refuse" | "queue";
         /** RunRequest */
         RunRequest: {
             /** @description At most 64 KiB of JSON, for the script. */
             params?: {
                 [key: string]: unknown;
             };
-            when_busy?: components["schemas"]["WhenBusy"];
+            /**
+             * @description What meets the concurrency limit is refused with 409, or waits in the queue for its turn, for at most `limits.queue_seconds`.
+             * @default refuse
+             * @enum {unknown}
+             */
+            when_busy: "refuse" | "queue";
             /** @description Replaces the wall-clock limit of the script. */
             timeout_seconds?: number;
         };
@@ -4216,7 +4174,12 @@ export interface components {
              * @enum {unknown}
              */
             version: "same" | "latest";
-            when_busy?: components["schemas"]["WhenBusy"];
+            /**
+             * @description What meets the concurrency limit is refused with 409, or waits in the queue for its turn, for at most `limits.queue_seconds`.
+             * @default refuse
+             * @enum {unknown}
+             */
+            when_busy: "refuse" | "queue";
         };
         /** StopRequest */
         StopRequest: {
@@ -4434,8 +4397,8 @@ export interface components {
             items: components["schemas"]["Group"][];
             next_cursor: string | null;
         };
-        /** NewGroup */
-        NewGroup: {
+        /** GroupInput */
+        GroupInput: {
             name: string;
             color?: string;
             /** @description Name of an icon of the dashboard's icon set. */
@@ -4486,7 +4449,27 @@ export interface components {
             /** @description By you. */
             read: boolean;
         };
-        /** NotificationPage */
+        /**
+         * NotificationPage
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "019aa3f5-2d44-7e3f-9b21-5f6071829304",
+         *           "time": "2026-11-21T02:31:00.000Z",
+         *           "on": "failed",
+         *           "level": "error",
+         *           "message": "The run failed with exit code 1.",
+         *           "script_id": "019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f",
+         *           "script_name": "Nightly report",
+         *           "group_id": "01900000-0000-7000-8000-000000000004",
+         *           "run_id": "019aa3f4-01aa-7c11-8d22-5e6f70819203",
+         *           "read": false
+         *         }
+         *       ],
+         *       "next_cursor": null,
+         *       "unread": 1
+         *     }
+         */
         NotificationPage: {
             items: components["schemas"]["Notification"][];
             next_cursor: string | null;
@@ -4533,8 +4516,8 @@ export interface components {
             items: components["schemas"]["Channel"][];
             next_cursor: string | null;
         };
-        /** NewChannel */
-        NewChannel: {
+        /** ChannelInput */
+        ChannelInput: {
             name: string;
             /** @enum {unknown} */
             kind: "email" | "messaging" | "webhook" | "in_app";
@@ -4688,8 +4671,8 @@ export interface components {
             items: components["schemas"]["NotificationRule"][];
             next_cursor: string | null;
         };
-        /** NewNotificationRule */
-        NewNotificationRule: {
+        /** NotificationRuleInput */
+        NotificationRuleInput: {
             name: string;
             /** @default true */
             enabled: boolean;
@@ -4756,8 +4739,8 @@ export interface components {
             items: components["schemas"]["User"][];
             next_cursor: string | null;
         };
-        /** NewUser */
-        NewUser: {
+        /** UserInput */
+        UserInput: {
             email: string;
             /** @description At least 8 characters, at most 72 bytes of UTF-8. */
             password?: string;
@@ -5765,7 +5748,7 @@ export interface components {
             group_id?: string;
             max_concurrent_runs?: number;
             storage_quota_bytes?: number;
-            /** @description File that `python` executes. Its path cannot begin with `-`. */
+            /** @description File that `python` executes: a `.py` file, or a `.pyz` archive. Its path cannot begin with `-`. */
             entrypoint?: string;
             limits?: components["schemas"]["LimitChanges"];
             tags?: string[];
@@ -5917,14 +5900,14 @@ export interface components {
             } | null;
         };
         /**
-         * Configuration
+         * ConfigurationDocument
          * @description Sections and fields that are absent stay as they are; of something new they have the default.
          * @example {
          *       "format": "orchestrator-configuration",
          *       "format_version": 1
          *     }
          */
-        Configuration: {
+        ConfigurationDocument: {
             /** @constant */
             format: "orchestrator-configuration";
             /** @constant */
@@ -6065,12 +6048,6 @@ export interface components {
             lost_events: number;
         };
         /**
-         * UpdateStatus
-         * @description `failed`: nothing was changed. `rolled_back`: the other release was not well, so the one before is at work.
-         * @enum {unknown}
-         */
-        UpdateStatus: "running" | "succeeded" | "failed" | "rolled_back";
-        /**
          * UpdateStep
          * @description `restart` is the migrations, the restart and the health check together.
          * @enum {unknown}
@@ -6107,7 +6084,11 @@ export interface components {
             kind: "update" | "rollback";
             from: string;
             to: string;
-            status: components["schemas"]["UpdateStatus"];
+            /**
+             * @description `failed`: nothing was changed. `rolled_back`: the other release was not well, so the one before is at work.
+             * @enum {unknown}
+             */
+            status: "running" | "succeeded" | "failed" | "rolled_back";
             step: components["schemas"]["UpdateStep"];
             /** @description Those that are done. */
             steps: {
@@ -6197,8 +6178,8 @@ export interface components {
             items: components["schemas"]["Webhook"][];
             next_cursor: string | null;
         };
-        /** NewWebhook */
-        NewWebhook: {
+        /** WebhookInput */
+        WebhookInput: {
             /** Format: uuid */
             script_id: string;
             name?: string;
@@ -6396,8 +6377,8 @@ export interface components {
             items: components["schemas"]["Chain"][];
             next_cursor: string | null;
         };
-        /** NewChain */
-        NewChain: {
+        /** ChainInput */
+        ChainInput: {
             /** Format: uuid */
             source_script_id: string;
             /** Format: uuid */
@@ -6465,66 +6446,6 @@ export interface components {
             items: components["schemas"]["ChainOccurrence"][];
             next_cursor: string | null;
         };
-        /**
-         * FeedFrame
-         * @description One frame of `/ws`, as JSON text.
-         */
-        FeedFrame: {
-            /** @constant */
-            type: "resync";
-            position: number;
-        } | {
-            /** @constant */
-            type: "status";
-            run: components["schemas"]["Run"];
-        } | {
-            /** @constant */
-            type: "script";
-            script: components["schemas"]["Script"];
-        } | {
-            /** @constant */
-            type: "script_deleted";
-            /** Format: uuid */
-            script_id: string;
-        } | {
-            /** @constant */
-            type: "changed";
-            /** @enum {unknown} */
-            resource: "schedule" | "webhook" | "chain" | "secrets" | "notification" | "user" | "system";
-            /** @description Of the secrets of a script, its id. */
-            id: string;
-            script_id: string | null;
-        } | {
-            /** @constant */
-            type: "heartbeat";
-            position: number;
-        };
-        /**
-         * RunFrame
-         * @description One frame of `/ws/runs/{run_id}`, as JSON text.
-         */
-        RunFrame: {
-            /** @constant */
-            type: "log";
-            items: components["schemas"]["LogLine"][];
-        } | {
-            /** @constant */
-            type: "status";
-            run: components["schemas"]["Run"];
-        } | {
-            /** @constant */
-            type: "sample";
-            /** Format: date-time */
-            time: string;
-            cpu_seconds: number;
-            memory_bytes: number;
-            threads: number;
-            processes: number;
-        } | {
-            /** @constant */
-            type: "end";
-            status: components["schemas"]["RunStatus"];
-        };
     };
     responses: never;
     parameters: never;
@@ -6550,8 +6471,6 @@ export interface components {
         "X-Request-Id": string;
         /** @description Always `Bearer`. */
         "WWW-Authenticate": string;
-        /** @description Always `websocket`. */
-        Upgrade: string;
         /** @description Seconds to wait before the next request. */
         "Retry-After": string;
         /** @description What is left of the limit, and after how many seconds there is more. */
@@ -7523,7 +7442,7 @@ export interface operations {
                  *       "expires_in_days": 90
                  *     }
                  */
-                "application/json": components["schemas"]["NewApiToken"];
+                "application/json": components["schemas"]["ApiTokenInput"];
             };
         };
         responses: {
@@ -7878,7 +7797,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["NewScript"];
+                "application/json": components["schemas"]["ScriptInput"];
             };
         };
         responses: {
@@ -9331,7 +9250,7 @@ export interface operations {
                 name?: string;
                 /** @description Default: `custom`, or your first group. */
                 group_id?: string;
-                /** @description File that `python` executes. Its path cannot begin with `-`. */
+                /** @description File that `python` executes: a `.py` file, or a `.pyz` archive. Its path cannot begin with `-`. */
                 entrypoint?: string;
             };
             header?: {
@@ -10636,7 +10555,7 @@ export interface operations {
                  *       "timezone": "Europe/Berlin"
                  *     }
                  */
-                "application/json": components["schemas"]["NewSchedule"];
+                "application/json": components["schemas"]["ScheduleInput"];
             };
         };
         responses: {
@@ -13416,6 +13335,8 @@ export interface operations {
                 /** @description Status: queued, running, success, failed, stopped. Several are separated by commas; with `!` before the first, none of them. */
                 status?: string;
                 /** @description What caused it: manual, api, schedule, webhook, event, retry, rerun, mcp, queue. Several are separated by commas; with `!` before the first, none of them. */
+                trigger?: string;
+                /** @description The same as `trigger`: manual, api, schedule, webhook, event, retry, rerun, mcp, queue. Several are separated by commas; with `!` before the first, none of them. */
                 trigger_type?: string;
                 /** @description Asked for then or later. */
                 from?: string;
@@ -13553,6 +13474,8 @@ export interface operations {
                 /** @description Status: queued, running, success, failed, stopped. Several are separated by commas; with `!` before the first, none of them. */
                 status?: string;
                 /** @description What caused it: manual, api, schedule, webhook, event, retry, rerun, mcp, queue. Several are separated by commas; with `!` before the first, none of them. */
+                trigger?: string;
+                /** @description The same as `trigger`: manual, api, schedule, webhook, event, retry, rerun, mcp, queue. Several are separated by commas; with `!` before the first, none of them. */
                 trigger_type?: string;
                 /** @description Asked for then or later. */
                 from?: string;
@@ -13702,6 +13625,8 @@ export interface operations {
                 /** @description Status: queued, running, success, failed, stopped. Several are separated by commas; with `!` before the first, none of them. */
                 status?: string;
                 /** @description What caused it: manual, api, schedule, webhook, event, retry, rerun, mcp, queue. Several are separated by commas; with `!` before the first, none of them. */
+                trigger?: string;
+                /** @description The same as `trigger`: manual, api, schedule, webhook, event, retry, rerun, mcp, queue. Several are separated by commas; with `!` before the first, none of them. */
                 trigger_type?: string;
                 /** @description Asked for then or later. */
                 from?: string;
@@ -14727,7 +14652,7 @@ export interface operations {
                  *       "icon": "chart-line"
                  *     }
                  */
-                "application/json": components["schemas"]["NewGroup"];
+                "application/json": components["schemas"]["GroupInput"];
             };
         };
         responses: {
@@ -15211,7 +15136,8 @@ export interface operations {
                      *           "read": false
                      *         }
                      *       ],
-                     *       "next_cursor": null
+                     *       "next_cursor": null,
+                     *       "unread": 1
                      *     }
                      */
                     "application/json": components["schemas"]["NotificationPage"];
@@ -15512,7 +15438,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["NewChannel"];
+                "application/json": components["schemas"]["ChannelInput"];
             };
         };
         responses: {
@@ -16368,7 +16294,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["NewNotificationRule"];
+                "application/json": components["schemas"]["NotificationRuleInput"];
             };
         };
         responses: {
@@ -17257,7 +17183,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["NewUser"];
+                "application/json": components["schemas"]["UserInput"];
             };
         };
         responses: {
@@ -21576,7 +21502,7 @@ export interface operations {
                      *       "format_version": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["Configuration"];
+                    "application/json": components["schemas"]["ConfigurationDocument"];
                 };
             };
             /** @description `invalid_parameter` */
@@ -22509,7 +22435,7 @@ export interface operations {
                  *       "name": "push"
                  *     }
                  */
-                "application/json": components["schemas"]["NewWebhook"];
+                "application/json": components["schemas"]["WebhookInput"];
             };
         };
         responses: {
@@ -23804,7 +23730,7 @@ export interface operations {
                  *       "on": "success"
                  *     }
                  */
-                "application/json": components["schemas"]["NewChain"];
+                "application/json": components["schemas"]["ChainInput"];
             };
         };
         responses: {
@@ -24531,110 +24457,6 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
-            };
-        };
-    };
-    followAll: {
-        parameters: {
-            query?: {
-                /** @description A ticket of `POST /api/v1/auth/ws-ticket`. Where it is given, it alone counts. */
-                token?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A WebSocket, which carries such frames. */
-            101: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["FeedFrame"];
-                };
-            };
-            /** @description A parameter is not valid. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description `upgrade_required` */
-            426: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    Upgrade: components["headers"]["Upgrade"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many are open. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    followRun: {
-        parameters: {
-            query?: {
-                /** @description The first line that is wanted. */
-                from_seq?: number;
-                /** @description A ticket of `POST /api/v1/auth/ws-ticket`. Where it is given, it alone counts. */
-                token?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the run.
-                 * @example 019aa3f4-01aa-7c11-8d22-5e6f70819203
-                 */
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A WebSocket, which carries such frames. */
-            101: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RunFrame"];
-                };
-            };
-            /** @description A parameter is not valid. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description `upgrade_required` */
-            426: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    Upgrade: components["headers"]["Upgrade"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many are open. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
         };
     };

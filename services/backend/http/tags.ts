@@ -1,0 +1,22 @@
+/** The parts of the API, as the description groups its operations. */
+export const tagDescriptions = {
+  Authentication: 'Sign-in, sessions, and the caller’s own account.',
+  'API tokens': 'Tokens for programs, each with scopes and an expiry date.',
+  Scripts: 'Scripts with their settings, history, archives and environments.',
+  Secrets: 'Encrypted values that a script gets as environment variables.',
+  Schedules: 'Cron and interval schedules, their next runs and the history of their due times.',
+  Files: 'The files of a script. Each change makes a new version.',
+  Runs: 'Executions of scripts: start, stop, logs, usage, artifacts and causes.',
+  Groups: 'Groups, which decide what a user can see.',
+  Notifications: 'The inbox, and the channels, rules and deliveries of notifications.',
+  Users: 'Accounts, their roles, sessions and tokens.',
+  Audit: 'The audit trail: search, verification, export and replay.',
+  System: 'Health, metrics, settings, updates, retention and the dashboard’s figures.',
+  Backups: 'Backups, their schedule, verification and download.',
+  Webhooks: 'URLs that start a script, and the history of their calls.',
+  Chains: 'Runs that start when a run of another script ends.',
+  SDK: 'The Python package `orchestrator` as a package index.',
+} as const;
+
+/** A part of the API. */
+export type Tag = keyof typeof tagDescriptions;
