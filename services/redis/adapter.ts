@@ -20,9 +20,12 @@ import { clientCommands } from './commands/client.ts';
 import { commandCommand } from './commands/command.ts';
 import { giveCommands } from './commands/give.ts';
 import { keyCommands } from './commands/keys.ts';
+import { pubsubCommand } from './commands/pubsub.ts';
 import { signInCommands } from './commands/sign-in.ts';
+import { streamInfoCommand } from './commands/stream-info.ts';
 import { streamCommands } from './commands/streams.ts';
 import { takeCommands } from './commands/take.ts';
+import { transactionCommands } from './commands/transaction.ts';
 import { Hub } from './channels/hub.ts';
 import { dispatch } from './dispatch.ts';
 import { Desk } from './jobs/desk.ts';
@@ -78,10 +81,12 @@ export function createAdapter(parts: AdapterParts): Adapter {
   const desk = new Desk({ leases, callers, bus, logger });
   const hub = new Hub({ bus, reads, callers, connections: () => server.connections, logger });
   const shared = { ...parts, database: pool, refusals, leases, parameterSchemas, desk, hub };
+  const runLogs = new PostgresRunLogs(pool);
   let port = 0;
   const commands: ReadonlyMap<string, Command> = byName([
     ...signInCommands({ callers, refusals }),
     ...clientCommands({
+      now: () => clock.now(),
       startedAt: clock.now(),
       connectedClients: () => server.connections.size,
       port: () => port,
@@ -89,11 +94,14 @@ export function createAdapter(parts: AdapterParts): Adapter {
     commandCommand(() => commands),
     ...giveCommands(shared),
     ...takeCommands(shared),
+    ...transactionCommands(),
     ...keyCommands(shared),
     ...channelCommands(shared),
+    pubsubCommand(shared),
+    streamInfoCommand({ reads, runLogs }),
     ...streamCommands({
       ...shared,
-      runLogs: new PostgresRunLogs(pool),
+      runLogs,
       leasedLogs: new LeasedLogs({ pool, bus, clock }),
     }),
   ]);

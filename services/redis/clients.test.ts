@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
-import { output, redisProgram, redisPy } from './testing/programs.ts';
+import { goRedis, output, redisProgram, redisPy } from './testing/programs.ts';
 import { jobs } from './testing/jobs.ts';
 import { password, startTestAdapter, type TestAdapter } from './testing/test-adapter.ts';
 
@@ -58,7 +58,11 @@ describe('given ioredis', () => {
       [null, 'PONG'],
       [null, 1],
     ]);
+    const committed = await client.multi().lpush(jobs, job).llen(jobs).rpop(jobs).exec();
+    expect(committed?.map(([error]) => error)).toEqual([null, null, null]);
+    await expect(client.multi().llen(jobs).get('x').exec()).rejects.toThrow('EXECABORT');
     await expect(client.get('x')).rejects.toThrow("unknown command 'get'");
+    expect(await client.echo('in sync')).toBe('in sync');
   });
 });
 
@@ -84,6 +88,12 @@ describe.each([2, 3] as const)('given node-redis with RESP%i', (RESP) => {
     expect(JSON.parse(await heard)).toMatchObject({ run_id: runId, status: 'success' });
     expect(await client.lMove(jobs, 'mine', 'RIGHT', 'LEFT')).toBe(null);
     expect(await client.type(logs)).toBe('stream');
+    const [, length, popped] = await client.multi().lPush(jobs, job).lLen(jobs).rPop(jobs).exec();
+    expect([length, typeof popped]).toEqual([1, 'string']);
+    expect(await client.xInfoStream(logs)).toMatchObject({ length: 1, 'last-generated-id': '1-0' });
+    await expect(client.multi().lLen(jobs).get('x').exec()).rejects.toThrow('unknown command');
+    await expect(client.get('x')).rejects.toThrow('unknown command');
+    expect(await client.echo('in sync')).toBe('in sync');
   });
 });
 
@@ -164,10 +174,19 @@ while message is None:
 assert json.loads(message["data"])["run_id"] == run
 pipe = queue.pipeline(transaction=False)
 assert pipe.ping().llen("runtime:jobs").execute() == [True, 0]
-try:
-    queue.get("x")
-except redis.ResponseError as error:
-    assert "unknown command" in str(error)
+pipe = queue.pipeline()
+pushed, length, popped = pipe.lpush("runtime:jobs", json.dumps({"script_id": script})).llen("runtime:jobs").rpop("runtime:jobs").execute()
+assert (pushed, length) == (1, 1) and json.loads(popped)["script_id"] == script
+assert queue.xinfo_stream(f"runs:{run}:logs")["length"] == 1
+assert queue.xrevrange(f"runs:{run}:logs", count=1)[0][0] == "1-0"
+assert queue.pubsub_numsub("script.completed")[0][1] == 1
+for wrong in (lambda: queue.get("x"), lambda: queue.pipeline().ping().get("x").execute()):
+    try:
+        wrong()
+        raise SystemExit("not refused")
+    except redis.ResponseError as error:
+        assert "unknown command" in str(error), error
+    assert queue.echo("in sync") == "in sync"
 print(run)
 `;
 
@@ -177,6 +196,17 @@ describeWith(redisPy(), 'given redis-py', () => {
     async (version) => {
       const { found = '' } = redisPy();
       const args = ['-c', pythonProgram, String(adapter.port), password, scriptId(), version];
+      expect(await statusOf((await output(found, args)).trim())).toBe('success');
+    },
+  );
+});
+
+describeWith(goRedis(), 'go-redis', () => {
+  test.each(['2', '3'])(
+    'uses pipelines, transactions, streams and channels with RESP%s, in sync after errors',
+    async (version) => {
+      const { found = '' } = goRedis();
+      const args = [String(adapter.port), password, scriptId(), version];
       expect(await statusOf((await output(found, args)).trim())).toBe('success');
     },
   );

@@ -19,6 +19,8 @@ export type Answer = Reply | Handover;
 export interface Call {
   readonly args: readonly Buffer[];
   readonly session: Session;
+  /** Called by EXEC: blocking commands look once and do not wait. */
+  readonly inTransaction: boolean;
   /** Aborted when the client has gone, or this process stops. */
   readonly signal: AbortSignal;
 }
@@ -38,6 +40,8 @@ interface Described {
   readonly keys: readonly [number, number, number];
   /** Whether it is served in RESP2 while the connection is subscribed to something. */
   readonly whileSubscribed?: true;
+  /** How a transaction treats it; otherwise it is queued. */
+  readonly transaction?: 'immediate' | 'refused';
 }
 
 export type Command = Described &
@@ -48,6 +52,12 @@ export type Command = Described &
       }
     | { readonly access: Right; readonly run: (call: MemberCall) => Answer | Promise<Answer> }
   );
+
+export function isHandover(answer: Answer): answer is Handover {
+  return (
+    typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'handover'
+  );
+}
 
 export const noKeys = [0, 0, 0] as const;
 export const oneKey = [1, 1, 1] as const;

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Logger } from '#services/shared/logger.ts';
-import type { Answer, Handover } from './command.ts';
+import { isHandover, type Answer, type Handover } from './command.ts';
 import { encode, failure, type Reply } from './resp/replies.ts';
 import {
   memberLimits,
@@ -161,10 +161,4 @@ export class Connection {
     this.#socket.end(() => this.#socket.destroy());
     setTimeout(() => this.close(), lastWordsMs).unref();
   }
-}
-
-function isHandover(answer: Answer): answer is Handover {
-  return (
-    typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'handover'
-  );
 }

@@ -2,13 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '#services/shared/logger.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';
-import { may, missing, type Callers } from './callers.ts';
+import { may, missing, type Caller, type Callers } from './callers.ts';
 import { textOf, type Answer, type Command } from './command.ts';
 import type { Connection } from './connection.ts';
 import type { Refusals } from './refusals.ts';
-import { failure } from './resp/replies.ts';
+import { failure, type ErrorReply } from './resp/replies.ts';
 import type { Request } from './resp/requests.ts';
 import { subscriptionCount } from './session.ts';
+import { executeQueued, queue } from './transaction.ts';
 
 export interface DispatchParts {
   readonly commands: ReadonlyMap<string, Command>;
@@ -20,14 +21,23 @@ export interface DispatchParts {
 /** Browsers can be made to send these to any port. */
 const ofBrowsers = new Set(['post', 'host:']);
 
-/** Carries out a request. Never fails: what goes wrong is said in the answer. */
+/** Executes a request. Never throws: the answer reports errors. */
 export async function dispatch(
   request: Request,
   connection: Connection,
   parts: DispatchParts,
 ): Promise<Answer> {
+  return await execute(request, connection, parts, false);
+}
+
+async function execute(
+  request: Request,
+  connection: Connection,
+  parts: DispatchParts,
+  inTransaction: boolean,
+): Promise<Answer> {
   try {
-    return await serve(request, connection, parts);
+    return await serve(request, connection, parts, inTransaction);
   } catch (error) {
     const traceId = randomUUID();
     const client = connection.session.id;
@@ -41,7 +51,8 @@ export async function dispatch(
 async function serve(
   request: Request,
   connection: Connection,
-  { commands, callers, refusals }: DispatchParts,
+  parts: DispatchParts,
+  inTransaction: boolean,
 ): Promise<Answer> {
   const { session, signal } = connection;
   const [first, ...args] = request;
@@ -50,6 +61,43 @@ async function serve(
     connection.close();
     return null;
   }
+  const { transaction } = session;
+  const admitted = await admit(request, connection, parts);
+  if ('kind' in admitted) {
+    if (transaction !== undefined) transaction.isBroken = true;
+    return admitted;
+  }
+  const { command, caller } = admitted;
+  if (transaction !== undefined && command.transaction !== 'immediate') {
+    return queue(request, command, transaction);
+  }
+  if (name === 'exec' && transaction !== undefined) {
+    session.transaction = undefined;
+    return await executeQueued(transaction, session, (queued) =>
+      execute(queued, connection, parts, true),
+    );
+  }
+  const call = { args, session, signal, inTransaction };
+  if (command.access === 'anyone' || command.access === 'member') return await command.run(call);
+  return caller === undefined ? expired : await command.run({ ...call, caller });
+}
+
+interface Admitted {
+  readonly command: Command;
+  /** Looked up only for commands that need a right. */
+  readonly caller: Caller | undefined;
+}
+
+const expired = failure('NOAUTH The token has expired or was revoked.');
+
+/** Checks that the client may call the command, and that the request fits it. */
+async function admit(
+  request: Request,
+  { session }: Connection,
+  { commands, callers, refusals }: DispatchParts,
+): Promise<Admitted | ErrorReply> {
+  const [first, ...args] = request;
+  const name = textOf(first).toLowerCase();
   const command = commands.get(name);
   const { credential } = session;
   if (credential === undefined && command?.access !== 'anyone') {
@@ -65,21 +113,20 @@ async function serve(
       `ERR Can't execute '${name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`,
     );
   }
-  if (access === 'anyone' || access === 'member')
-    return await command.run({ args, session, signal });
+  if (access === 'anyone' || access === 'member') return { command, caller: undefined };
   const caller = credential && (await callers.callerOf(credential));
   if (caller === undefined) {
     session.isEnding = true;
-    return failure('NOAUTH The token has expired or was revoked.');
+    return expired;
   }
   if (!may(caller, access)) {
     const detail = `${name.toUpperCase()} is not allowed: ${missing(access)}`;
     return refusals.refused({ session, caller, name, code: 'forbidden', resource: null }, detail);
   }
-  return await command.run({ args, session, signal, caller });
+  return { command, caller };
 }
 
-function unknown(name: string, args: readonly Buffer[]): Answer {
+function unknown(name: string, args: readonly Buffer[]): ErrorReply {
   const shown = args
     .map((arg) => `'${textOf(arg).slice(0, 128)}' `)
     .join('')

@@ -1,6 +1,16 @@
 /** What is known of a connection. Commands change it. */
 import type { Credential } from './callers.ts';
 import type { Protocol } from './resp/replies.ts';
+import type { Request } from './resp/requests.ts';
+
+/** Commands between MULTI and EXEC. */
+export interface Transaction {
+  readonly queued: Request[];
+  /** Of all arguments of the queued commands. */
+  bytes: number;
+  /** A command was refused before it was queued: EXEC runs nothing. */
+  isBroken: boolean;
+}
 
 export interface Session {
   /** Counts up from 1. */
@@ -16,6 +26,7 @@ export interface Session {
   library: { name: string; version: string };
   readonly channels: Set<string>;
   readonly patterns: Set<string>;
+  transaction: Transaction | undefined;
   /** Set by a command after which nothing more is read. */
   isEnding: boolean;
 }
@@ -32,6 +43,7 @@ export function newSession(id: number, ip: string, port: number, since: Date): S
     library: { name: '', version: '' },
     channels: new Set(),
     patterns: new Set(),
+    transaction: undefined,
     isEnding: false,
   };
 }
@@ -49,6 +61,7 @@ export function subscriptionCount({ channels, patterns }: Session): number {
 export function resetSession(session: Session): void {
   session.channels.clear();
   session.patterns.clear();
+  session.transaction = undefined;
   session.protocol = 2;
   session.credential = undefined;
   session.name = '';

@@ -79,6 +79,20 @@ export class Hub {
     return [...this.#parts.connections()].filter((one) => hears(one, channel)).length;
   }
 
+  /** How many connections of this process are subscribed to a channel by its name. */
+  subscribers(channel: string): number {
+    return this.#sessions().filter(({ channels: own }) => own.has(channel)).length;
+  }
+
+  /** How many patterns the connections of this process are subscribed to. */
+  patterns(): number {
+    return new Set(this.#sessions().flatMap(({ patterns }) => [...patterns])).size;
+  }
+
+  #sessions() {
+    return [...this.#parts.connections()].map(({ session }) => session);
+  }
+
   /** Tells what has come, and nothing more; safe twice. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();

@@ -29,6 +29,8 @@ export function channelCommands(parts: ChannelParts): readonly Command[] {
     flags: ['pubsub', 'noscript', 'loading', 'stale'],
     keys: noKeys,
     whileSubscribed: true,
+    // Their replies are not part of the array that EXEC answers with.
+    transaction: 'refused',
   } as const;
   return [
     {

@@ -11,6 +11,7 @@ export function clientName(argument: Buffer | undefined): string | undefined {
 }
 
 export interface ServerFigures {
+  readonly now: () => Date;
   readonly startedAt: Date;
   readonly connectedClients: () => number;
   readonly port: () => number;
@@ -26,6 +27,25 @@ export function clientCommands(figures: ServerFigures): readonly Command[] {
       access: 'anyone',
       whileSubscribed: true,
       run: ping,
+    },
+    {
+      name: 'echo',
+      arity: 2,
+      flags: ['loading', 'stale', 'fast'],
+      keys: noKeys,
+      access: 'member',
+      run: ({ args: [text] }) => text ?? '',
+    },
+    {
+      name: 'time',
+      arity: 1,
+      flags: ['loading', 'stale', 'fast'],
+      keys: noKeys,
+      access: 'member',
+      run: () => {
+        const ms = figures.now().getTime();
+        return [String(Math.floor(ms / 1000)), String((ms % 1000) * 1000)];
+      },
     },
     {
       name: 'client',

@@ -39,6 +39,7 @@ export function signInCommands(parts: SignInParts): readonly Command[] {
   return [
     {
       name: 'auth',
+      transaction: 'refused',
       arity: -2,
       flags: ['noscript', 'loading', 'stale', 'fast', 'no_auth', 'allow_busy'],
       keys: noKeys,
@@ -51,6 +52,7 @@ export function signInCommands(parts: SignInParts): readonly Command[] {
     },
     {
       name: 'hello',
+      transaction: 'refused',
       arity: -1,
       flags: ['noscript', 'loading', 'stale', 'fast', 'no_auth', 'allow_busy'],
       keys: noKeys,
@@ -59,6 +61,7 @@ export function signInCommands(parts: SignInParts): readonly Command[] {
     },
     {
       name: 'quit',
+      transaction: 'immediate',
       arity: -1,
       flags: ['noscript', 'loading', 'stale', 'fast', 'no_auth', 'allow_busy'],
       keys: noKeys,
@@ -71,6 +74,7 @@ export function signInCommands(parts: SignInParts): readonly Command[] {
     },
     {
       name: 'reset',
+      transaction: 'immediate',
       arity: 1,
       flags: ['noscript', 'loading', 'stale', 'fast', 'no_auth', 'allow_busy'],
       keys: noKeys,

@@ -1,13 +1,18 @@
-/** Logs of runs as streams: XADD, XLEN, XRANGE and XREAD. The id of an entry is its line's `seq`, as `12-0`. */
-import { parseRunId, type RunId } from '#domain/kernel/ids.ts';
+/** Logs of runs as streams: XADD, XLEN, XRANGE, XREVRANGE and XREAD. The id of an entry is its line's `seq`, as `12-0`. */
+import type { RunId } from '#domain/kernel/ids.ts';
 import type { Bus } from '#domain/ports/bus.ts';
-import type { LogItem, RunLogs } from '#domain/ports/run-logs.ts';
-import { findRuns } from '#projections/runs/queries.ts';
-import type { ReadModels } from '#projections/projection.ts';
-import { isIn, type Caller } from '../callers.ts';
 import { oneKey, textOf, upper, type Answer, type Command, type MemberCall } from '../command.ts';
 import type { Leases } from '../jobs/leases.ts';
-import { integerOf, notAnInteger, parseKey, syntaxError, wrongType, type Key } from '../keys.ts';
+import { integerOf, notAnInteger, parseKey, syntaxError, wrongType } from '../keys.ts';
+import {
+  entry,
+  lastLinesOf,
+  lengthOf,
+  linesOf,
+  sizeOf,
+  visible,
+  type LineParts,
+} from '../logs/lines.ts';
 import { parsePlace, placeOf } from '../logs/places.ts';
 import type { LeasedLogs } from '../logs/leased-logs.ts';
 import { failure, noArray, streams, type ErrorReply, type Reply } from '../resp/replies.ts';
@@ -16,12 +21,9 @@ import { afterOrGone } from '../waiting.ts';
 /** Messages of the bus may be lost: looking now and then is the guarantee. */
 const lookEveryMs = 1_000;
 const maxStreams = 64;
-const pageSize = 1000;
 const maxReplyBytes = 4 * 1024 * 1024;
 
-export interface StreamParts {
-  readonly reads: ReadModels;
-  readonly runLogs: RunLogs;
+export interface StreamParts extends LineParts {
   readonly leases: Leases;
   readonly leasedLogs: LeasedLogs;
   readonly bus: Bus;
@@ -59,6 +61,13 @@ export function streamCommands(parts: StreamParts): readonly Command[] {
     {
       ...read,
       access: 'runs.read',
+      name: 'xrevrange',
+      arity: -4,
+      run: (call) => range(call, parts, true),
+    },
+    {
+      ...read,
+      access: 'runs.read',
       name: 'xread',
       arity: -4,
       flags: ['readonly', 'blocking', 'movablekeys'],
@@ -66,12 +75,6 @@ export function streamCommands(parts: StreamParts): readonly Command[] {
       run: (call) => readStreams(call, parts),
     },
   ];
-}
-
-/** The number of the last line. */
-async function lengthOf(runId: RunId, { runLogs }: StreamParts): Promise<number> {
-  const page = await runLogs.read(runId, { fromSeq: 1, limit: 1, fromEnd: true });
-  return page.nextSeq - 1;
 }
 
 /** Writes lines to the log of a run that the caller has leased. */
@@ -106,8 +109,10 @@ async function add(call: MemberCall, parts: StreamParts): Promise<Answer> {
   return placeOf(lastSeq);
 }
 
-async function range(call: MemberCall, parts: StreamParts): Promise<Answer> {
-  const [name, start, end, option, value, ...others] = call.args;
+/** @param isReverse XREVRANGE: the end comes first, and so do the last lines */
+async function range(call: MemberCall, parts: StreamParts, isReverse = false): Promise<Answer> {
+  const [name, first, second, option, value, ...others] = call.args;
+  const [start, end] = isReverse ? [second, first] : [first, second];
   const key = parseKey(name);
   if (key.kind === 'jobs' || key.kind === 'lease') return wrongType;
   const from = parsePlace(textOf(start), 'start');
@@ -122,7 +127,8 @@ async function range(call: MemberCall, parts: StreamParts): Promise<Answer> {
   }
   const [runId] = await visible([key], call.caller, parts);
   if (runId === undefined || count === 0) return [];
-  const items = await linesOf(runId, { from, to, count, bytes: maxReplyBytes }, parts);
+  const wanted = { from, to, count, bytes: maxReplyBytes };
+  const items = await (isReverse ? lastLinesOf : linesOf)(runId, wanted, parts);
   return items?.map(entry) ?? tooLarge;
 }
 
@@ -147,7 +153,8 @@ async function readStreams(call: MemberCall, parts: StreamParts): Promise<Answer
     const from = place === '$' ? (await lengthOf(key.runId, parts)) + 1 : after;
     runIds.push([names[index] ?? Buffer.alloc(0), key.runId, from]);
   }
-  return await readInTime({ runIds, count }, blockMs, call.signal, parts);
+  const waitMs = call.inTransaction ? undefined : blockMs;
+  return await readInTime({ runIds, count }, waitMs, call.signal, parts);
 }
 
 interface ParsedRead {
@@ -239,54 +246,4 @@ async function readOnce(
     if (items.length > 0) found.push([name, items.map(entry)]);
   }
   return found.length === 0 ? undefined : streams(found);
-}
-
-interface Wanted {
-  readonly from: number;
-  readonly to: number;
-  readonly count: number;
-  /** Most that may come of it. */
-  readonly bytes: number;
-}
-
-/** @returns `undefined` where there is more than may come */
-async function linesOf(
-  runId: RunId,
-  { from, to, count, bytes }: Wanted,
-  { runLogs }: StreamParts,
-): Promise<readonly LogItem[] | undefined> {
-  const items: LogItem[] = [];
-  let size = 0;
-  for (let fromSeq = Math.max(1, from); fromSeq <= to && items.length < count;) {
-    const limit = Math.min(pageSize, count - items.length);
-    const page = await runLogs.read(runId, { fromSeq, limit });
-    const within = page.items.filter(({ seq }) => seq <= to);
-    size += sizeOf(within);
-    if (size > bytes) return undefined;
-    items.push(...within);
-    if (!page.more || within.length < page.items.length) break;
-    fromSeq = page.nextSeq;
-  }
-  return items;
-}
-
-function sizeOf(items: readonly LogItem[]): number {
-  return items.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 128, 0);
-}
-
-function entry({ seq, time, stream, text, from_seq: from, to_seq: to }: LogItem): Reply {
-  const gap = from === undefined ? [] : ['from_seq', String(from), 'to_seq', String(to ?? from)];
-  return [placeOf(seq), ['time', time, 'stream', stream, 'text', text, ...gap]];
-}
-
-/** The runs among the keys whose log is there for the caller. */
-async function visible(
-  keys: readonly Key[],
-  caller: Caller,
-  { reads }: StreamParts,
-): Promise<readonly RunId[]> {
-  const ids = keys.flatMap((key) => (key.kind === 'logs' ? key.runId : []));
-  if (ids.length === 0) return [];
-  const runs = await findRuns(reads, [...new Set(ids)]);
-  return runs.flatMap((run) => (isIn(caller, run.group_id) ? (parseRunId(run.run_id) ?? []) : []));
 }

@@ -1,7 +1,8 @@
-/** RPOP and LPOP, BRPOP and BLPOP, LMOVE and BLMOVE: a queued run is leased to the caller. Whichever end is
- *  named, it is the one that comes next. */
+/** RPOP, LMOVE, LMPOP and their relatives lease a queued run to the caller. Either end of the list gives the
+ *  next run of the queue. */
 import { noArray, failure, type ErrorReply, type Reply } from '../resp/replies.ts';
 import {
+  noKeys,
   oneKey,
   textOf,
   upper,
@@ -49,10 +50,45 @@ export function takeCommands(parts: TakeParts): readonly Command[] {
     {
       ...common,
       access: 'runs.start',
+      name: 'lmpop',
+      arity: -4,
+      flags: ['write', 'movablekeys'],
+      keys: noKeys,
+      run: (call) => popSomeNow(call, parts),
+    },
+    {
+      ...common,
+      access: 'runs.start',
+      name: 'blmpop',
+      arity: -5,
+      flags: ['write', 'blocking', 'movablekeys'],
+      keys: noKeys,
+      run: (call) => popSomeInTime(call, parts),
+    },
+    {
+      ...common,
+      access: 'runs.start',
+      name: 'rpoplpush',
+      arity: 3,
+      keys: [1, 2, 1],
+      run: (call) => moveNow(call, parts),
+    },
+    {
+      ...common,
+      access: 'runs.start',
+      name: 'brpoplpush',
+      arity: 4,
+      flags: ['write', 'denyoom', 'noscript', 'blocking'],
+      keys: [1, 2, 1],
+      run: (call) => moveInTime(call, parts),
+    },
+    {
+      ...common,
+      access: 'runs.start',
       name: 'lmove',
       arity: 5,
       keys: [1, 2, 1],
-      run: (call) => moveNow(call, parts),
+      run: (call) => endsProblem(call.args) ?? moveNow(call, parts),
     },
     {
       ...common,
@@ -61,7 +97,7 @@ export function takeCommands(parts: TakeParts): readonly Command[] {
       arity: 6,
       flags: ['write', 'denyoom', 'noscript', 'blocking'],
       keys: [1, 2, 1],
-      run: (call) => moveInTime(call, parts),
+      run: (call) => endsProblem(call.args) ?? moveInTime(call, parts),
     },
   ];
 }
@@ -83,15 +119,66 @@ async function popNow(
   const none = count === undefined ? null : noArray;
   if (key.kind === 'none') return none;
   if (count === 0) return [];
-  const taken: Leased[] = [];
-  for (let left = Math.min(count ?? 1, maxAtOnce); left > 0; left -= 1) {
-    const leased = await parts.desk.take(call.caller);
-    if (leased === undefined) break;
-    taken.push(leased);
-  }
+  const taken = await takeSome(count ?? 1, call, parts);
   return await handover(taken, none, call, parts, (jobs) =>
     count === undefined ? (jobs[0] ?? null) : jobs,
   );
+}
+
+/** Takes at most `count` runs, without waiting. */
+async function takeSome(
+  count: number,
+  { caller }: MemberCall,
+  { desk }: TakeParts,
+): Promise<readonly Leased[]> {
+  const taken: Leased[] = [];
+  for (let left = Math.min(count, maxAtOnce); left > 0; left -= 1) {
+    const leased = await desk.take(caller);
+    if (leased === undefined) break;
+    taken.push(leased);
+  }
+  return taken;
+}
+
+const fromJobs: Form = (jobs) => [jobsKey, jobs];
+
+async function popSomeNow(call: MemberCall, parts: TakeParts): Promise<Answer> {
+  const wanted = parseSome(call.args);
+  if ('kind' in wanted) return wanted;
+  const taken = wanted.isThere ? await takeSome(wanted.count, call, parts) : [];
+  return await handover(taken, noArray, call, parts, fromJobs);
+}
+
+/** Waits for the first run, and takes the others that are there then. */
+async function popSomeInTime(call: MemberCall, parts: TakeParts): Promise<Answer> {
+  const waitMs = timeoutMs(call.args[0]);
+  if (typeof waitMs !== 'number') return waitMs;
+  const wanted = parseSome(call.args.slice(1));
+  if ('kind' in wanted) return wanted;
+  const { isThere, count } = wanted;
+  return await takeInTime(isThere, waitMs, noArray, call, parts, fromJobs, count);
+}
+
+interface Some {
+  readonly isThere: boolean;
+  readonly count: number;
+}
+
+/** Reads `numkeys key [key …] LEFT|RIGHT [COUNT count]`. */
+function parseSome([numkeys, ...rest]: readonly Buffer[]): Some | ErrorReply {
+  const keyCount = integerOf(numkeys) ?? 0;
+  if (keyCount < 1) return failure('ERR numkeys should be greater than 0');
+  const [end, option, value, ...others] = rest.slice(keyCount);
+  if (end === undefined || !['LEFT', 'RIGHT'].includes(upper(end))) return syntaxError;
+  if (option !== undefined && (upper(option) !== 'COUNT' || value === undefined)) {
+    return syntaxError;
+  }
+  if (others.length > 0) return syntaxError;
+  const count = value === undefined ? 1 : (integerOf(value) ?? 0);
+  if (count < 1) return failure('ERR count should be greater than 0');
+  const kinds = rest.slice(0, keyCount).map((name) => parseKey(name).kind);
+  if (kinds.some((kind) => kind === 'logs' || kind === 'lease')) return wrongType;
+  return { isThere: kinds.includes('jobs'), count };
 }
 
 async function popInTime(call: MemberCall, parts: TakeParts): Promise<Answer> {
@@ -121,11 +208,16 @@ async function moveInTime(call: MemberCall, parts: TakeParts): Promise<Answer> {
   return await takeInTime(from, waitMs, null, call, parts, theJob);
 }
 
+/** Both ends of a move have to be named; which ones makes no difference. */
+function endsProblem([, , ...ends]: readonly Buffer[]): ErrorReply | undefined {
+  const isNamed = ends.slice(0, 2).every((end) => ['LEFT', 'RIGHT'].includes(upper(end)));
+  return isNamed ? undefined : syntaxError;
+}
+
 const theJob: Form = ([job = null]) => job;
 
 /** @returns whether there are jobs in the list that is moved from */
-function source([from, to, ...ends]: readonly Buffer[]): boolean | ErrorReply {
-  if (ends.slice(0, 2).some((end) => !['LEFT', 'RIGHT'].includes(upper(end)))) return syntaxError;
+function source([from, to]: readonly Buffer[]): boolean | ErrorReply {
   const { kind } = parseKey(from);
   // Whoever took a job has it; the list that it is moved to is the taker's own affair.
   const target = parseKey(to).kind;
@@ -144,10 +236,15 @@ async function takeInTime(
   call: MemberCall,
   parts: TakeParts,
   form: Form,
+  count = 1,
 ): Promise<Answer> {
   const { session, signal } = call;
   const { credential } = session;
   if (credential === undefined) return none;
+  if (call.inTransaction) {
+    const taken = isThere ? await takeSome(count, call, parts) : [];
+    return await handover(taken, none, call, parts, form);
+  }
   if (!isThere) {
     await parts.desk.idle(waitMs, signal);
     return none;
@@ -157,7 +254,9 @@ async function takeInTime(
     session.isEnding = true;
     return failure('NOAUTH The token has expired or was revoked.');
   }
-  return await handover(taken === undefined ? [] : [taken], none, call, parts, form);
+  if (taken === undefined) return none;
+  const others = count > 1 ? await takeSome(count - 1, call, parts) : [];
+  return await handover([taken, ...others], none, call, parts, form);
 }
 
 /** The reply with the jobs, and what is done when it has been sent or cannot be. */

@@ -15,6 +15,8 @@ export type Reply =
   /** The absence of an array, which RESP2 tells apart from that of a string. */
   | { readonly kind: 'no array' }
   | { readonly kind: 'map'; readonly entries: readonly (readonly [Reply, Reply])[] }
+  /** Names and values in turn, in either protocol. */
+  | { readonly kind: 'pairs'; readonly entries: readonly (readonly [Reply, Reply])[] }
   /** By name; in RESP2 each is an array of the name and what is under it. */
   | { readonly kind: 'streams'; readonly entries: readonly (readonly [Reply, Reply])[] }
   | { readonly kind: 'set'; readonly items: readonly Reply[] }
@@ -41,6 +43,11 @@ export function failure(text: string): ErrorReply {
 
 export function map(entries: readonly (readonly [Reply, Reply])[]): Reply {
   return { kind: 'map', entries };
+}
+
+/** Redis sends PUBSUB NUMSUB as a flat array, also in RESP3. */
+export function pairs(entries: readonly (readonly [Reply, Reply])[]): Reply {
+  return { kind: 'pairs', entries };
 }
 
 export function streams(entries: readonly (readonly [Reply, Reply])[]): Reply {
@@ -90,6 +97,9 @@ function write(reply: Reply, protocol: Protocol, parts: (string | Buffer)[]): vo
           isNew ? `%${reply.entries.length}` : `*${reply.entries.length * 2}`,
           reply.entries.flat(),
         );
+        break;
+      case 'pairs':
+        all(`*${reply.entries.length * 2}`, reply.entries.flat());
         break;
       case 'streams':
         if (isNew) all(`%${reply.entries.length}`, reply.entries.flat());

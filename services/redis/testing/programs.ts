@@ -34,6 +34,17 @@ export function redisPy(): OptionalService {
   return { service: 'redis-py', found, reason: 'no Python here has the package redis' };
 }
 
+const goRedisClient = '.toolchain/go/bin/go-redis-client';
+
+/** The program in `go-redis/`, as `.ci/run` builds it. */
+export function goRedis(): OptionalService {
+  return {
+    service: 'go-redis',
+    found: existsSync(goRedisClient) ? goRedisClient : undefined,
+    reason: `run CGO_ENABLED=0 go build -C services/redis/testing/go-redis -trimpath -o "$PWD/${goRedisClient}"`,
+  };
+}
+
 function hasRedisPy(python: string): boolean {
   try {
     execFileSync(python, ['-c', 'import redis'], { stdio: 'ignore' });

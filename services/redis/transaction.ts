@@ -1,0 +1,64 @@
+/** Transactions: commands are queued after MULTI, and EXEC runs them one after the other. As in Redis, a
+ *  command that fails rolls nothing back. Other clients may run commands in between, because several
+ *  processes serve the queue. */
+import { isHandover, type Answer, type Command, type Handover } from './command.ts';
+import { encode, failure, status, type Reply } from './resp/replies.ts';
+import { memberLimits, type Request } from './resp/requests.ts';
+import type { Session, Transaction } from './session.ts';
+
+const maxQueued = 1024;
+const maxReplyBytes = 4 * 1024 * 1024;
+
+const tooLarge = failure(
+  `ERR a transaction has at most ${maxQueued} commands with 4 MiB of arguments`,
+);
+const repliesTooLarge = failure(
+  'ERR not executed: the replies of the transaction are larger than 4 MiB; split the transaction',
+);
+
+/** Queues a command until EXEC. */
+export function queue(request: Request, command: Command, transaction: Transaction): Reply {
+  const bytes = request.reduce((sum, { length }) => sum + length, transaction.bytes);
+  const isFull = transaction.queued.length >= maxQueued || bytes > memberLimits.maxCommandBytes;
+  if (isFull || command.transaction === 'refused') {
+    transaction.isBroken = true;
+    return isFull ? tooLarge : failure('ERR Command not allowed inside a transaction');
+  }
+  transaction.queued.push(request);
+  transaction.bytes = bytes;
+  return status('QUEUED');
+}
+
+/** Executes the queued commands. @returns all replies as one array */
+export async function executeQueued(
+  { queued, isBroken }: Transaction,
+  session: Session,
+  execute: (request: Request) => Promise<Answer>,
+): Promise<Answer> {
+  if (isBroken) {
+    return failure('EXECABORT Transaction discarded because of previous errors.');
+  }
+  const replies: Reply[] = [];
+  const handovers: Handover[] = [];
+  let bytes = 0;
+  for (const request of queued) {
+    if (bytes > maxReplyBytes) {
+      replies.push(repliesTooLarge);
+      continue;
+    }
+    const answer = await execute(request);
+    if (isHandover(answer)) handovers.push(answer);
+    const reply = isHandover(answer) ? answer.reply : answer;
+    bytes += encode(reply, session.protocol).length;
+    replies.push(reply);
+  }
+  if (handovers.length === 0) return replies;
+  return {
+    kind: 'handover',
+    reply: replies,
+    withinMs: Math.min(...handovers.map(({ withinMs }) => withinMs)),
+    settle: async (sent) => {
+      await Promise.all(handovers.map(({ settle }) => settle(sent)));
+    },
+  };
+}
