@@ -32,6 +32,12 @@ describe('given a health server', () => {
     expect([response.status, await response.text()]).toEqual([503, body]);
   });
 
+  test('answers /livez while the database is down', async () => {
+    const address = await start({ name: 'runtime', problem: () => 'the database is down' });
+    const response = await fetch(`${address}/livez`);
+    expect([response.status, await response.text()]).toEqual([200, 'runtime']);
+  });
+
   test('when it has metrics alone, then there is no health page', async () => {
     const metrics = { contentType: 'text/plain; version=0.0.4', metrics: async () => 'up 1\n' };
     const address = await start({ metrics });

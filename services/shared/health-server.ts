@@ -7,7 +7,7 @@ export interface HealthServerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** The body of a good answer at `/health`; without it there is no `/health`. */
+  /** The body of a good answer at `/health` and `/livez`; without it neither exists. */
   readonly name?: string;
   /** Says what is wrong, or undefined when all is well. Default: all is well. */
   readonly problem?: () => string | undefined | Promise<string | undefined>;
@@ -35,6 +35,8 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
       reply(response, 405, 'method not allowed');
     } else if (path === '/health' && options.name !== undefined) {
       void answer(response, () => health(options));
+    } else if (path === '/livez' && options.name !== undefined) {
+      reply(response, 200, options.name);
     } else if (path === '/metrics' && options.metrics !== undefined) {
       response.setHeader('Content-Type', options.metrics.contentType);
       void answer(response, async () => ({ status: 200, body: await options.metrics?.metrics() }));
