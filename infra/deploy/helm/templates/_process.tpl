@@ -1,0 +1,133 @@
+{{- /* What the platform's own processes have in common. */}}
+
+{{- /* The key of the Secret for each secret setting. */}}
+{{- define "orch.secretKeys" -}}
+ORCH_DATABASE_URL: database_url
+ORCH_DATABASE_ADMIN_URL: database_admin_url
+ORCH_NATS_URL: nats_url
+ORCH_MQTT_URL: mqtt_url
+ORCH_S3_SECRET_ACCESS_KEY: s3_secret_access_key
+SECRET_MASTER_KEY: master_key
+ORCH_TOKEN_KEY: token_key
+ORCH_AUDIT_KEY: audit_key
+ORCH_BACKUP_KEY: backup_key
+ORCH_ADMIN_PASSWORD: admin_password
+ORCH_REDIS_PASSWORD: redis_password
+{{- end }}
+
+{{- /* Secret settings of a component, separated by spaces. */}}
+{{- define "orch.secretsOf" -}}
+{{- $values := .root.Values -}}
+{{- $nats := ternary " ORCH_NATS_URL" "" $values.nats.enabled -}}
+{{- if eq .component "setup" }}ORCH_DATABASE_URL ORCH_DATABASE_ADMIN_URL ORCH_S3_SECRET_ACCESS_KEY
+{{- else if eq .component "backend" }}ORCH_DATABASE_URL{{ $nats }} ORCH_S3_SECRET_ACCESS_KEY SECRET_MASTER_KEY ORCH_TOKEN_KEY ORCH_AUDIT_KEY ORCH_ADMIN_PASSWORD
+{{- else if eq .component "scheduler" }}ORCH_DATABASE_URL{{ $nats }} ORCH_S3_SECRET_ACCESS_KEY SECRET_MASTER_KEY ORCH_AUDIT_KEY{{ if $values.scheduler.encryptBackups }} ORCH_BACKUP_KEY{{ end }}
+{{- else if eq .component "runtime" }}ORCH_DATABASE_URL{{ $nats }} ORCH_S3_SECRET_ACCESS_KEY SECRET_MASTER_KEY{{ if $values.nats.mqtt }} ORCH_MQTT_URL{{ end }}
+{{- else if eq .component "redis" }}ORCH_DATABASE_URL{{ $nats }} ORCH_REDIS_PASSWORD
+{{- end }}
+{{- end }}
+
+{{- /* Files of the Secret that a component reads, and no others. */}}
+{{- define "orch.secretVolume" -}}
+{{- $keys := include "orch.secretKeys" . | fromYaml -}}
+- name: secrets
+  secret:
+    secretName: {{ include "orch.secretName" .root }}
+    defaultMode: 288 # 0440
+    items:
+      {{- range splitList " " (include "orch.secretsOf" .) }}
+      - { key: {{ get $keys . }}, path: {{ get $keys . }} }
+      {{- end }}
+{{- end }}
+
+{{- /* Variables: of all, of the component, and those that name files of secrets. extra: a map */}}
+{{- define "orch.env" -}}
+{{- $values := .root.Values -}}
+{{- $keys := include "orch.secretKeys" . | fromYaml -}}
+{{- $all := dict "ORCH_EDITION" "production" "ORCH_BIND" "0.0.0.0" -}}
+{{- $secrets := include "orch.secretsOf" . | splitList " " | compact -}}
+{{- if has "ORCH_S3_SECRET_ACCESS_KEY" $secrets -}}
+{{- $o := $values.objects -}}
+{{- $_ := merge $all (dict "ORCH_OBJECTS_URL" $o.url "ORCH_S3_REGION" $o.region "ORCH_S3_ACCESS_KEY_ID" $o.accessKeyId "ORCH_S3_PATH_STYLE" ($o.pathStyle | toString)) -}}
+{{- $endpoint := ternary "http://objects:7070" $o.endpoint $o.bundled -}}
+{{- if $endpoint }}{{ $_ := set $all "ORCH_S3_ENDPOINT" $endpoint }}{{ end -}}
+{{- end -}}
+{{- range $secrets }}{{ $_ := set $all (printf "%s_FILE" .) (printf "/run/secrets/%s" (get $keys .)) }}{{ end -}}
+{{- $own := get (get $values .component | default dict) "settings" | default dict -}}
+{{- $all = mergeOverwrite $all (.extra | default dict) $values.settings $own -}}
+{{- range $name, $value := $all }}
+- { name: {{ $name }}, value: {{ $value | toString | quote }} }
+{{- end }}
+{{- end }}
+
+{{- /* port, ready: its path. A process that waits for the database does not listen yet: startup has 10 minutes. */}}
+{{- define "orch.probes" -}}
+startupProbe:
+  httpGet: { path: {{ .live }}, port: {{ .port }} }
+  periodSeconds: 5
+  failureThreshold: 120
+livenessProbe:
+  httpGet: { path: {{ .live }}, port: {{ .port }} }
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 3
+readinessProbe:
+  httpGet: { path: {{ .ready }}, port: {{ .port }} }
+  periodSeconds: 5
+  timeoutSeconds: 5
+  failureThreshold: 2
+{{- end }}
+
+{{- /* A Deployment of a process of the service image. main, ports (map), probe (dict), extra (settings), grace */}}
+{{- define "orch.deployment" -}}
+{{- $values := get .root.Values .component -}}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  {{- include "orch.metadata" . | nindent 2 }}
+spec:
+  replicas: {{ $values.replicas }}
+  strategy:
+    rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }
+  selector:
+    matchLabels:
+      {{- include "orch.selector" . | nindent 6 }}
+  template:
+    metadata:
+      labels:
+        {{- include "orch.labels" . | nindent 8 }}
+    spec:
+      {{- include "orch.pod" . | nindent 6 }}
+      serviceAccountName: {{ include "orch.serviceAccount" . }}
+      securityContext:
+        {{- include "orch.podSecurity" (dict "user" 10001) | nindent 8 }}
+      terminationGracePeriodSeconds: 40
+      containers:
+        - name: {{ .component }}
+          {{- include "orch.image" (dict "root" .root "image" "service") | nindent 10 }}
+          args: [{{ .main }}]
+          env:
+            {{- include "orch.env" . | trim | nindent 12 }}
+          ports:
+            {{- range $name, $port := .ports }}
+            - { name: {{ $name }}, containerPort: {{ $port }} }
+            {{- end }}
+          {{- include "orch.probes" .probe | nindent 10 }}
+          # Endpoints are updated before connections are refused.
+          lifecycle: { preStop: { sleep: { seconds: 5 } } }
+          securityContext:
+            {{- include "orch.containerSecurity" . | nindent 12 }}
+          resources:
+            {{- toYaml $values.resources | nindent 12 }}
+          volumeMounts:
+            - { name: tmp, mountPath: /tmp }
+            {{- if include "orch.secretsOf" . }}
+            - { name: secrets, mountPath: /run/secrets, readOnly: true }
+            {{- end }}
+      volumes:
+        - name: tmp
+          emptyDir: { sizeLimit: 4Gi }
+        {{- if include "orch.secretsOf" . }}
+        {{- include "orch.secretVolume" . | nindent 8 }}
+        {{- end }}
+{{- end }}
