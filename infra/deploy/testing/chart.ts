@@ -36,7 +36,7 @@ export interface Container {
   };
   readonly startupProbe?: object;
   readonly livenessProbe?: { readonly httpGet?: { readonly path: string } };
-  readonly readinessProbe?: { readonly httpGet?: { readonly path: string } };
+  readonly readinessProbe?: object | undefined;
 }
 export interface Volume {
   readonly name: string;
@@ -88,34 +88,31 @@ export function runHelm(args: readonly string[]): string {
 
 /** Manifests as text. @param more arguments, such as further values */
 export function renderText(valueSet: string, more: readonly string[] = []): string {
-  return runHelm([
-    ...['template', 'orchestrator', chart, '--namespace', 'scripts', '--kube-version', '1.37.0'],
-    ...['--values', join(chart, 'ci', valueSet), ...more],
-  ]);
+  const values = join(chart, 'ci', valueSet);
+  const release = ['template', 'orchestrator', chart, '--namespace', 'scripts'];
+  return runHelm([...release, '--kube-version', '1.37.0', '--values', values, ...more]);
 }
 
 /** @returns the manifests of YAML text */
 export function manifestsIn(text: string): readonly Manifest[] {
   return parseAllDocuments(text).flatMap((document) => {
     if ('errors' in document && document.errors[0] !== undefined) throw document.errors[0];
-    const manifest = ('toJS' in document ? document.toJS() : null) as Manifest | null;
-    // A ConfigMap has none.
+    const manifest = ('toJS' in document ? document.toJS() : null) as
+      | (Omit<Manifest, 'spec'> & Partial<Pick<Manifest, 'spec'>>)
+      | null;
+    // A ConfigMap has no spec.
     return manifest === null ? [] : [{ ...manifest, spec: manifest.spec ?? {} }];
   });
 }
 
 /** What kubeconform says of files of manifests. @param custom folder with the schemas of custom resources */
 export function conform(version: string, files: readonly string[], custom: string): string {
+  const name = '{{.ResourceKind}}{{.KindSuffix}}.json';
+  const locations = [`${schemas}/{{.NormalizedKubernetesVersion}}/${name}`, `${custom}/${name}`];
+  const options = ['-strict', '-summary', '-kubernetes-version', version];
   const { stdout } = spawnSync(
     kubeconform.found ?? '',
-    [
-      ...['-strict', '-summary', '-kubernetes-version', version],
-      ...[
-        `${schemas}/{{.NormalizedKubernetesVersion}}/{{.ResourceKind}}{{.KindSuffix}}.json`,
-        `${custom}/{{.ResourceKind}}{{.KindSuffix}}.json`,
-      ].flatMap((location) => ['-schema-location', location]),
-      ...files,
-    ],
+    [...options, ...locations.flatMap((location) => ['-schema-location', location]), ...files],
     { encoding: 'utf8' },
   );
   return stdout;
