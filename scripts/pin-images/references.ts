@@ -9,7 +9,7 @@ export interface ImageReference {
 }
 
 const lines =
-  /^(\s*image:\s+|FROM\s+)([a-z0-9][^\s:@]*):([\w.-]+)(?:@(sha256:[0-9a-f]{64}))?(?=\s|$)/gm;
+  /^(\s*image:\s+|FROM\s+|ARG\s+\w+_IMAGE=)([a-z0-9][^\s:@]*):([\w.-]+)(?:@(sha256:[0-9a-f]{64}))?(?=\s|$)/gm;
 /** Those are built here. */
 const own = /^script-orchestration-/;
 

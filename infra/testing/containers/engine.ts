@@ -1,0 +1,73 @@
+/** Containers for tests of the production images. */
+import type { OptionalService } from '../../../scripts/testing/optional-service.ts';
+import { findProgram } from '../find-program.ts';
+
+/** What compose.yaml says about one container, with the addresses of a test. It shares the network of the machine. */
+export interface ContainerOptions {
+  /** Target of the Dockerfile. */
+  readonly target: string;
+  /** In place of the image's own. */
+  readonly command: readonly string[] | undefined;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Files and folders of the machine, by their paths in the container. */
+  readonly mounts: readonly Mount[];
+  readonly tmpfs: readonly string[];
+  readonly capabilities: readonly string[];
+  readonly readOnly: boolean;
+  /** Path of a seccomp profile in Docker's format. */
+  readonly seccomp: string | undefined;
+  /** Show all of `/proc` and `/sys`. */
+  readonly unmasked: boolean;
+}
+
+export interface Mount {
+  readonly source: string;
+  readonly path: string;
+  readonly writable: boolean;
+}
+
+export interface ImageDetails {
+  readonly user: string;
+  readonly entrypoint: readonly string[];
+  readonly command: readonly string[];
+  readonly environment: readonly string[];
+  readonly workingDir: string;
+  readonly megabytes: number;
+}
+
+export interface Output {
+  readonly code: number;
+  readonly text: string;
+}
+
+export interface RunningContainer {
+  /** Standard output and standard error so far. */
+  readonly log: string;
+  /** Ends with the container. */
+  readonly exitCode: Promise<number>;
+  exec(...command: readonly string[]): Promise<Output>;
+  /** Asks the container to end, as `docker stop` does. @returns its exit code */
+  stop(): Promise<number>;
+}
+
+export interface ContainerEngine {
+  /** Builds these targets of the project's Dockerfile from the files as they are. */
+  build(targets: readonly string[]): Promise<void>;
+  inspect(target: string): Promise<ImageDetails>;
+  start(options: ContainerOptions): Promise<RunningContainer>;
+  /** Ends and removes every container that was started here. */
+  close(): Promise<void>;
+}
+
+const programs = ['buildah', 'runc', 'mmdebstrap'];
+const missing = programs.filter((name) => findProgram(name, ['/usr/sbin']) === undefined);
+
+/** The programs that build and start images without an engine's daemon. */
+export const imageTools: OptionalService = {
+  service: 'image tools',
+  found: missing.length === 0 && process.getuid?.() === 0 ? 'buildah' : undefined,
+  reason:
+    missing.length === 0
+      ? 'buildah and runc need root (sudo make test ARGS=infra/deploy/images)'
+      : `no ${missing.join(', ')} on this machine (Debian: apt-get install ${missing.join(' ')})`,
+};
