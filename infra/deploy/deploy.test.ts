@@ -21,6 +21,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 interface Service {
   readonly build?: { readonly dockerfile: string; readonly target: string };
   readonly command?: readonly string[];
+  readonly env_file?: unknown;
   readonly environment?: Readonly<Record<string, string>>;
   readonly secrets?: readonly string[];
   readonly volumes?: readonly string[];
@@ -38,12 +39,12 @@ const own = services.filter(([, { command }]) => command?.[0]?.startsWith('servi
 
 describe('compose.yaml', () => {
   test('is one by the schema', () => {
-    // The schema is older than the names of projects, and in a draft whose ids are no keyword any more.
+    // The schema is older than the names of projects and optional files, and in a draft whose ids are no keyword any more.
     const { name: _, ...rest } = compose;
     const isOld = (key: string, value: unknown) =>
       key === '$schema' || (key === 'id' && typeof value === 'string');
     const schema = JSON.parse(JSON.stringify(composeSchema), (key, value: unknown) =>
-      isOld(key, value) ? undefined : value,
+      isOld(key, value) ? undefined : key === 'env_file' ? { type: 'array' } : value,
     ) as object;
     const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
     const validate = ajv.compile(schema);
@@ -73,6 +74,17 @@ describe('compose.yaml', () => {
       'mcp',
       'redis',
     ]);
+  });
+
+  test('takes other settings from one file, and hands the repository of updates to the backend', () => {
+    for (const [name, { env_file: file }] of own)
+      expect(file, name).toEqual([{ path: './settings.env', required: false }]);
+    expect(compose.services['backend']?.environment).toMatchObject({
+      ORCH_ALLOW_PRIVATE_TARGETS: '${ORCH_ALLOW_PRIVATE_TARGETS:-}',
+      ORCH_UPDATE_URL: '${ORCH_UPDATE_URL:-}',
+      ORCH_UPDATE_KEY: '${ORCH_UPDATE_KEY:-}',
+      ORCH_UPDATE_KEY_OTHER: '${ORCH_UPDATE_KEY_OTHER:-}',
+    });
   });
 
   test('starts what is there, with files that are there, and asks each how it is', () => {
