@@ -104,8 +104,15 @@ class Components {
       name,
       name === 'examples' ? (value as unknown) : this.use(value),
     ]);
-    return Object.fromEntries(entries) as Json;
+    return { ...(Object.fromEntries(entries) as Json), ...widthOf(schema) };
   }
+}
+
+/** Clients in other languages read an integer into 32 bits unless the format says otherwise. */
+function widthOf(schema: { type?: unknown; maximum?: unknown }): Json {
+  const { type, maximum } = schema;
+  const isNarrow = typeof maximum === 'number' && maximum < 2 ** 31;
+  return type !== 'integer' || isNarrow ? {} : { format: 'int64' };
 }
 
 function operationObject(one: Operation, form: number, components: Components): Json {

@@ -35,7 +35,7 @@ const patterns = Object.entries(description.paths).map(([one, methods]) => ({
 
 const ajv = new Ajv2020({
   strict: false,
-  formats: { uuid: uuidFormat, 'date-time': true, binary: true },
+  formats: { uuid: uuidFormat, 'date-time': true, binary: true, int64: true },
 });
 ajv.addSchema({ $id: 'description', ...description });
 

@@ -2909,6 +2909,7 @@ export interface components {
         Problem: {
             type: string;
             title: string;
+            /** Format: int64 */
             status: number;
             detail: string;
             /** @description Stable. */
@@ -2938,7 +2939,10 @@ export interface components {
             access_token: string;
             /** @constant */
             token_type: "bearer";
-            /** @description Seconds that the token lives. */
+            /**
+             * Format: int64
+             * @description Seconds that the token lives.
+             */
             expires_in: number;
             /** @description Without it the cookie renews nothing. */
             session_key: string;
@@ -2955,7 +2959,10 @@ export interface components {
             access_token: string;
             /** @constant */
             token_type: "bearer";
-            /** @description Seconds that the token lives. */
+            /**
+             * Format: int64
+             * @description Seconds that the token lives.
+             */
             expires_in: number;
         };
         /**
@@ -3237,7 +3244,9 @@ export interface components {
             group: string;
             enabled: boolean;
             max_concurrent_runs: number;
+            /** Format: int64 */
             storage_quota_bytes: number;
+            /** Format: int64 */
             storage_used_bytes: number;
             /** @description File that `python` executes: a `.py` file, or a `.pyz` archive. Its path cannot begin with `-`. */
             entrypoint: string;
@@ -3261,7 +3270,10 @@ export interface components {
             parameters_schema: {
                 [key: string]: unknown;
             } | null;
-            /** @description Counts every change of files and settings; the `ETag`. */
+            /**
+             * Format: int64
+             * @description Counts every change of files and settings; the `ETag`.
+             */
             version: number;
             /** Format: date-time */
             created_at: string;
@@ -3313,6 +3325,7 @@ export interface components {
             /** @enum {unknown} */
             template?: "http-monitor" | "chat-bot" | "etl-job";
             max_concurrent_runs?: number;
+            /** Format: int64 */
             storage_quota_bytes?: number;
             /** @description File that `python` executes: a `.py` file, or a `.pyz` archive. Its path cannot begin with `-`. */
             entrypoint?: string;
@@ -3407,7 +3420,9 @@ export interface components {
             group: string;
             enabled: boolean;
             max_concurrent_runs: number;
+            /** Format: int64 */
             storage_quota_bytes: number;
+            /** Format: int64 */
             storage_used_bytes: number;
             /** @description File that `python` executes: a `.py` file, or a `.pyz` archive. Its path cannot begin with `-`. */
             entrypoint: string;
@@ -3431,7 +3446,10 @@ export interface components {
             parameters_schema: {
                 [key: string]: unknown;
             } | null;
-            /** @description Counts every change of files and settings; the `ETag`. */
+            /**
+             * Format: int64
+             * @description Counts every change of files and settings; the `ETag`.
+             */
             version: number;
             /** Format: date-time */
             created_at: string;
@@ -3452,6 +3470,7 @@ export interface components {
             group_id?: string;
             enabled?: boolean;
             max_concurrent_runs?: number;
+            /** Format: int64 */
             storage_quota_bytes?: number;
             /** @description File that `python` executes: a `.py` file, or a `.pyz` archive. Its path cannot begin with `-`. */
             entrypoint?: string;
@@ -3516,6 +3535,7 @@ export interface components {
         Environment: {
             /** Format: uuid */
             script_id: string;
+            /** Format: int64 */
             version: number;
             locks: components["schemas"]["EnvironmentLock"][];
         };
@@ -3570,6 +3590,7 @@ export interface components {
          *     }
          */
         Happening: {
+            /** Format: int64 */
             event_position: number;
             /** Format: date-time */
             time: string;
@@ -3625,7 +3646,9 @@ export interface components {
          *     }
          */
         ScriptDiff: {
+            /** Format: int64 */
             from: number;
+            /** Format: int64 */
             to: number;
             settings: components["schemas"]["SettingChange"][];
             items: components["schemas"]["FileDiff"][];
@@ -3645,7 +3668,10 @@ export interface components {
          */
         Secret: {
             name: string;
-            /** @description Counts the values that it had. */
+            /**
+             * Format: int64
+             * @description Counts the values that it had.
+             */
             version: number;
             /** @description It is a variable of the runs too. */
             as_environment: boolean;
@@ -3731,7 +3757,10 @@ export interface components {
             } | null;
             next_fire_at: string | null;
             last_fire_at: string | null;
-            /** @description Counts the changes; the `ETag`. */
+            /**
+             * Format: int64
+             * @description Counts the changes; the `ETag`.
+             */
             version: number;
             /** Format: date-time */
             created_at: string;
@@ -3841,11 +3870,20 @@ export interface components {
          * @description Of those of the latest 100 runs that succeeded; `null` without any.
          */
         UsualDuration: {
-            /** @description How many of the latest it is known from. */
+            /**
+             * Format: int64
+             * @description How many of the latest it is known from.
+             */
             runs: number;
-            /** @description Half of them took no longer. */
+            /**
+             * Format: int64
+             * @description Half of them took no longer.
+             */
             p50_ms: number;
-            /** @description 95 of 100 took no longer. */
+            /**
+             * Format: int64
+             * @description 95 of 100 took no longer.
+             */
             p95_ms: number;
         };
         /**
@@ -3919,6 +3957,7 @@ export interface components {
             description: string;
             files: {
                 path: string;
+                /** Format: int64 */
                 size_bytes: number;
             }[];
         };
@@ -3938,6 +3977,7 @@ export interface components {
          */
         FileEntry: {
             path: string;
+            /** Format: int64 */
             size_bytes: number;
             sha256: string;
             /** Format: date-time */
@@ -3969,11 +4009,15 @@ export interface components {
          */
         SavedFile: {
             path: string;
+            /** Format: int64 */
             size_bytes: number;
             sha256: string;
             /** Format: date-time */
             updated_at: string;
-            /** @description The version now. */
+            /**
+             * Format: int64
+             * @description The version now.
+             */
             script_version: number;
         };
         /** FileMove */
@@ -4089,6 +4133,7 @@ export interface components {
             /** Format: uuid */
             script_id: string;
             script_name: string;
+            /** Format: int64 */
             script_version: number;
             status: components["schemas"]["RunStatus"];
             /** @description It starts, in order, when the script has a slot and its time has come. */
@@ -4127,7 +4172,10 @@ export interface components {
                  * @description The run whose end the chain answered to.
                  */
                 source_run_id?: string;
-                /** @description How many runs caused one another up to it. */
+                /**
+                 * Format: int64
+                 * @description How many runs caused one another up to it.
+                 */
                 depth?: number;
                 /** @description Names what it was called with, or what was handed over. */
                 payload_sha256?: string;
@@ -4151,6 +4199,7 @@ export interface components {
             exit_code: number | null;
             signal: string | null;
             failure_reason: components["schemas"]["FailureReason"] | null;
+            /** Format: int64 */
             attempt: number;
             parent_run_id: string | null;
             params: {
@@ -4158,7 +4207,9 @@ export interface components {
             } | null;
             runtime_id: string | null;
             usage: components["schemas"]["RunUsage"] | null;
+            /** Format: int64 */
             log_lines: number;
+            /** Format: int64 */
             log_bytes: number;
             log_truncated: boolean;
             /** @description What the script gave to `platform.output`; `null` for nothing. */
@@ -4202,8 +4253,10 @@ export interface components {
         Event: {
             /** Format: uuid */
             event_id: string;
+            /** Format: int64 */
             position: number;
             stream: string;
+            /** Format: int64 */
             version: number;
             type: string;
             /** Format: date-time */
@@ -4271,11 +4324,15 @@ export interface components {
             /** Format: date-time */
             time: string;
             actor: string;
+            /** Format: int64 */
             event_position: number;
         };
         /** RunEffect */
         RunEffect: {
-            /** @description 1: it followed from the run itself. */
+            /**
+             * Format: int64
+             * @description 1: it followed from the run itself.
+             */
             depth: number;
             /** @description Such as `run-<id>`. */
             caused_by: string;
@@ -4288,6 +4345,7 @@ export interface components {
             /** Format: date-time */
             time: string;
             actor: string;
+            /** Format: int64 */
             event_position: number;
         };
         /** RunCauses */
@@ -4309,6 +4367,7 @@ export interface components {
          */
         Artifact: {
             path: string;
+            /** Format: int64 */
             size_bytes: number;
             /** @description Another one when it was written again; its `ETag`. */
             etag: string;
@@ -4335,15 +4394,24 @@ export interface components {
          *     }
          */
         LogLine: {
-            /** @description Counts from 1 without gaps. */
+            /**
+             * Format: int64
+             * @description Counts from 1 without gaps.
+             */
             seq: number;
             /** Format: date-time */
             time: string;
             stream: components["schemas"]["LogStream"];
             text: string;
-            /** @description First line that truncation left out, on its `system` line. */
+            /**
+             * Format: int64
+             * @description First line that truncation left out, on its `system` line.
+             */
             from_seq?: number;
-            /** @description Last line that truncation left out, on its `system` line. */
+            /**
+             * Format: int64
+             * @description Last line that truncation left out, on its `system` line.
+             */
             to_seq?: number;
         } & {
             [key: string]: unknown;
@@ -4368,8 +4436,11 @@ export interface components {
             time: string;
             /** @description Since the start of the run. */
             cpu_seconds: number;
+            /** Format: int64 */
             memory_bytes: number;
+            /** Format: int64 */
             threads: number;
+            /** Format: int64 */
             processes: number;
         };
         /** RunSampleItems */
@@ -4473,7 +4544,10 @@ export interface components {
         NotificationPage: {
             items: components["schemas"]["Notification"][];
             next_cursor: string | null;
-            /** @description How many of all that you may see you have not read; counted up to 1000. */
+            /**
+             * Format: int64
+             * @description How many of all that you may see you have not read; counted up to 1000.
+             */
             unread: number;
         };
         /**
@@ -4614,7 +4688,10 @@ export interface components {
             script_id: string | null;
             script_name: string | null;
             run_id: string | null;
-            /** @description Those that have ended. */
+            /**
+             * Format: int64
+             * @description Those that have ended.
+             */
             attempts: number;
             last_error: string | null;
             /** Format: date-time */
@@ -4788,7 +4865,10 @@ export interface components {
          *     }
          */
         AuditEntry: {
-            /** @description Dense, from 1. */
+            /**
+             * Format: int64
+             * @description Dense, from 1.
+             */
             audit_seq: number;
             /** Format: date-time */
             time: string;
@@ -4809,7 +4889,10 @@ export interface components {
             causation_id: string | null;
             /** Format: uuid */
             event_id: string;
-            /** @description Not part of the hash. */
+            /**
+             * Format: int64
+             * @description Not part of the hash.
+             */
             event_position: number;
             event_hash: string;
             prev_hash: string;
@@ -4851,8 +4934,12 @@ export interface components {
                  * @description When the part begins.
                  */
                 time: string;
+                /** Format: int64 */
                 entries: number;
-                /** @description Of them, those that were refused or failed. */
+                /**
+                 * Format: int64
+                 * @description Of them, those that were refused or failed.
+                 */
                 not_accepted: number;
             }[];
         };
@@ -4867,6 +4954,7 @@ export interface components {
          *     }
          */
         AuditHead: {
+            /** Format: int64 */
             audit_seq: number;
             hash: string;
             /**
@@ -4896,7 +4984,10 @@ export interface components {
          */
         AuditVerification: {
             valid: boolean;
-            /** @description Entries in the trail. */
+            /**
+             * Format: int64
+             * @description Entries in the trail.
+             */
             entries: number;
             head: components["schemas"]["AuditHead"] | null;
             first_broken: number | null;
@@ -4968,12 +5059,18 @@ export interface components {
             /** Format: uuid */
             group_id: string;
             enabled: boolean;
+            /** Format: int64 */
             version: number;
             entrypoint: string;
+            /** Format: int64 */
             max_concurrent_runs: number;
             keep_alive: boolean;
-            /** @description How many. */
+            /**
+             * Format: int64
+             * @description How many.
+             */
             files: number;
+            /** Format: int64 */
             storage_used_bytes: number;
             /** Format: date-time */
             created_at: string;
@@ -5019,9 +5116,11 @@ export interface components {
             enabled: boolean;
             /** @enum {unknown} */
             catch_up: "none" | "last" | "all";
+            /** Format: int64 */
             max_lateness_seconds: number;
             /** @enum {unknown} */
             overlap: "skip" | "queue" | "cancel_previous";
+            /** Format: int64 */
             version: number;
             /** Format: date-time */
             created_at: string;
@@ -5054,6 +5153,7 @@ export interface components {
             enabled: boolean;
             /** @enum {unknown} */
             when_busy: "refuse" | "queue";
+            /** Format: int64 */
             rate_limit_per_minute: number;
             /** Format: date-time */
             created_at: string;
@@ -5121,6 +5221,7 @@ export interface components {
             /** Format: uuid */
             script_id: string;
             script_name: string;
+            /** Format: int64 */
             script_version: number;
             /** @enum {unknown} */
             status: "queued" | "running";
@@ -5128,6 +5229,7 @@ export interface components {
             /** @enum {unknown} */
             trigger_type: "manual" | "api" | "schedule" | "webhook" | "event" | "retry" | "rerun" | "mcp" | "queue";
             requested_by: string;
+            /** Format: int64 */
             attempt: number;
             /** Format: date-time */
             queued_at: string;
@@ -5199,8 +5301,12 @@ export interface components {
             started_at: string;
             /** Format: date-time */
             seen_at: string;
-            /** @description Runs that it executes at once. */
+            /**
+             * Format: int64
+             * @description Runs that it executes at once.
+             */
             slots?: number;
+            /** Format: int64 */
             running?: number;
             /** @description Of the sandbox. */
             layers?: components["schemas"]["SandboxLayer"][];
@@ -5223,9 +5329,14 @@ export interface components {
         /** ProjectionInfo */
         ProjectionInfo: {
             name: string;
+            /** Format: int64 */
             version: number;
+            /** Format: int64 */
             position: number;
-            /** @description Events behind the newest. */
+            /**
+             * Format: int64
+             * @description Events behind the newest.
+             */
             lag: number;
         };
         /** Alarm */
@@ -5239,16 +5350,25 @@ export interface components {
          * @description Connections of the backend that answers.
          */
         ConnectionInfo: {
+            /** Format: int64 */
             open: number;
+            /** Format: int64 */
             limit: number;
+            /** Format: int64 */
             limit_per_address: number;
             /** @description Connections closed or refused at a limit or a deadline since the start. */
             closed: {
+                /** Format: int64 */
                 limit: number;
+                /** Format: int64 */
                 address_limit: number;
+                /** Format: int64 */
                 refused: number;
+                /** Format: int64 */
                 headers_timeout: number;
+                /** Format: int64 */
                 body_timeout: number;
+                /** Format: int64 */
                 response_timeout: number;
             };
         };
@@ -5319,15 +5439,20 @@ export interface components {
             version: string;
             /** @enum {unknown} */
             edition: "minimal" | "production";
+            /** Format: int64 */
             uptime_seconds: number;
             services: components["schemas"]["ServiceInfo"][];
             triggers: components["schemas"]["TriggerState"];
+            /** Format: int64 */
             event_position: number;
             projections: components["schemas"]["ProjectionInfo"][];
             /** @description What somebody has to look at before it stops the platform. */
             alarms: components["schemas"]["Alarm"][];
             connections: components["schemas"]["ConnectionInfo"];
-            /** @description Database functions, relations and parameters that queries of scripts can use beyond the listed ones. While there are any, runtimes refuse queries unless `ORCH_QUERY_LENIENT` is set. */
+            /**
+             * Format: int64
+             * @description Database functions, relations and parameters that queries of scripts can use beyond the listed ones. While there are any, runtimes refuse queries unless `ORCH_QUERY_LENIENT` is set.
+             */
             query_gaps: number;
         };
         /**
@@ -5405,8 +5530,12 @@ export interface components {
             started_at: string;
             /** Format: date-time */
             seen_at: string;
-            /** @description Runs that it executes at once. */
+            /**
+             * Format: int64
+             * @description Runs that it executes at once.
+             */
             slots: number;
+            /** Format: int64 */
             running: number;
         };
         /**
@@ -5434,14 +5563,24 @@ export interface components {
          *     }
          */
         DashboardStats: {
+            /** Format: int64 */
             scripts_total: number;
+            /** Format: int64 */
             scripts_enabled: number;
+            /** Format: int64 */
             runs_queued: number;
+            /** Format: int64 */
             runs_running: number;
-            /** @description Runs that ended within the last 24 hours. */
+            /**
+             * Format: int64
+             * @description Runs that ended within the last 24 hours.
+             */
             runs_24h: number;
             success_rate_24h: number | null;
-            /** @description Those that failed. */
+            /**
+             * Format: int64
+             * @description Those that failed.
+             */
             errors_24h: number;
             duration_p50_ms_24h: number | null;
             duration_p95_ms_24h: number | null;
@@ -5476,6 +5615,7 @@ export interface components {
          *     }
          */
         Timeseries: {
+            /** Format: int64 */
             bucket_seconds: number;
             series: components["schemas"]["Series"][];
         };
@@ -5547,7 +5687,10 @@ export interface components {
          *     }
          */
         DashboardNow: {
-            /** @description Scripts that are enabled and whose last run failed. */
+            /**
+             * Format: int64
+             * @description Scripts that are enabled and whose last run failed.
+             */
             failing_total: number;
             /** @description The latest failure first. */
             failing: components["schemas"]["FailingScript"][];
@@ -5563,6 +5706,7 @@ export interface components {
              * @description On the hour, in UTC; the first is now.
              */
             begins_at: string;
+            /** Format: int64 */
             due: number;
         };
         /**
@@ -5747,6 +5891,7 @@ export interface components {
              */
             group_id?: string;
             max_concurrent_runs?: number;
+            /** Format: int64 */
             storage_quota_bytes?: number;
             /** @description File that `python` executes: a `.py` file, or a `.pyz` archive. Its path cannot begin with `-`. */
             entrypoint?: string;
@@ -6001,10 +6146,15 @@ export interface components {
             /** @description Nothing was changed. */
             dry_run: boolean;
             counts: {
+                /** Format: int64 */
                 create: number;
+                /** Format: int64 */
                 change: number;
+                /** Format: int64 */
                 delete: number;
+                /** Format: int64 */
                 unchanged: number;
+                /** Format: int64 */
                 absent: number;
             };
             items: components["schemas"]["ConfigurationDifference"][];
@@ -6022,6 +6172,7 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
             minimum_version: string;
+            /** Format: int64 */
             size_bytes: number;
             /**
              * Format: date-time
@@ -6043,8 +6194,12 @@ export interface components {
              * @description When it is removed.
              */
             expires_at: string;
+            /** Format: int64 */
             size_bytes: number;
-            /** @description Events recorded since, which a rollback loses. */
+            /**
+             * Format: int64
+             * @description Events recorded since, which a rollback loses.
+             */
             lost_events: number;
         };
         /**
@@ -6286,13 +6441,19 @@ export interface components {
              * @enum {unknown}
              */
             outcome: "queued" | "repeated" | "refused";
-            /** @description Of the answer. */
+            /**
+             * Format: int64
+             * @description Of the answer.
+             */
             status: number;
             reason: string | null;
             run_id: string | null;
             ip: string | null;
             size_bytes: number | null;
-            /** @description Refused calls of that minute, counted together. */
+            /**
+             * Format: int64
+             * @description Refused calls of that minute, counted together.
+             */
             count: number;
             redelivery_of: string | null;
             /** @description What it brought is kept still. */
