@@ -41,6 +41,7 @@ async function claimAndFail(error: Error): Promise<void> {
         commands: platform.commands,
         ids: systemIds,
         sandbox: { layers: [], prepare: unused, probe: unused },
+        hasRoom: async () => true,
         openLog: () =>
           createRunLog(
             new LogWriter({
