@@ -68,6 +68,7 @@ export class Cluster implements Subject {
       const fleet = await Fleet.start({
         databaseUrl: database.serviceUrl,
         replicas: { backend: 2, scheduler: 2, runtime: 2 },
+        restarts: true,
         variables: {
           ORCH_LEASE_SECONDS: String(leaseSeconds),
           ORCH_RUNTIME_SLOTS: '4',

@@ -22,7 +22,11 @@ export interface FleetOptions {
   readonly variables?: Readonly<Record<string, string>>;
   /** Beside those, for the process of this name, such as `backend-1`. */
   readonly variablesOf?: (name: string) => Readonly<Record<string, string>>;
+  /** Processes that end by themselves are started again, as `compose.yaml` says. Default: false. */
+  readonly restarts?: boolean;
 }
+
+const restartMs = 500;
 
 /** The settings for objects in a bucket. */
 export function bucketVariables({ bucket, root, endpoint = '', credentials }: S3Location) {
@@ -40,9 +44,18 @@ export class Replica {
   readonly name: string;
   readonly url: string;
   readonly #environment: Readonly<Record<string, string>>;
+  readonly #restarts: boolean;
   #child: ChildProcess | undefined;
+  #isEnding = false;
 
-  constructor(kind: Kind, name: string, port: number, environment: Record<string, string>) {
+  constructor(
+    kind: Kind,
+    name: string,
+    port: number,
+    environment: Record<string, string>,
+    restarts: boolean,
+  ) {
+    this.#restarts = restarts;
     this.kind = kind;
     this.name = name;
     this.url = `http://127.0.0.1:${port}`;
@@ -58,11 +71,18 @@ export class Replica {
     });
     child.stdin.on('error', () => undefined);
     this.#child = child;
+    this.#isEnding = false;
+    if (this.#restarts) child.once('exit', () => setTimeout(() => this.#replace(child), restartMs));
+  }
+
+  /** Takes the place of a process that ended by itself. */
+  #replace(child: ChildProcess): void {
+    if (!this.#isEnding && this.#child === child) this.start();
   }
 
   async untilHealthy(): Promise<void> {
     await until(`${this.name} is healthy`, async () => {
-      if (this.hasEnded) throw new Error(`${this.name} ended at its start`);
+      if (this.hasEnded && !this.#restarts) throw new Error(`${this.name} ended at its start`);
       return (await isHealthy(`${this.url}/health`)) ? true : undefined;
     });
   }
@@ -79,6 +99,7 @@ export class Replica {
   /** Ends it. @returns when it is gone */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const child = this.#child;
+    this.#isEnding = true;
     if (child === undefined || this.hasEnded) return;
     const ended = once(child, 'exit');
     child.kill(signal);
@@ -113,6 +134,7 @@ export class Fleet {
         name,
         port,
         environmentOf(folder, kind, name, port, metrics, options),
+        options.restarts === true,
       );
     });
     const fleet = new Fleet(folder, replicas);
