@@ -7,7 +7,7 @@ import { until } from '#services/minimal/testing/product.ts';
 import type { Fault } from './faults.ts';
 import type { Edition } from './edition.ts';
 
-export const clockedKinds = ['scheduler', 'runtime', 'backend', 'postgres'] as const;
+const clockedKinds = ['scheduler', 'runtime', 'backend', 'postgres'] as const;
 export type ClockedKind = (typeof clockedKinds)[number];
 
 /** How long a clock stays wrong after the platform has raised its alarm. */
@@ -18,11 +18,11 @@ export class Clocks {
   readonly variables: Readonly<Record<string, string>>;
   readonly #folder: string;
 
-  private constructor(library: string, seconds: number) {
+  private constructor(library: string) {
     // The account of PostgreSQL reads its file too.
     this.#folder = mkdtempSync(join(tmpdir(), 'orch-clocks-'));
     chmodSync(this.#folder, 0o755);
-    for (const kind of clockedKinds) this.set(kind, seconds);
+    for (const kind of clockedKinds) this.set(kind, 0);
     this.variables = {
       NODE_OPTIONS: `--import=${new URL('clock-preload.ts', import.meta.url).href}`,
       CLOCK_LIBRARY: library,
@@ -30,10 +30,10 @@ export class Clocks {
     };
   }
 
-  /** @param seconds by which all clocks are ahead. @returns undefined where libfaketime is not installed */
-  static open(seconds = 0): Clocks | undefined {
+  /** @returns undefined where libfaketime is not installed */
+  static open(): Clocks | undefined {
     const [library] = globSync('/usr/lib/{*/,}faketime/libfaketime.so.1');
-    return library === undefined ? undefined : new Clocks(library, seconds);
+    return library === undefined ? undefined : new Clocks(library);
   }
 
   /** Sets the clock of a kind of process within a second. @param seconds ahead of the machine's clock */

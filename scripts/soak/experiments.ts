@@ -4,15 +4,9 @@ import { join } from 'node:path';
 import { backup, restore } from './backups.ts';
 import { Clocks, clockFaults, type ClockedKind } from './clocks.ts';
 import { faultsFor, fullDisk, type Fault } from './faults.ts';
-import {
-  strike,
-  strikesAt,
-  type Operation,
-  type StrikeOptions,
-  type Victim,
-} from './operations.ts';
+import { strikesAt, type Operation, type StrikeOptions, type Victim } from './operations.ts';
 import { powerCut, snapshot } from './power-loss.ts';
-import { purge, retention, retentionStartSeconds } from './removals.ts';
+import { purge } from './purge.ts';
 import { Disk, mountSmall } from './volumes.ts';
 
 /** An experiment that is ready to run. */
@@ -111,19 +105,6 @@ const operation = (one: Operation, victims: readonly Victim[]): Experiment => ({
   },
 });
 
-/** Two days pass within a session. */
-const agedLogs: Experiment = {
-  name: 'retention',
-  async open(folder, parts) {
-    const found = Clocks.open(retentionStartSeconds);
-    if (found === undefined) return await Promise.resolve(withoutFaketime);
-    const { variables } = found;
-    const dataDir = folderIn(folder, 'data');
-    const faults = [strike(retention(found), 'scheduler', parts, () => 3_000)];
-    return { dataDir, variables, faults, close: () => found.close() };
-  },
-};
-
 export const experiments: readonly Experiment[] = [
   kills,
   fullVolume('all data', '.', 1024),
@@ -136,5 +117,4 @@ export const experiments: readonly Experiment[] = [
   operation(backup, ['everything', 'scheduler', 'everything', 'scheduler', 'postgres', 'backend']),
   operation(restore, ['everything', 'everything', 'everything', 'postgres', 'everything']),
   operation(purge, ['everything', 'scheduler', 'everything', 'scheduler', 'postgres']),
-  agedLogs,
 ];

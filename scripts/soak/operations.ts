@@ -41,7 +41,7 @@ export function strikesAt(operation: Operation, options: StrikeOptions): readonl
 }
 
 /** The operation is killed once. @param withinMs latest moment, in milliseconds from the beginning */
-export function strike(
+function strike(
   operation: Operation,
   victim: Victim,
   { journal, random }: Pick<StrikeOptions, 'journal' | 'random'>,

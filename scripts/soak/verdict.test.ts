@@ -44,6 +44,10 @@ describe('the judgement', () => {
     );
   });
 
+  test('expects no word from a script that is not part of the load', () => {
+    expect(verdictOn({ ...final('a'), script: 'other' } as Entry)).toEqual({});
+  });
+
   test('is good when a run ended with its runtime', () => {
     expect(
       verdictOn(accepted('a'), said('started', 'a'), final('a', 'failed', 'runtime_lost')),

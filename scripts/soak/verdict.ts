@@ -25,8 +25,14 @@ const explained = ['runtime_lost', 'sandbox_error'];
 export function judge(journal: readonly Seen[]): Verdict {
   const of = <What extends Seen['what']>(what: What) =>
     journal.filter((entry): entry is Extract<Seen, { what: What }> => entry.what === what);
-  const finals = new Map(of('final').map((final) => [final.run, final]));
   const accepted = of('accepted');
+  // Other scripts, such as one that is purged, tell the witness nothing.
+  const witnessed = new Set(accepted.map(({ script }) => script));
+  const finals = new Map(
+    of('final')
+      .filter(({ script }) => witnessed.has(script))
+      .map((final) => [final.run, final]),
+  );
   const returns = returnsIn(journal);
   const isDiscarded = ({ at }: Seen) => returns.some((one) => one.from < at && at < one.until);
   const executions = executionsOf(journal);

@@ -1,16 +1,10 @@
-/** A purge and retention under load: everything that is to be removed is gone, and nothing else. */
+/** A purge under load: everything that is to be removed is gone. */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { until } from '#services/minimal/testing/product.ts';
-import type { Clocks } from './clocks.ts';
-import { clockedKinds } from './clocks.ts';
 import type { Edition } from './edition.ts';
 import type { Operation } from './operations.ts';
-
-interface LogPage {
-  readonly items: readonly unknown[];
-}
 
 /** A script of its own with one run, whose file and log name the script. */
 async function makeRun(edition: Edition): Promise<{ script: string; run: string; mark: string }> {
@@ -75,32 +69,3 @@ function filesWith(mark: string, folder: string): readonly string[] {
     return []; // grep finds nothing
   }
 }
-
-const daySeconds = 24 * 60 * 60;
-
-/** How far behind all clocks begin. */
-export const retentionStartSeconds = -2 * daySeconds;
-
-/** Two days pass in a second, and logs are kept for one day. */
-export const retention = (clocks: Clocks): Operation => ({
-  name: 'retention',
-  async begin(edition) {
-    await edition.insist('PUT', '/system/retention', { logs_days: 1 });
-    const { run } = await makeRun(edition);
-    for (const kind of clockedKinds) clocks.set(kind, 0);
-    return run;
-  },
-  async stepOf(edition, run) {
-    const page = await edition.ask<LogPage>(`/runs/${run}/logs`);
-    return page?.items && (page.items.length === 0 ? 'removed' : 'kept');
-  },
-  async conclude(edition, run, journal) {
-    await until('the log is removed', async () => {
-      const { items } = await edition.insist<LogPage>('GET', `/runs/${run}/logs`);
-      return items.length === 0 || undefined;
-    });
-    const { status } = await edition.insist<{ status: string }>('GET', `/runs/${run}`);
-    const expected = ['success', 'failed'];
-    journal.note({ what: 'concluded', operation: 'retention', id: run, outcome: status, expected });
-  },
-});
