@@ -3841,7 +3841,7 @@ export interface components {
             start_at?: string | null;
             end_at?: string | null;
             /** @default 10 */
-            count: number;
+            count?: number;
             from?: string | null;
             /**
              * Format: uuid
@@ -3995,7 +3995,7 @@ export interface components {
              * @default utf-8
              * @enum {unknown}
              */
-            encoding: "utf-8" | "base64";
+            encoding?: "utf-8" | "base64";
         };
         /**
          * SavedFile
@@ -4036,7 +4036,7 @@ export interface components {
              * @default refuse
              * @enum {unknown}
              */
-            when_busy: "refuse" | "queue";
+            when_busy?: "refuse" | "queue";
             /** @description Replaces the wall-clock limit of the script. */
             timeout_seconds?: number;
         };
@@ -4230,7 +4230,7 @@ export interface components {
              * @default refuse
              * @enum {unknown}
              */
-            when_busy: "refuse" | "queue";
+            when_busy?: "refuse" | "queue";
         };
         /** StopRequest */
         StopRequest: {
@@ -4596,7 +4596,7 @@ export interface components {
             /** @enum {unknown} */
             kind: "email" | "messaging" | "webhook" | "in_app";
             /** @default true */
-            enabled: boolean;
+            enabled?: boolean;
             /** @description `email`: `host`, `port` (587), `security` (`starttls`, `tls`, `none`), `username`, `password`, `from`, `to` (a list). `messaging`: `service` `telegram` with `chat_id` and `token`; or `slack`, `discord`, `mattermost` with the `url` of an incoming webhook. `webhook`: `url`. `in_app`: `group_id`, null for the group of the script. `password`, `token` and the `url` of a chat are never shown; left out of a change, they stay. */
             config: {
                 [key: string]: unknown;
@@ -4752,13 +4752,13 @@ export interface components {
         NotificationRuleInput: {
             name: string;
             /** @default true */
-            enabled: boolean;
+            enabled?: boolean;
             on: ("failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message" | "alarm" | "alarm_cleared")[];
             /**
              * @description So many failures in a row are `failed_n_times`; told once, when they are reached.
              * @default 3
              */
-            failed_times: number;
+            failed_times?: number;
             /** @description Of these scripts. */
             script_ids?: string[];
             /** @description Of the scripts in these groups. With neither scripts nor groups: of all. */
@@ -4825,7 +4825,7 @@ export interface components {
             role: components["schemas"]["Role"];
             group_ids?: string[];
             /** @default false */
-            can_audit: boolean;
+            can_audit?: boolean;
         };
         /**
          * UserChange
@@ -5873,7 +5873,7 @@ export interface components {
              * @default utf-8
              * @enum {unknown}
              */
-            encoding: "utf-8" | "base64";
+            encoding?: "utf-8" | "base64";
             content: string;
         };
         /** ConfigurationScript */
@@ -5932,7 +5932,7 @@ export interface components {
             /** @enum {unknown} */
             kind: "email" | "messaging" | "webhook" | "in_app";
             /** @default true */
-            enabled: boolean;
+            enabled?: boolean;
             /** @description `email`: `host`, `port` (587), `security` (`starttls`, `tls`, `none`), `username`, `password`, `from`, `to` (a list). `messaging`: `service` `telegram` with `chat_id` and `token`; or `slack`, `discord`, `mattermost` with the `url` of an incoming webhook. `webhook`: `url`. `in_app`: `group_id`, null for the group of the script. `password`, `token` and the `url` of a chat are never shown; left out of a change, they stay. */
             config: {
                 [key: string]: unknown;
@@ -5949,13 +5949,13 @@ export interface components {
             id: string;
             name: string;
             /** @default true */
-            enabled: boolean;
+            enabled?: boolean;
             on: ("failed" | "failed_n_times" | "recovered" | "success" | "stopped" | "missed" | "message" | "alarm" | "alarm_cleared")[];
             /**
              * @description So many failures in a row are `failed_n_times`; told once, when they are reached.
              * @default 3
              */
-            failed_times: number;
+            failed_times?: number;
             /** @description Of these scripts. */
             script_ids?: string[];
             /** @description Of the scripts in these groups. With neither scripts nor groups: of all. */
@@ -6006,16 +6006,16 @@ export interface components {
             script_id: string;
             name?: string;
             /** @default true */
-            enabled: boolean;
+            enabled?: boolean;
             /**
              * @default refuse
              * @enum {unknown}
              */
-            when_busy: "refuse" | "queue";
+            when_busy?: "refuse" | "queue";
             /** @default 60 */
-            rate_limit_per_minute: number;
+            rate_limit_per_minute?: number;
             /** @default false */
-            signing: boolean;
+            signing?: boolean;
         };
         /** ConfigurationChain */
         ConfigurationChain: {
@@ -6032,14 +6032,14 @@ export interface components {
              * @default success
              * @enum {unknown}
              */
-            on: "success" | "failed" | "any";
+            on?: "success" | "failed" | "any";
             /** @default true */
-            enabled: boolean;
+            enabled?: boolean;
             /**
              * @default queue
              * @enum {unknown}
              */
-            when_busy: "refuse" | "queue";
+            when_busy?: "refuse" | "queue";
             params?: {
                 [key: string]: unknown;
             } | null;
@@ -6339,16 +6339,16 @@ export interface components {
             script_id: string;
             name?: string;
             /** @default true */
-            enabled: boolean;
+            enabled?: boolean;
             /**
              * @default refuse
              * @enum {unknown}
              */
-            when_busy: "refuse" | "queue";
+            when_busy?: "refuse" | "queue";
             /** @default 60 */
-            rate_limit_per_minute: number;
+            rate_limit_per_minute?: number;
             /** @default false */
-            signing: boolean;
+            signing?: boolean;
         };
         /**
          * ShownWebhook
@@ -6410,7 +6410,7 @@ export interface components {
              * @default token
              * @enum {unknown}
              */
-            what: "token" | "signing_secret";
+            what?: "token" | "signing_secret";
         };
         /**
          * WebhookDelivery
@@ -6548,14 +6548,14 @@ export interface components {
              * @default success
              * @enum {unknown}
              */
-            on: "success" | "failed" | "any";
+            on?: "success" | "failed" | "any";
             /** @default true */
-            enabled: boolean;
+            enabled?: boolean;
             /**
              * @default queue
              * @enum {unknown}
              */
-            when_busy: "refuse" | "queue";
+            when_busy?: "refuse" | "queue";
             params?: {
                 [key: string]: unknown;
             } | null;

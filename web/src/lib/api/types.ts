@@ -28,7 +28,17 @@ export type Happening = Schemas['Happening'];
 export type ScriptEnvironment = Schemas['Environment'];
 export type FileEntry = Schemas['FileEntry'];
 /** One frame of `/ws`, as JSON text. */
-export type FeedFrame = Schemas['FeedFrame'];
+export type FeedFrame =
+  | { type: 'resync' | 'heartbeat'; position: number }
+  | { type: 'status'; run: Run }
+  | { type: 'script'; script: Script }
+  | { type: 'script_deleted'; script_id: string }
+  | {
+      type: 'changed';
+      resource: 'schedule' | 'webhook' | 'chain' | 'secrets' | 'notification' | 'user' | 'system';
+      id: string;
+      script_id: string | null;
+    };
 export type DashboardStats = Schemas['DashboardStats'];
 export type DashboardNow = Schemas['DashboardNow'];
 export type DashboardFires = Schemas['DashboardFires'];
