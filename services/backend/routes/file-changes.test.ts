@@ -78,11 +78,11 @@ describe('given a script with two files', () => {
   });
 
   test('when the entrypoint is moved, then the script follows it', async () => {
-    const moved = await developer.post(path(id, 'main.py/move'), { to: 'move' });
+    const moved = await developer.post(path(id, 'main.py/move'), { to: 'move/move.py' });
     expect(moved.json.script_version).toBe(7);
     const { entrypoint, version } = (await developer.get(`/api/v1/scripts/${id}`)).json;
-    expect([entrypoint, version]).toEqual(['move', 7]);
-    expect((await developer.post(path(id, 'move/move'), { to: 'main.py' })).status).toBe(200);
+    expect([entrypoint, version]).toEqual(['move/move.py', 7]);
+    expect((await developer.post(path(id, 'move/move.py/move'), { to: 'main.py' })).status).toBe(200);
   });
 
   test('when the last one is deleted, then it stays', async () => {
