@@ -94,6 +94,7 @@ function foldInto<Row extends StreamRow, Event extends Recorded>(
   rows: Map<string, Row>,
   events: readonly Event[],
 ): Folded<Row> {
+  const there = new Set(rows.keys());
   const gone = new Set<string>();
   const touched = new Set<string>();
   for (const event of events) {
@@ -112,7 +113,11 @@ function foldInto<Row extends StreamRow, Event extends Recorded>(
     }
   }
   return {
-    written: [...touched].toSorted().flatMap((id) => rows.get(id) ?? []),
+    // Rows that others may lock too come in one order, new rows in the order of the events: the database may number them.
+    written: [
+      ...[...touched].filter((id) => there.has(id)).toSorted(),
+      ...[...touched].filter((id) => !there.has(id)),
+    ].flatMap((id) => rows.get(id) ?? []),
     gone: [...gone].toSorted(),
   };
 }

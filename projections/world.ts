@@ -4,7 +4,7 @@ import { chainFacts, chainLinks } from './chains/queries.ts';
 import { sql } from 'kysely';
 import { gathered } from './gathered.ts';
 import type { ReadModels } from './projection.ts';
-import { mayHaveSlot } from './run-queue/waiting.ts';
+import { firstWaiting } from './run-queue/waiting.ts';
 import { scheduleFacts } from './schedules/queries.ts';
 import { statement } from './statement.ts';
 
@@ -81,10 +81,7 @@ const factsOf = statement<FactsRow>(`
     max_concurrent_runs AS "maxConcurrentRuns", limits,
     (SELECT count(*) FROM run_queue q WHERE q.script_id = s.script_id AND NOT q.waiting)
       AS "activeRuns",
-    (SELECT count(*) FROM (
-      SELECT FROM run_queue q
-      WHERE q.script_id = s.script_id AND ${mayHaveSlot}
-      ORDER BY q.available_at, q.run_id LIMIT s.max_concurrent_runs) waiting)
+    (SELECT count(*) FROM ${firstWaiting('s.script_id', 's.max_concurrent_runs')} waiting)
       AS "waitingRuns"
   FROM scripts s WHERE script_id = ANY($1::uuid[])`);
 

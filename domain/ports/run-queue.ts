@@ -53,8 +53,8 @@ export interface LostRun {
 }
 
 export interface RunQueue {
-  /** Leases at most `limit` waiting runs to `owner`, in the order of priority and time. A run whose
-   *  lease ended before it was started waits again.
+  /** Leases at most `limit` waiting runs to `owner`, in the order of priority and acceptance. A
+   *  run whose lease ended before it was started waits again.
    *  @param groupIds only runs of these groups; left out, of all */
   claim(
     owner: string,
@@ -75,7 +75,8 @@ export interface RunQueue {
    *  @param delaySeconds for so long no runtime claims them; their place in the queue stays. Default: 0 */
   release(owner: string, runIds: readonly RunId[], delaySeconds?: number): Promise<void>;
 
-  /** Started runs whose lease has ended, at most `limit`. */
+  /** Started runs whose lease has ended, at most `limit`. Leases that were granted before the clock was set back start
+   *  again first, so that none outlives its owner by more than its own length. */
   lost(limit: number): Promise<readonly LostRun[]>;
 
   /** Runs that were not started within the time they may wait and that nobody prepares, at most

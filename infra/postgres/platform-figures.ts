@@ -3,12 +3,12 @@ import type { Queryable } from './database.ts';
 
 const statements = {
   queue: `SELECT
-      count(*) FILTER (WHERE fence IS NULL AND NOT waiting AND available_at <= now())::int AS due,
-      count(*) FILTER (WHERE fence IS NULL AND (waiting OR available_at > now()))::int AS waiting,
+      count(*) FILTER (WHERE fence IS NULL AND NOT waiting)::int AS due,
+      count(*) FILTER (WHERE fence IS NULL AND waiting)::int AS waiting,
       count(*) FILTER (WHERE fence IS NOT NULL)::int AS running,
-      coalesce(extract(epoch FROM now() - min(available_at) FILTER (
-        WHERE fence IS NULL AND NOT waiting AND owner IS NULL AND available_at <= now())), 0)::float8
-        AS oldest_seconds
+      -- The clock may have been set back since.
+      greatest(extract(epoch FROM now() - min(available_at) FILTER (
+        WHERE fence IS NULL AND NOT waiting AND owner IS NULL)), 0)::float8 AS oldest_seconds
     FROM run_queue`,
   store: `SELECT coalesce((SELECT max(global_position) FROM events), 0)::float8 AS position,
       pg_database_size(current_database())::float8 AS size_bytes,
@@ -23,7 +23,7 @@ export interface QueueFigures {
   /** For a slot of their script, or until later. */
   readonly waiting: number;
   readonly running: number;
-  /** Since when the first of those that are due could have been taken; 0 where there is none. */
+  /** For how long the oldest due run could have been claimed; 0 where there is none. */
   readonly oldestSeconds: number;
 }
 

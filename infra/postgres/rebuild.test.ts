@@ -131,10 +131,11 @@ describe('given rows that are wrong', () => {
     expect(rows).toEqual([{ name: 'Report' }, { name: 'Second' }]);
   });
 
-  test('when a lease is held, then it outlives the rebuild', async () => {
+  test('when a lease is held, then it outlives the rebuild, as does the place in the queue', async () => {
     await execute([...beginning, runScript()]);
     await platform.pool.query(
-      `UPDATE run_queue SET owner = 'runtime-1', lease_until = '2026-01-01', attempt = 7`,
+      `UPDATE run_queue SET owner = 'runtime-1', lease_until = '2026-01-01', queue_position = 500,
+        attempt = 7`,
     );
     await rebuild(named('run_queue'));
     const { rows } = await platform.pool.query('SELECT * FROM run_queue');
@@ -143,6 +144,7 @@ describe('given rows that are wrong', () => {
         run_id: runId(),
         owner: 'runtime-1',
         lease_until: new Date('2026-01-01 00:00'),
+        queue_position: 500,
         attempt: 1,
       },
     ]);

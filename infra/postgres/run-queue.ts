@@ -14,12 +14,13 @@ import type { KnownStreams } from './known-streams.ts';
  *  @param among narrows the runs of `run_queue` further */
 const claim = (among: string): string => `WITH next AS (
       SELECT run_id FROM run_queue
-      WHERE fence IS NULL AND NOT waiting AND available_at <= now()
+      WHERE fence IS NULL AND NOT waiting
         AND (lease_until IS NULL OR lease_until < now())${among}
-      ORDER BY priority DESC, available_at, run_id
+      ORDER BY priority DESC, queue_position
       LIMIT $2 FOR UPDATE SKIP LOCKED
     ), claimed AS (
-      UPDATE run_queue q SET owner = $1, lease_until = now() + make_interval(secs => $3)
+      UPDATE run_queue q SET owner = $1, leased_at = now(),
+        lease_until = now() + make_interval(secs => $3)
       FROM (SELECT set_config('synchronous_commit', 'off', true)) AS unhurried
       -- Found by their keys, however many wait: a join would be planned for a tenth of the queue.
       WHERE q.run_id = ANY(ARRAY(SELECT run_id FROM next))
@@ -31,19 +32,25 @@ const claim = (among: string): string => `WITH next AS (
     FROM claimed q JOIN events e ON e.stream_id = 'run-' || q.run_id AND e.version = 1
       -- What is leased is told: a run whose script cannot be found is to end by saying so.
       LEFT JOIN scripts s ON s.script_id = q.script_id
-    ORDER BY q.priority DESC, q.available_at, q.run_id`;
+    ORDER BY q.priority DESC, q.queue_position`;
 
 const statements = {
   claim: claim(''),
   claimOfGroups: claim(` AND EXISTS (SELECT FROM runs own
         WHERE own.run_id = run_queue.run_id AND own.group_id = ANY($5::uuid[]))`),
-  renew: `UPDATE run_queue SET lease_until = now() + make_interval(secs => $3)
+  renew: `UPDATE run_queue SET leased_at = now(), lease_until = now() + make_interval(secs => $3)
     WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND lease_until > now()
     RETURNING run_id, stop_requested`,
   // A lease without an owner delays the next claim.
   release: `UPDATE run_queue
-    SET owner = NULL, lease_until = CASE WHEN $3 > 0 THEN now() + make_interval(secs => $3) END
+    SET owner = NULL, leased_at = now(),
+      lease_until = CASE WHEN $3 > 0 THEN now() + make_interval(secs => $3) END
     WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND fence IS NULL`,
+  // The database's clock was set back after the lease was granted. Each such lease lasts its own time from now on: an
+  // owner that is alive renews it, any other lease ends. Old processes leave `leased_at` as it is.
+  restartLeases: `UPDATE run_queue
+    SET leased_at = now(), lease_until = now() + (lease_until - leased_at)
+    WHERE leased_at > now() AND lease_until > leased_at`,
   lost: `SELECT q.run_id, r.script_name, q.fence, coalesce(log.lines, 0) AS log_lines,
       coalesce(log.bytes, 0) AS log_bytes
     FROM run_queue q JOIN runs r ON r.run_id = q.run_id LEFT JOIN LATERAL (
@@ -118,6 +125,7 @@ export class PostgresRunQueue implements RunQueue {
   }
 
   async lost(limit: number): Promise<readonly LostRun[]> {
+    await this.#db.query(statements.restartLeases);
     const { rows } = await this.#db.query<LostRow>(statements.lost, [limit]);
     return rows.map((row) => ({
       runId: known(parseRunId, row.run_id),

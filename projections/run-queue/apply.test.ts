@@ -27,12 +27,16 @@ const waiting = {
   script_id: scriptId(),
   priority: 0,
   available_at: at(4),
+  delayed: false,
+  not_before: null,
+  queue_position: 1,
   attempt: 1,
   waiting: false,
   expires_at: new Date(at(4).getTime() + 86_400_000),
   fence: null,
   stop_requested: false,
   owner: null,
+  leased_at: null,
   lease_until: null,
 };
 
@@ -44,11 +48,33 @@ describe('given a run', () => {
   test('when it has to wait for its time, then it is held until it is released', async () => {
     const notBefore = '2026-01-01T01:00:00.000Z';
     const later = new Date(notBefore);
-    const held = { available_at: later, expires_at: new Date(later.getTime() + 86_400_000) };
+    const held = {
+      available_at: later,
+      delayed: true,
+      not_before: later,
+      expires_at: new Date(later.getTime() + 86_400_000),
+    };
     const queue = runScript({ runId: runId(2), notBefore, whenBusy: 'queue' });
     const release: Command = { type: 'ReleaseRun', runId: runId(2), scriptId: scriptId() };
     expect(await rowsOnce(stop, queue)).toMatchObject([{ ...held, waiting: true }]);
     expect(await rowsOnce(stop, queue, release)).toMatchObject([{ ...held, waiting: false }]);
+  });
+
+  test('when its time has come already, then no clock decides about it', async () => {
+    const queue = runScript({ notBefore: at(4).toISOString(), whenBusy: 'queue' });
+    expect(await rowsOnce(queue)).toMatchObject([{ delayed: false, not_before: null }]);
+  });
+
+  test('when others are queued after it, then it comes before them, whatever their ids', async () => {
+    const ids = [runId(9), runId(3), runId(6)];
+    const asked = ids.map((id) => runScript({ runId: id, whenBusy: 'queue' }));
+    const events = await recordAll([...beginning, ...asked]);
+    const rows = (await rowsAfter(reads.db, [runQueueProjection], [events]))['run_queue'];
+    expect(rows).toMatchObject([
+      { run_id: ids[1], queue_position: 2 },
+      { run_id: ids[2], queue_position: 3 },
+      { run_id: ids[0], queue_position: 1 },
+    ]);
   });
 
   test('when it was started, then its place has the fence', async () => {

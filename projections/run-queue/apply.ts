@@ -15,7 +15,7 @@ export const runQueueProjection: Projection = {
     table: 'run_queue',
     key: 'run_id',
     columns: runQueueColumns,
-    kept: ['owner', 'lease_until'],
+    kept: ['owner', 'lease_until', 'leased_at', 'queue_position'],
     handles: ['RunQueued', 'RunReleased', 'RunStarted', 'RunStopRequested', 'RunFinished'],
     keyOf: (event) => event.data.runId,
     step: (row, event) => {
@@ -25,6 +25,8 @@ export const runQueueProjection: Projection = {
           script_id: event.data.scriptId,
           priority: 0,
           available_at: availableAt(event),
+          // A time that had come when the run was queued delays nothing, whatever the clock says later.
+          delayed: availableAt(event) > event.recordedAt,
           attempt: event.data.attempt,
           waiting: event.data.waiting ?? false,
           expires_at: expiresAt(event),

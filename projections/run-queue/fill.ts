@@ -9,17 +9,18 @@ export const runQueueFill: Fill = { covers: 'streams that begin', run: fillQueue
 async function fillQueue(db: ReadModels, from: Position, to: Position): Promise<void> {
   await sql`
     WITH chunk AS NOT MATERIALIZED (
-      SELECT stream_id, version, type, data, recorded_at,
+      SELECT stream_id, version, type, data, recorded_at, transaction_id, global_position,
         coalesce((data ->> 'notBefore')::timestamptz, recorded_at) AS available_at
       FROM events
       WHERE ${between(from, to)} AND type IN
         ('RunQueued', 'RunReleased', 'RunStarted', 'RunStopRequested', 'RunFinished')
     )
-    INSERT INTO run_queue (run_id, stream_version, script_id, priority, available_at, attempt,
-      waiting, expires_at, fence, stop_requested)
+    INSERT INTO run_queue (run_id, stream_version, script_id, priority, available_at, delayed,
+      attempt, waiting, expires_at, fence, stop_requested)
     SELECT (q.data ->> 'runId')::uuid,
       greatest(q.version, released.version, started.version, stopping.version),
-      (q.data ->> 'scriptId')::uuid, 0, q.available_at, (q.data ->> 'attempt')::integer,
+      (q.data ->> 'scriptId')::uuid, 0, q.available_at,
+      q.available_at > q.recorded_at, (q.data ->> 'attempt')::integer,
       q.data ? 'waiting' AND released.version IS NULL,
       -- Runs that were queued before this limit existed have its default.
       q.available_at + make_interval(secs => CASE WHEN q.data -> 'limits' ? 'queue_seconds'
@@ -32,5 +33,7 @@ async function fillQueue(db: ReadModels, from: Position, to: Position): Promise<
       LEFT JOIN chunk stopping
         ON stopping.stream_id = q.stream_id AND stopping.type = 'RunStopRequested'
     WHERE q.type = 'RunQueued' AND q.stream_id NOT IN
-      (SELECT stream_id FROM chunk WHERE type = 'RunFinished')`.execute(db);
+      (SELECT stream_id FROM chunk WHERE type = 'RunFinished')
+    -- Rows get their positions in the queue as they are inserted.
+    ORDER BY q.transaction_id, q.global_position`.execute(db);
 }

@@ -1,13 +1,15 @@
 import type { Columns } from '../columns.ts';
 
-/** What a run's events say of its place in the queue. The columns `owner` and `lease_until` belong to
- *  whoever claims and are never written here. */
+/** What a run's events say of its place in the queue. Claims write `owner`, `lease_until` and
+ *  `leased_at`. PostgreSQL numbers the runs in `queue_position`, and makes `not_before` of `delayed` and `available_at`. */
 export interface RunQueueTable {
   readonly run_id: string;
   readonly stream_version: number;
   readonly script_id: string;
   readonly priority: number;
   readonly available_at: Date;
+  /** Whether the run must not start before `available_at`. */
+  readonly delayed: boolean;
   readonly attempt: number;
   /** Nobody claims it before it is released. */
   readonly waiting: boolean;
@@ -23,6 +25,7 @@ export const runQueueColumns: Columns<RunQueueTable> = {
   script_id: 'uuid',
   priority: 'integer',
   available_at: 'timestamptz',
+  delayed: 'boolean',
   attempt: 'integer',
   waiting: 'boolean',
   expires_at: 'timestamptz',

@@ -29,14 +29,15 @@ beforeAll(async () => {
     }
   }
   await platform.pool.query(
+    // Half of them may start later only.
     `WITH made AS (
         SELECT gen_random_uuid() AS id, script, n FROM unnest($1::uuid[]) AS script,
           generate_series(1, ${many}) n),
       queued AS (
-        INSERT INTO run_queue SELECT (jsonb_populate_record(q, jsonb_build_object('run_id', id,
-          'script_id', script, 'waiting', true,
-          'available_at', now() - make_interval(secs => ${many} - n)))).*
-        FROM run_queue q, made WHERE q.run_id = $2)
+        INSERT INTO run_queue (run_id, script_id, waiting, delayed, available_at, stream_version,
+          priority, attempt, stop_requested)
+        SELECT id, script, true, n % 2 = 0, now() + make_interval(secs => 3600 + n), 1, 0, 1, false
+        FROM made ORDER BY n)
       INSERT INTO runs SELECT (jsonb_populate_record(r, jsonb_build_object('run_id', id,
         'script_id', script))).* FROM runs r, made WHERE r.run_id = $2`,
     [scripts.map((number) => scriptId(number)), runId(100)],

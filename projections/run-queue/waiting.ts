@@ -4,12 +4,12 @@ import { heldTriggers } from '#domain/run/run.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 
-/** The condition, in SQL, that a run in `run_queue q` waits for a slot and could have one: its time has come, its
- *  trigger is not held, and no earlier run of its schedule is there where it is to follow that. Runs of a
- *  schedule have ids in the order of their due times.
+/** The condition, in SQL, that nothing but a slot is missing for a run in `run_queue q`: its trigger is not held, and no
+ *  earlier run of its schedule is there where it is to follow that. Runs of a schedule have ids in the order of their due
+ *  times.
  *
- *  The run is looked up by itself: a join would be made with all that wait, where few are wanted. */
-export const mayHaveSlot = `q.waiting AND q.available_at <= now() AND (
+ *  The run is looked up by itself: a join would be made with all waiting runs, where few are wanted. */
+const mayHaveSlot = `(
   SELECT NOT (r.trigger_type = ANY ('{${heldTriggers.join(',')}}')
       AND EXISTS (SELECT FROM trigger_state WHERE paused))
     AND NOT (r.trigger ->> 'afterPrevious' IS NOT NULL AND EXISTS (
@@ -17,6 +17,19 @@ export const mayHaveSlot = `q.waiting AND q.available_at <= now() AND (
       WHERE e.script_id = q.script_id AND e.run_id < q.run_id
         AND p.trigger ->> 'scheduleId' = r.trigger ->> 'scheduleId'))
   FROM runs r WHERE r.run_id = q.run_id)`;
+
+/** The first runs of a script that wait for a slot and may have one, as a subquery in SQL: in the order of the queue, the
+ *  delayed ones once their time has come. No clock decides about the others.
+ *
+ *  The two kinds are read apart: runs whose time is to come would be passed one by one otherwise. */
+export function firstWaiting(scriptId: string, limit: string): string {
+  const those = (condition: string) => `(SELECT q.run_id, q.queue_position FROM run_queue q
+      WHERE q.script_id = ${scriptId} AND q.waiting AND ${condition} AND ${mayHaveSlot}
+      ORDER BY q.not_before NULLS FIRST, q.queue_position LIMIT ${limit})`;
+  return `(SELECT run_id, queue_position FROM (
+      ${those('q.not_before IS NULL')} UNION ALL ${those('q.not_before <= now()')}) either
+    ORDER BY queue_position LIMIT ${limit})`;
+}
 
 export interface WaitingRun {
   readonly run_id: RunId;
@@ -37,11 +50,8 @@ const next = statement<WaitingRun>(`
   CROSS JOIN LATERAL (
     SELECT greatest(s.max_concurrent_runs - count(*), 0) AS free FROM run_queue a
     WHERE a.script_id = s.script_id AND NOT a.waiting) slots
-  CROSS JOIN LATERAL (
-    SELECT q.run_id, q.available_at FROM run_queue q
-    WHERE q.script_id = s.script_id AND ${mayHaveSlot}
-    ORDER BY q.available_at, q.run_id LIMIT slots.free) next
-  ORDER BY next.available_at, next.run_id LIMIT $1`);
+  CROSS JOIN LATERAL ${firstWaiting('s.script_id', 'slots.free')} next
+  ORDER BY next.queue_position LIMIT $1`);
 
 /** Those that a slot of their script is free for, in the order in which they are to have it; at most
  *  `limit`. */

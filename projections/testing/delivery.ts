@@ -34,12 +34,22 @@ export type Rows = Readonly<Record<string, readonly unknown[]>>;
 export async function rowsOf(db: ReadModels, projections: readonly Projection[]): Promise<Rows> {
   const rows: Record<string, readonly unknown[]> = {};
   for (const table of projections.flatMap((projection) => projection.tables)) {
-    const found = await sql<object>`SELECT t.* FROM ${sql.table(table)} t ORDER BY t::text`.execute(
-      db,
-    );
-    rows[table] = found.rows;
+    const found = await sql<{
+      queue_position?: number;
+    }>`SELECT t.* FROM ${sql.table(table)} t ORDER BY t::text`.execute(db);
+    rows[table] = withRanks(found.rows);
   }
   return rows;
+}
+
+/** Replaces positions in the queue by their ranks: the numbers come from a sequence. */
+function withRanks(rows: readonly { readonly queue_position?: number }[]): readonly object[] {
+  const positions = rows.flatMap((row) => row.queue_position ?? []).toSorted((a, b) => a - b);
+  return rows.map((row) =>
+    row.queue_position === undefined
+      ? row
+      : { ...row, queue_position: positions.indexOf(row.queue_position) + 1 },
+  );
 }
 
 class Undone extends Error {}

@@ -185,8 +185,8 @@ function runRows(): string {
 
 /** Rows of the queue for what has not ended. */
 const queueRows = `INSERT INTO run_queue (run_id, stream_version, script_id, priority, available_at,
-    attempt, fence, stop_requested, waiting)
-  SELECT run_id, stream_version, script_id, 0, available_at, attempt,
+    delayed, attempt, fence, stop_requested, waiting)
+  SELECT run_id, stream_version, script_id, 0, available_at, false, attempt,
     CASE status WHEN 'running' THEN 2 END, false, false
   FROM (SELECT * FROM runs ORDER BY run_id DESC LIMIT 60) newest WHERE finished_at IS NULL`;
 

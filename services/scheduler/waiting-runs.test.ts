@@ -60,6 +60,24 @@ describe('given a script at limit 2', () => {
     expect(new Set(await statuses())).toEqual(new Set(['success']));
   });
 
+  test('when the clock is set back, then waiting runs start in order, but delayed ones wait', async () => {
+    for (const number of [1, 2, 3, 4, 5]) await platform.accepted(queue(number));
+    const setBack = `UPDATE run_queue SET available_at = available_at + interval '1 hour'`;
+    await platform.pool.query(setBack);
+    const notBefore = new Date(Date.now() + 3_600_000).toISOString();
+    await platform.accepted({ ...queue(6), notBefore });
+    await platform.accepted(queue(7));
+    for (const expected of [[1, 2], [3, 4], [5, 7], []]) {
+      const mine = await claimed();
+      expect(mine).toEqual(expected.map((number) => runId(number)));
+      for (const id of mine) await carryOut(id);
+      await releaseWaitingRuns(parts);
+    }
+    await platform.pool.query(`UPDATE run_queue SET available_at = now()`);
+    await releaseWaitingRuns(parts);
+    expect(await claimed()).toEqual([runId(6)]);
+  });
+
   test('when runs are asked for all at once, then those over the limit wait', async () => {
     const asked = Array.from({ length: 30 }, (_, index) =>
       platform.commands.execute(queue(index + 1), somebody()),

@@ -4,7 +4,7 @@ import type { Queryable } from '#infra/postgres/database.ts';
 
 /** What nobody has taken, of the groups in $1. */
 const waiting = `FROM run_queue q JOIN runs r USING (run_id)
-  WHERE q.fence IS NULL AND NOT q.waiting AND q.available_at <= now()
+  WHERE q.fence IS NULL AND NOT q.waiting
     AND (q.lease_until IS NULL OR q.lease_until < now())
     AND ($1::uuid[] IS NULL OR r.group_id = ANY($1))`;
 
@@ -12,7 +12,7 @@ const statements = {
   count: `SELECT count(*) ${waiting}`,
   // The next to be taken is the last of the list.
   list: `SELECT q.run_id ${waiting}
-    ORDER BY q.priority, q.available_at DESC, q.run_id DESC OFFSET $2 LIMIT $3`,
+    ORDER BY q.priority, q.queue_position DESC OFFSET $2 LIMIT $3`,
   lease: `SELECT q.owner, q.fence, q.stop_requested, q.script_id, r.started_at, r.limits,
       ceil(extract(epoch FROM q.lease_until - now()))::integer AS seconds_left
     FROM run_queue q JOIN runs r USING (run_id)
