@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -73,6 +73,22 @@ test('what cannot be known to be left stays', async () => {
   for (const name of Object.values(left)) await mkdir(join(parent, name));
   const removed = await removeLeftFolders(parent);
   expect(removed.map((path) => basename(path)).toSorted()).toEqual(Object.values(left).toSorted());
+});
+
+test.each([
+  ['writes to', 'ENOTEMPTY', rmdir],
+  ['removes', 'ENOENT', (path: string) => rm(path, { recursive: true }).then(() => rmdir(path))],
+])('a folder that another process %s meanwhile ends no start (%s)', async (_, code, remove) => {
+  const path = join(parent, 'orch-sdk-1.1.00000000.1-abcdef');
+  const fill = async () => {
+    await mkdir(path);
+    await writeFile(join(path, 'socket'), '');
+  };
+  await fill();
+  await expect(remove(path)).rejects.toMatchObject({ code });
+  await rm(path, { recursive: true, force: true });
+  await fill();
+  expect(await removeLeftFolders(parent, remove)).toEqual([]);
 });
 
 test('sockets that are not to be found are in no folder that every script may list', () => {

@@ -41,8 +41,13 @@ export async function makeOwnFolder(parent: string, kind: string): Promise<strin
 }
 
 /** Removes the folders in `parent` whose processes are gone; those of living ones stay, and those of which
- *  that cannot be known. @returns their paths */
-export async function removeLeftFolders(parent: string): Promise<readonly string[]> {
+ *  that cannot be known. A folder that another process changes meanwhile stays until the next start.
+ *  @param remove removes one folder
+ *  @returns the paths of removed folders */
+export async function removeLeftFolders(
+  parent: string,
+  remove = removeFolder,
+): Promise<readonly string[]> {
   const removed: string[] = [];
   for (const name of await readdir(parent)) {
     const owner = OWN.exec(name)?.[1];
@@ -51,10 +56,22 @@ export async function removeLeftFolders(parent: string): Promise<readonly string
     // In a folder that is everybody's, others may have made one of such a name.
     const found = await lstat(path).catch(() => undefined);
     if (found?.isDirectory() !== true || found.uid !== process.getuid?.()) continue;
-    await removeFolder(path);
-    removed.push(path);
+    if (await isUndisturbed(remove(path))) removed.push(path);
   }
   return removed;
+}
+
+/** Codes of a removal that met another process in the folder: one that makes files there or removes it too. */
+const disturbances: ReadonlySet<string | undefined> = new Set(['ENOTEMPTY', 'ENOENT']);
+
+async function isUndisturbed(removal: Promise<void>): Promise<boolean> {
+  try {
+    await removal;
+    return true;
+  } catch (error) {
+    if (disturbances.has((error as NodeJS.ErrnoException).code)) return false;
+    throw error;
+  }
 }
 
 /** What killed runtimes left of sockets, and of copies of scripts in the folders below `projects`. What is
