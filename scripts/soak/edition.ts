@@ -97,7 +97,18 @@ export class Edition implements Subject {
   }
 
   async startOn(dataDir: string): Promise<void> {
-    this.#product = await Product.start({ dataDir, variables: this.#variables, patienceMs });
+    const options = { dataDir, variables: this.#variables, patienceMs, signIn: false };
+    this.#product = await Product.start(options);
+    // As every other request: repeated when its connection fails.
+    const signIn = async () => {
+      try {
+        await this.#product.signIn();
+        return true;
+      } catch {
+        return await wait(200, undefined);
+      }
+    };
+    await until('the administrator is signed in', signIn, patienceMs);
   }
 
   /** Stops every process, also those that start meanwhile. They go on only to be killed. */

@@ -7,6 +7,9 @@ import { faultsFor, fullDisk, type Fault } from './faults.ts';
 import { strikesAt, type Operation, type StrikeOptions, type Victim } from './operations.ts';
 import { powerCut, snapshot } from './power-loss.ts';
 import { purge } from './purge.ts';
+import { ReleaseRepository, type ReleaseKind } from './releases.ts';
+import { retentionFaults } from './retention.ts';
+import { update, type UpdateStep } from './updates.ts';
 import { Disk, mountSmall } from './volumes.ts';
 
 /** An experiment that is ready to run. */
@@ -105,6 +108,36 @@ const operation = (one: Operation, victims: readonly Victim[]): Experiment => ({
   },
 });
 
+/** Two days pass while the machine is off. */
+const retention: Experiment = {
+  name: 'retention',
+  async open(folder, parts) {
+    const found = Clocks.open();
+    if (found === undefined) return await Promise.resolve(withoutFaketime);
+    const faults = retentionFaults(found, {
+      ...parts,
+      victims: ['scheduler', 'everything', 'postgres'],
+    });
+    const dataDir = folderIn(folder, 'data');
+    return { dataDir, variables: found.variables, faults, close: () => found.close() };
+  },
+};
+
+/** Updates one after another: to which release, and the steps in which everything is killed. */
+const updates = (
+  name: string,
+  plan: readonly (readonly [ReleaseKind, ...UpdateStep[]])[],
+): Experiment => ({
+  name,
+  async open(folder, { journal }) {
+    const releases = await ReleaseRepository.make(folderIn(folder, 'releases'));
+    const { variables } = releases;
+    const parts = { journal, releases };
+    const faults = plan.map(([kind, ...steps]) => update(kind, steps, parts));
+    return { dataDir: folderIn(folder, 'data'), variables, faults };
+  },
+});
+
 export const experiments: readonly Experiment[] = [
   kills,
   fullVolume('all data', '.', 1024),
@@ -117,4 +150,11 @@ export const experiments: readonly Experiment[] = [
   operation(backup, ['everything', 'scheduler', 'everything', 'scheduler', 'postgres', 'backend']),
   operation(restore, ['everything', 'everything', 'everything', 'postgres', 'everything']),
   operation(purge, ['everything', 'scheduler', 'everything', 'scheduler', 'postgres']),
+  retention,
+  updates('update: killed', [
+    ['good', 'download', 'observe'],
+    ['good', 'verify', 'migrate'],
+    ['good', 'backup', 'prepare', 'restart'],
+  ]),
+  updates('update: broken releases', [['every run fails'], ['backend exits after 5 s']]),
 ];

@@ -9,7 +9,7 @@ import { Edition } from './edition.ts';
 import { experiments, type Experiment } from './experiments.ts';
 import { openJournal } from './journal.ts';
 import { quickVariables, soakSubject } from './soak.ts';
-import { isClean, rowOf, strikesTableOf, tableOf, type Session } from './table.ts';
+import { endsTableOf, isClean, rowOf, strikesTableOf, tableOf, type Session } from './table.ts';
 
 const hours = Number(process.env['HOURS'] ?? '0.1');
 if (!(hours > 0)) {
@@ -49,7 +49,8 @@ for (let number = 0; performance.now() < endMs; number += 1) {
 }
 const rows = [...sessions].map(([{ name }, found]) => rowOf(name, found));
 console.log(`\n${tableOf(rows)}`);
-console.log(`\n${strikesTableOf([...sessions.values()].flat())}`);
+const all = [...sessions.values()].flat();
+console.log(`\n${strikesTableOf(all)}\n\n${endsTableOf(all)}`);
 console.log(`What was seen: ${folder}/session-*.jsonl`);
 process.exit(rows.every(isClean) ? 0 : 1);
 

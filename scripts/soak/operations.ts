@@ -76,7 +76,8 @@ async function carryOut(
   return performance.now() - startedMs;
 }
 
-async function kill(edition: Edition, victim: Victim): Promise<void> {
+/** Kills the victim's processes. Everything starts again; the platform itself restarts the rest. */
+export async function kill(edition: Edition, victim: Victim): Promise<void> {
   if (victim === 'everything') return await edition.killAll();
   for (const pid of await edition.pidsOf(victim)) send(pid, 'SIGKILL');
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Entry } from './journal.ts';
-import { isClean, rowOf, strikesTableOf, tableOf, type Session } from './table.ts';
+import { endsTableOf, isClean, rowOf, strikesTableOf, tableOf, type Session } from './table.ts';
 
 const sessionOf = (entries: readonly Entry[], problem?: string): Session => ({
   journal: entries.map((entry, at) => ({ ...entry, at })),
@@ -32,5 +32,23 @@ test('counts the kills in each step of an operation', () => {
   expect(strikesTableOf(sessions).split('\n').slice(2)).toEqual([
     '| backup | complete | 1 |',
     '| backup | running | 2 |',
+  ]);
+});
+
+test('counts the ends of an operation', () => {
+  const concluded = (outcome: string): Entry => ({
+    what: 'concluded',
+    operation: 'update',
+    id: 'o',
+    outcome,
+    expected: ['succeeded'],
+  });
+  const sessions = [
+    sessionOf([concluded('succeeded'), concluded('rolled_back')]),
+    sessionOf([concluded('succeeded')]),
+  ];
+  expect(endsTableOf(sessions).split('\n').slice(2)).toEqual([
+    '| update | rolled_back | 1 |',
+    '| update | succeeded | 2 |',
   ]);
 });

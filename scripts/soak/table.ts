@@ -73,13 +73,30 @@ export function tableOf(rows: readonly Row[]): string {
 
 /** How many kills fell in which reported step of an operation, as a table in Markdown. */
 export function strikesTableOf(sessions: readonly Session[]): string {
+  return countsTableOf(['operation', 'step', 'kills'], sessions, (entry) =>
+    entry.what === 'struck' ? [entry.operation, entry.step] : undefined,
+  );
+}
+
+/** How often an operation ended in which way, as a table in Markdown. */
+export function endsTableOf(sessions: readonly Session[]): string {
+  return countsTableOf(['operation', 'end', 'times'], sessions, (entry) =>
+    entry.what === 'concluded' ? [entry.operation, entry.outcome] : undefined,
+  );
+}
+
+/** @param keyOf first cells of an entry's line; undefined for entries that do not count */
+function countsTableOf(
+  names: readonly string[],
+  sessions: readonly Session[],
+  keyOf: (entry: Seen) => readonly string[] | undefined,
+): string {
   const counts = new Map<string, number>();
   for (const entry of sessions.flatMap(({ journal }) => journal)) {
-    if (entry.what !== 'struck') continue;
-    const key = `${entry.operation} | ${entry.step}`;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
+    const key = keyOf(entry)?.join(' | ');
+    if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   const sorted = [...counts].toSorted(([one], [other]) => one.localeCompare(other));
   const lines = sorted.map(([key, count]) => `| ${key} | ${count} |`);
-  return ['| operation | step | kills |', '| --- | --- | --- |', ...lines].join('\n');
+  return [`| ${names.join(' | ')} |`, `|${' --- |'.repeat(names.length)}`, ...lines].join('\n');
 }

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { wrongParts, type Age, type RunParts } from './kept-parts.ts';
+
+const kept: RunParts = { run: 'r', hasLog: true, artifacts: 3, hasParams: true };
+const removed: RunParts = { run: 'r', hasLog: false, artifacts: 0, hasParams: true };
+
+test.each<[string, Age, RunParts, readonly string[]]>([
+  ['accepts a recent run that has all its parts', 'recent', kept, []],
+  ['accepts an outdated run that has its parameters only', 'outdated', removed, []],
+  ['names the lost log', 'recent', { ...kept, hasLog: false }, ['recent run r lost its log']],
+  ['names lost artifacts', 'recent', { ...kept, artifacts: 2 }, ['recent run r has 2 artifacts']],
+  [
+    'names lost parameters of a recent run',
+    'recent',
+    { ...kept, hasParams: false },
+    ['recent run r lost its parameters'],
+  ],
+  [
+    'names lost parameters of an outdated run',
+    'outdated',
+    { ...removed, hasParams: false },
+    ['outdated run r lost its parameters'],
+  ],
+  [
+    'names a log that is left',
+    'outdated',
+    { ...removed, hasLog: true },
+    ['outdated run r still has its log'],
+  ],
+  [
+    'names artifacts that are left',
+    'outdated',
+    { ...removed, artifacts: 1 },
+    ['outdated run r has 1 artifacts'],
+  ],
+])('%s', (_name, age, found, problems) => {
+  expect(wrongParts(age, found, 3)).toEqual(problems);
+});

@@ -1,0 +1,198 @@
+/** Retention under load: logs and artifacts of outdated runs are removed, and nothing of recent runs. */
+import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '#services/minimal/testing/product.ts';
+import { clockedKinds, type Clocks } from './clocks.ts';
+import { send, type Edition } from './edition.ts';
+import type { Fault } from './faults.ts';
+import { wrongParts, type Age, type RunParts } from './kept-parts.ts';
+import { kill, type StrikeOptions } from './operations.ts';
+
+const artifacts = 20;
+const outdatedRuns = 10;
+const recentRuns = 3;
+const daySeconds = 24 * 60 * 60;
+
+const source = `
+import time
+from orchestrator import Platform
+platform = Platform()
+for number in range(${artifacts}):
+    platform.storage.upload(f"{number}.txt", platform.params["mark"])
+print(platform.params["mark"], flush=True)
+time.sleep(platform.params["seconds"])
+`;
+
+interface Run {
+  readonly id: string;
+  readonly mark: string;
+}
+
+interface RunAnswer {
+  readonly status: string;
+  readonly params: object | null;
+}
+
+interface Runs {
+  readonly outdated: readonly Run[];
+  readonly recent: readonly Run[];
+}
+
+/** For each victim: runs end, all processes are killed, two days pass, and the platform removes what is older than one
+ *  day. The victim is killed during the removal. */
+export function retentionFaults(
+  clocks: Clocks,
+  { journal, random, victims }: StrikeOptions,
+): readonly Fault[] {
+  let days = 0;
+  return victims.map((victim): Fault => {
+    const operation = `retention, ${victim} killed`;
+    return {
+      name: operation,
+      async inflict(edition) {
+        days += 2;
+        const runs = await makeRuns(edition, () => {
+          for (const kind of clockedKinds) clocks.set(kind, days * daySeconds);
+        });
+        const id = randomUUID();
+        journal.note({ what: 'begun', operation, id });
+        await keepDays(edition, { logs_days: 1, artifacts_days: 1, payloads_days: 365 });
+        // A scheduler removes outdated parts when it starts, and then every ten minutes.
+        for (const pid of await edition.pidsOf('scheduler')) send(pid, 'SIGKILL');
+        const step = await untilRemoving(edition, runs.outdated, random());
+        journal.note({ what: 'struck', operation, id, step });
+        await kill(edition, victim);
+        await untilRemoved(edition, runs.outdated);
+        const outcome = (await problemsOf(edition, runs)).join('; ') || 'removed';
+        journal.note({ what: 'concluded', operation, id, outcome, expected: ['removed'] });
+        // The runs of the next fault are judged before their removal.
+        await keepDays(edition, { logs_days: null, artifacts_days: null });
+      },
+    };
+  });
+}
+
+/** Runs from before and after a time in which the machine is off. @param pass lets that time pass */
+async function makeRuns(edition: Edition, pass: () => void): Promise<Runs> {
+  const script = await makeScript(edition);
+  const outdated = await startRuns(edition, script, outdatedRuns);
+  await untilEnded(edition, outdated);
+  const underWay = await startRun(edition, script, 600);
+  await untilLogged(edition, underWay);
+  await edition.freezeAll();
+  await edition.endAll();
+  pass();
+  await edition.startOn(edition.dataDir);
+  // The run that was under way is recent too: it ends now.
+  const recent = [underWay, ...(await startRuns(edition, script, recentRuns))];
+  await untilEnded(edition, recent);
+  return { outdated, recent };
+}
+
+async function keepDays(edition: Edition, days: object): Promise<void> {
+  await edition.insist('PUT', '/system/retention', days);
+}
+
+async function makeScript(edition: Edition): Promise<string> {
+  const key = randomUUID();
+  const body = { name: `Kept ${key}`, max_concurrent_runs: 4 };
+  const { id } = await edition.insist<{ id: string }>('POST', '/scripts', body, key);
+  const file = { content: source, encoding: 'utf-8' };
+  await edition.insist('PUT', `/scripts/${id}/files/main.py`, file);
+  return id;
+}
+
+async function startRuns(edition: Edition, script: string, count: number): Promise<readonly Run[]> {
+  return await Promise.all(Array.from({ length: count }, () => startRun(edition, script, 0)));
+}
+
+async function startRun(edition: Edition, script: string, seconds: number): Promise<Run> {
+  const mark = randomUUID();
+  const body = { params: { mark, seconds }, when_busy: 'queue' };
+  const path = `/runs/scripts/${script}/run`;
+  const { run_id: id } = await edition.insist<{ run_id: string }>('POST', path, body, mark);
+  return { id, mark };
+}
+
+const runPatienceMs = 5 * 60_000;
+
+async function untilEnded(edition: Edition, runs: readonly Run[]): Promise<void> {
+  for (const { id } of runs) {
+    const ask = async () => {
+      const { status } = await edition.insist<RunAnswer>('GET', `/runs/${id}`);
+      if (status !== 'queued' && status !== 'running') return true;
+      await wait(100);
+      return undefined;
+    };
+    await until('the run has ended', ask, runPatienceMs);
+  }
+}
+
+async function untilLogged(edition: Edition, run: Run): Promise<void> {
+  const ask = async () => (await hasLog(edition, run)) || undefined;
+  await until('the run writes its line', ask, runPatienceMs);
+}
+
+async function hasLog(edition: Edition, { id, mark }: Run): Promise<boolean> {
+  const { items } = await edition.insist<{ items: readonly { text: string }[] }>(
+    'GET',
+    `/runs/${id}/logs`,
+  );
+  return items.some(({ text }) => text === mark);
+}
+
+/** Waits until at most a share of the outdated artifacts is left. @returns what was seen, for the journal */
+async function untilRemoving(
+  { dataDir }: Edition,
+  outdated: readonly Run[],
+  share: number,
+): Promise<string> {
+  const total = outdatedRuns * artifacts;
+  return await until('artifacts are removed', async () => {
+    await wait(1);
+    const left = storedFiles(dataDir, outdated);
+    if (left > share * total) return undefined;
+    if (left === 0) return 'artifacts removed';
+    return left === total ? 'not begun' : 'some artifacts removed';
+  });
+}
+
+async function untilRemoved({ dataDir }: Edition, outdated: readonly Run[]): Promise<void> {
+  const ask = () => Promise.resolve(storedFiles(dataDir, outdated) === 0 || undefined);
+  await until('outdated artifacts are gone', ask, runPatienceMs);
+}
+
+/** Number of artifacts in the object store. */
+function storedFiles(dataDir: string, runs: readonly Run[]): number {
+  const counts = runs.map(({ id }) => {
+    try {
+      return readdirSync(join(dataDir, 'objects/runs', id, 'artifacts')).length;
+    } catch {
+      return 0; // the folder goes with its last file
+    }
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+async function problemsOf(edition: Edition, runs: Runs): Promise<readonly string[]> {
+  const ages = ['outdated', 'recent'] as const satisfies readonly Age[];
+  const problems = ages.map(async (age) => {
+    const found = await Promise.all(runs[age].map((run) => partsOf(edition, run)));
+    return found.flatMap((parts) => wrongParts(age, parts, artifacts));
+  });
+  return (await Promise.all(problems)).flat();
+}
+
+async function partsOf(edition: Edition, run: Run): Promise<RunParts> {
+  const path = `/runs/${run.id}`;
+  const { params } = await edition.insist<RunAnswer>('GET', path);
+  const { items } = await edition.insist<{ items: readonly unknown[] }>('GET', `${path}/artifacts`);
+  return {
+    run: run.id,
+    hasLog: await hasLog(edition, run),
+    artifacts: items.length,
+    hasParams: params !== null,
+  };
+}

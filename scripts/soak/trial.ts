@@ -1,0 +1,54 @@
+/** How the trial of a release goes, by the files in which the processes of an update agree. The files only date what
+ *  the witness sees: a rollback may lose what was acknowledged during the trial, and nothing else. */
+import type { Outcome, Switch } from '#services/shared/releases.ts';
+import type { Entry } from './journal.ts';
+
+type Ending = 'succeeded' | 'rolled_back';
+
+/** A file is undefined while it does not exist. */
+export interface TrialFiles {
+  readonly wanted: Pick<Switch, 'isTried' | 'isWell' | 'copied'> | undefined;
+  readonly outcome: Pick<Outcome, 'kind'> | undefined;
+}
+
+/** Follows one update. */
+export class Trial {
+  readonly #id: string;
+  #hasCopy = false;
+  #isOver = false;
+  #isRuledOut = false;
+
+  constructor(id: string) {
+    this.#id = id;
+  }
+
+  /** @param files as they are now; to be called several times a second. @returns what to note in the journal now */
+  follow({ wanted, outcome }: TrialFiles): readonly Entry[] {
+    if (this.#isOver) return [];
+    if (!this.#hasCopy) {
+      if (wanted?.isTried !== true || wanted.copied === undefined) return [];
+      this.#hasCopy = true;
+      // The copy of the database is complete, and the new release has not started.
+      return [{ what: 'marked', point: this.#id }];
+    }
+    if (wanted !== undefined || outcome === undefined) return [];
+    this.#isOver = true;
+    if (outcome.kind === 'succeeded') return [];
+    // The copy is in its place, and the previous release has not started.
+    return [
+      { what: 'returning', point: this.#id },
+      { what: 'returned', point: this.#id },
+    ];
+  }
+
+  /** Everything was killed. @param wanted the file after the kill */
+  noteKill(wanted: TrialFiles['wanted']): void {
+    // A release whose trial was interrupted is not trusted.
+    if (wanted?.isTried === true && wanted.isWell !== true) this.#isRuledOut = true;
+  }
+
+  /** @param isGood whether the new release works. @returns how its update has to end */
+  expected(isGood: boolean): Ending {
+    return isGood && !this.#isRuledOut ? 'succeeded' : 'rolled_back';
+  }
+}
