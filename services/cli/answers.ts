@@ -67,6 +67,31 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Enough to tell one from several. */
 const candidates = 200;
 
+/** Resources that have names: their lists, and the field with the name. */
+const collections: Readonly<Record<string, readonly [path: string, field: string]>> = {
+  group: ['/groups', 'name'],
+  user: ['/users', 'email'],
+  channel: ['/notifications/channels', 'name'],
+};
+
+/** The id of a resource.
+ *  @param kind `script`, or another one of `collections`
+ *  @throws CommandProblem where no resource has the name, or several have */
+export async function findId(api: Api, kind: string, named: string): Promise<string> {
+  const [path, field] = collections[kind] ?? [];
+  if (uuid.test(named)) return named;
+  if (path === undefined || field === undefined) return (await findScript(api, named)).id;
+  const all = await listOf<Readonly<Record<string, string>>>(api, path, {}, Infinity);
+  const ids = all.filter((one) => one[field] === named).map((one) => one['id'] ?? '');
+  if (ids.length === 1 && ids[0] !== undefined) return ids[0];
+  throw new CommandProblem(
+    exitCodes.notFound,
+    ids.length === 0
+      ? `There is no ${kind} "${named}" that you may see. List them: orchestrator ${kind}s list`
+      : `${ids.length} ${kind}s are called "${named}". Name one by its id: ${ids.join(', ')}`,
+  );
+}
+
 /** The script of this id or exact name. @throws CommandProblem where there is none, or several */
 export async function findScript(api: Api, named: string): Promise<ScriptAnswer> {
   if (uuid.test(named)) {

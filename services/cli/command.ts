@@ -7,6 +7,8 @@ export interface Option {
   readonly value?: string;
   readonly short?: string;
   readonly multiple?: boolean;
+  /** A switch that `--no-NAME` turns off. */
+  readonly negatable?: boolean;
   readonly help: string;
   readonly choices?: readonly string[];
 }
@@ -54,6 +56,12 @@ export class Options {
     return this.#values[name] === true;
   }
 
+  /** undefined where neither `--NAME` nor `--no-NAME` is given. */
+  flag(name: string): boolean | undefined {
+    const value = this.#values[name];
+    return typeof value === 'boolean' ? value : undefined;
+  }
+
   text(name: string): string | undefined {
     const value = this.#values[name];
     return typeof value === 'string' ? value : undefined;
@@ -66,7 +74,7 @@ export class Options {
 
   /** Whether results are for a program. */
   get json(): boolean {
-    return this.text('output') === 'json';
+    return this.text('output') === 'json' || this.has('json');
   }
 }
 

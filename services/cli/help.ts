@@ -2,12 +2,24 @@
 import type { Command, Option } from './command.ts';
 import { globalOptions } from './options.ts';
 
-export function overview(commands: readonly Command[]): string {
-  const width = Math.max(...commands.map(({ name }) => name.length));
+/** @param own the commands to list one by one; resources follow with their verbs */
+export function overview(own: readonly Command[], all: readonly Command[]): string {
+  const width = Math.max(...own.map(({ name }) => name.length));
+  const resources = [
+    ...new Set(all.filter((one) => !own.includes(one)).map(({ name }) => name.split(' ')[0] ?? '')),
+  ];
   return `Usage: orchestrator COMMAND [ARGUMENTS] [OPTIONS]
 
 Commands:
-${commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).join('\n')}
+${own.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).join('\n')}
+
+Every operation of the API, as orchestrator RESOURCE VERB:
+${resources
+  .toSorted()
+  .map((resource) => `  ${resource.padEnd(width)}  ${verbsOf(resource, all).join(', ')}`)
+  .join('\n')}
+
+orchestrator RESOURCE --help describes the verbs.
 
 Options of every command:
 ${optionLines(globalOptions)}
@@ -23,8 +35,42 @@ the platform refuses, 66 when something is not there, 69 when the server does no
 signed in or the role does not allow it, 78 for a configuration that cannot be used. docs/cli.md has all.`;
 }
 
-export function helpOf(command: Command): string {
+/** Of a resource: its commands. */
+export function helpOfGroup(group: string, commands: readonly Command[]): string {
+  const own = commands.filter(({ name }) => isIn(group, name));
+  const width = Math.max(...own.map(({ name }) => name.length));
+  return `orchestrator ${group} VERB [ARGUMENTS] [OPTIONS]
+
+Commands:
+${own.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).join('\n')}
+
+Examples:
+${own
+  .slice(0, 1)
+  .map(({ name }) => `  # how it is used\n  orchestrator ${name} --help`)
+  .join('\n')}`;
+}
+
+/** The resource whose help a line asks for; undefined for commands. */
+export function groupAsked(line: readonly string[], commands: readonly Command[]) {
+  const words = line.filter((word) => !['help', '--help', '-h'].includes(word));
+  const [group] = words;
+  if (words.length === line.length || words.length !== 1 || group === undefined) return undefined;
+  if (commands.some(({ name }) => name === group)) return undefined;
+  return commands.some(({ name }) => isIn(group, name)) ? group : undefined;
+}
+
+const isIn = (group: string, name: string): boolean => name.startsWith(`${group} `);
+
+function verbsOf(group: string, commands: readonly Command[]): readonly string[] {
+  return commands
+    .filter(({ name }) => isIn(group, name))
+    .map(({ name }) => name.slice(group.length + 1));
+}
+
+export function helpOf(command: Command, all: readonly Command[]): string {
   const { name, arguments: args, summary, details, options = {}, examples } = command;
+  const verbs = verbsOf(name, all).map((verb) => `${name} ${verb}`);
   const usage = ['orchestrator', name, args, '[OPTIONS]'].filter((word) => word !== '').join(' ');
   return `${usage}
 
@@ -34,16 +80,22 @@ Options:
 ${optionLines({ ...options, ...globalOptions })}
 
 Examples:
-${examples.map(([line, what]) => `  # ${what}\n  orchestrator ${line}`).join('\n')}`;
+${examples.map(([line, what]) => `  # ${what}\n  orchestrator ${line}`).join('\n')}${verbs.length === 0 ? '' : `\n\n${wrapped(`Further commands, each with --help: ${verbs.join(', ')}.`)}`}`;
 }
 
 function optionLines(options: Readonly<Record<string, Option>>): string {
-  const rows = Object.entries(options).map(([name, { value, short, help }]) => ({
-    left: `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`,
-    help,
-  }));
+  const rows = Object.entries(options).map(
+    ([name, { value, short, negatable, choices, help }]) => ({
+      left: `${short === undefined ? '    ' : `-${short}, `}--${negatable ? '[no-]' : ''}${name}${value === undefined ? '' : ` ${value}`}`,
+      help: `${help}${isNamed(choices, help) ? '' : `: ${choices?.join(', ')}`}`,
+    }),
+  );
   const width = Math.max(...rows.map(({ left }) => left.length));
   return rows.map(({ left, help }) => `  ${left.padEnd(width)}  ${help}`).join('\n');
+}
+
+function isNamed(choices: readonly string[] | undefined, help: string): boolean {
+  return choices === undefined || choices.every((one) => help.includes(one));
 }
 
 const lineWidth = 100;

@@ -1,7 +1,17 @@
 /** The command line: docs/cli.md. */
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { runLine } from './program.ts';
-import { openTerminal } from './terminal.ts';
+
+// Compiled modules are kept between starts, which then take a third of the time. A folder that cannot be written
+// means no cache.
+const { HOME: home, XDG_CACHE_HOME: given } = process.env;
+const caches = given || (home && join(home, '.cache'));
+if (caches) enableCompileCache(join(caches, 'orchestrator'));
+const [{ runLine }, { openTerminal }] = await Promise.all([
+  import('./program.ts'),
+  import('./terminal.ts'),
+]);
 
 const interrupted = new AbortController();
 // What does not end by itself at the first ends at the second.

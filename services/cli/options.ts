@@ -13,6 +13,7 @@ export const globalOptions: Readonly<Record<string, Option>> = {
     help: 'table, or json for programs',
     choices: ['table', 'json'],
   },
+  json: { help: 'the same as --output json' },
   help: { short: 'h', help: 'say how it is used' },
 };
 
@@ -34,7 +35,9 @@ export function parseLine(
       ? parseLine([...line.slice(1), '--help'], commands)
       : undefined;
   }
-  const command = commands.find(({ name }) => name === `${first} ${second}` || name === first);
+  const command =
+    commands.find(({ name }) => name === `${first} ${second}`) ??
+    commands.find(({ name }) => name === first);
   if (command === undefined) throw unknownCommand(first, commands);
   const given = { ...command.options, ...globalOptions };
   const rest = line.slice(command.name.split(' ').length);
@@ -42,6 +45,7 @@ export function parseLine(
     const { values, positionals } = parseArgs({
       args: [...rest],
       allowPositionals: true,
+      allowNegative: true,
       options: Object.fromEntries(
         Object.entries(given).map(([name, one]) => [name, parserOf(one)]),
       ),

@@ -33,6 +33,7 @@ async function told(line: string, variables: Record<string, string> = {}, from =
     terminal: {
       colors: false,
       line: (one) => lines.push(one),
+      write: (bytes) => lines.push(Buffer.from(bytes).toString()),
       problem: (one) => problems.push(one),
       progress: () => undefined,
       drained: () => Promise.resolve(),

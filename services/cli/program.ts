@@ -1,7 +1,9 @@
 /** The program: from a line of arguments to an exit code. */
 import { ApiProblem } from '#services/shared/api-client.ts';
 import { version } from '#services/shared/version.ts';
+import { apiCommands } from './api/commands.ts';
 import type { Command, Use } from './command.ts';
+import { api } from './commands/api.ts';
 import { backupCreate, backupDownload, backupList } from './commands/backups.ts';
 import { completionCommand } from './commands/completion.ts';
 import { doctor } from './commands/doctor.ts';
@@ -18,12 +20,13 @@ import {
 import { logs, newScript, run, runs, scripts, stop } from './commands/runs.ts';
 import { diff, pull, push } from './commands/sync.ts';
 import { updatesDiscard, updatesList, updatesRollback } from './commands/updates.ts';
-import { helpOf, overview } from './help.ts';
+import { groupAsked, helpOf, helpOfGroup, overview } from './help.ts';
 import { parseLine, type Parsed } from './options.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
 import { openSession } from './session.ts';
 
-const commands: readonly Command[] = [
+/** Commands that do more than one request. */
+const ownCommands: readonly Command[] = [
   login,
   logout,
   profiles,
@@ -52,8 +55,11 @@ const commands: readonly Command[] = [
   updatesRollback,
   updatesDiscard,
   doctor,
-  completionCommand(() => commands),
+  api,
+  completionCommand(() => commands()),
 ];
+
+const commands = (): readonly Command[] => [...ownCommands, ...apiCommands()];
 
 /** @returns the exit code; every failure was told by then */
 export async function runLine(
@@ -68,9 +74,12 @@ export async function runLine(
       terminal.line(version);
       return exitCodes.done;
     }
-    const parsed = parseLine(line, commands);
+    const all = commands();
+    const group = groupAsked(line, all);
+    const parsed = group === undefined ? parseLine(line, all) : undefined;
     if (parsed === undefined || parsed.options.has('help')) {
-      terminal.line(parsed === undefined ? overview(commands) : helpOf(parsed.command));
+      const general = group === undefined ? overview(ownCommands, all) : helpOfGroup(group, all);
+      terminal.line(parsed === undefined ? general : helpOf(parsed.command, all));
       return exitCodes.done;
     }
     asked = parsed;

@@ -36,6 +36,7 @@ async function told(work: Work) {
   await work(owner.pool, {
     colors: false,
     line: (text) => lines.push(text),
+    write: (bytes) => lines.push(Buffer.from(bytes).toString()),
     problem: (text) => lines.push(text),
     progress: (_label, share) => shares.push(share),
     drained: () => Promise.resolve(),

@@ -3,16 +3,21 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { CommandProblem, exitCodes, usageProblem } from './problem.ts';
 
+const signInOptions = 'Give --email and --password-stdin, or --token-stdin.';
+
 /** @param suggestion what an empty answer means */
 export async function askLine(question: string, suggestion?: string): Promise<string> {
+  requireTerminal(signInOptions);
   const shown = suggestion === undefined ? question : `${question} [${suggestion}]`;
   const answer = (await ask(`${shown}: `, process.stderr)).trim();
   if (answer === '' && suggestion === undefined) throw usageProblem(`${question} is missing.`);
   return answer === '' ? (suggestion ?? '') : answer;
 }
 
-/** What is typed is not shown. */
-export async function askHidden(question: string): Promise<string> {
+/** What is typed is not shown.
+ *  @param instead what to give where there is no terminal */
+export async function askHidden(question: string, instead = signInOptions): Promise<string> {
+  requireTerminal(instead);
   process.stderr.write(`${question}: `);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const answer = await ask('', nowhere);
@@ -20,13 +25,17 @@ export async function askHidden(question: string): Promise<string> {
   return answer;
 }
 
+/** Whether the answer is yes. @throws CommandProblem where there is no terminal */
+export async function confirm(question: string): Promise<boolean> {
+  requireTerminal('Give --yes to confirm.');
+  return /^y(es)?$/i.test((await ask(`${question} [y/N] `, process.stderr)).trim());
+}
+
+function requireTerminal(instead: string): void {
+  if (!process.stdin.isTTY) throw usageProblem(`There is no terminal to ask at. ${instead}`);
+}
+
 async function ask(question: string, output: NodeJS.WritableStream): Promise<string> {
-  if (!process.stdin.isTTY) {
-    throw new CommandProblem(
-      exitCodes.usage,
-      'There is no terminal to ask at: give --email and --password-stdin, or --token-stdin.',
-    );
-  }
   const lines = createInterface({ input: process.stdin, output, terminal: true });
   const closed = new AbortController();
   lines.once('SIGINT', () => closed.abort());

@@ -7,6 +7,8 @@ export interface Terminal {
   readonly colors: boolean;
   /** One line of the result. */
   line(text: string): void;
+  /** A part of the result, as it is. */
+  write(bytes: Uint8Array): void;
   problem(text: string): void;
   /** How much of something is done, from 0 to 1; replaces what it showed before. */
   progress(label: string, share: number): void;
@@ -33,6 +35,7 @@ export function openTerminal(environment: Readonly<Record<string, string | undef
     // https://no-color.org: present and not empty.
     colors: stdout.isTTY && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb',
     line: (text) => stdout.write(`${text}\n`),
+    write: (bytes) => stdout.write(bytes),
     problem: (text) => stderr.write(`${text}\n`),
     progress: (label, share) => {
       // Where nobody watches, a bar is litter.

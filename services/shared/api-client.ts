@@ -1,15 +1,28 @@
+export interface FieldError {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
 /** The REST API as its client here sees it. What a caller may do is decided there, by the caller's token. */
 export class ApiProblem extends Error {
   readonly status: number;
   /** Stable, such as `not_found`. */
   readonly code: string;
+  /** What is wrong with single fields, by JSON pointer. */
+  readonly errors: readonly FieldError[];
 
   /** @param options with the cause where nothing was answered at all */
-  constructor(status: number, code: string, detail: string, options?: ErrorOptions) {
+  constructor(
+    status: number,
+    code: string,
+    detail: string,
+    options: ErrorOptions & { errors?: readonly FieldError[] } = {},
+  ) {
     super(detail, options);
     this.name = 'ApiProblem';
     this.status = status;
     this.code = code;
+    this.errors = options.errors ?? [];
   }
 }
 
@@ -21,7 +34,9 @@ export interface ApiCall {
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent as they are, in place of `body`. */
-  readonly bytes?: Uint8Array;
+  readonly bytes?: Uint8Array | Blob;
+  /** The path begins at the root of the server, not at `/api/v1`. */
+  readonly fromRoot?: boolean;
   readonly signal?: AbortSignal;
   /** Longest time to the end of the answer. Default: 90 s. */
   readonly deadlineMs?: number;
@@ -77,7 +92,7 @@ export class Api {
 
   async #send(method: string, path: string, call: ApiCall): Promise<Response> {
     const { query = {}, headers, body, bytes, signal, deadlineMs = answerDeadlineMs } = call;
-    const url = new URL(`/api/v1${path}`, this.#baseUrl);
+    const url = new URL(call.fromRoot === true ? path : `/api/v1${path}`, this.#baseUrl);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
@@ -91,7 +106,7 @@ export class Api {
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(bytes !== undefined && { body: Buffer.from(bytes) }),
+      ...(bytes !== undefined && { body: bytes instanceof Blob ? bytes : Buffer.from(bytes) }),
       signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
     }).catch((cause: unknown) => {
       if (signal?.aborted === true) throw cause;
@@ -105,7 +120,7 @@ export class Api {
 interface ProblemBody {
   readonly code?: string;
   readonly detail?: string;
-  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+  readonly errors?: readonly FieldError[];
 }
 
 async function problemOf(answer: Response): Promise<ApiProblem> {
@@ -118,7 +133,9 @@ async function problemOf(answer: Response): Promise<ApiProblem> {
     // One alone may be the problem itself.
     .filter((error) => error.detail !== detail)
     .map((error) => ` ${error.pointer || '/'}: ${error.detail}`);
-  return new ApiProblem(answer.status, code, [detail, ...errors].join(''));
+  return new ApiProblem(answer.status, code, [detail, ...errors].join(''), {
+    errors: body.errors ?? [],
+  });
 }
 
 /** One part of a path. */

@@ -37,6 +37,9 @@ const typed: readonly (readonly [line: string, words: string])[] = [
   ['run Report --fol\t', '<run><Report><--follow>'],
   ['runs --status fai\t', '<runs><--status><failed>'],
   ['runs -o js\t', '<runs><-o><json>'],
+  ['scripts ena\t', '<scripts><enable>'],
+  ['schedules create --no-en\t', '<schedules><create><--no-enabled>'],
+  ['schedules create --overlap queu\t', '<schedules><create><--overlap><queue>'],
   ['backup list --prof\t', '<backup><list><--profile>'],
   ['backup download ID et\t', '<backup><download><ID><etl.tar>'],
 ];

@@ -69,7 +69,11 @@ function firstWords(commands: readonly Command[]): readonly string[] {
 /** What follows on the command's words and the word before: the values of an option, the options of the
  *  command, or the second word of one that has two. The first that matches counts. */
 function cases(commands: readonly Command[]): string {
-  const values = commands.flatMap(({ name, options }) =>
+  // A command of two words counts before one that is its first word.
+  const ordered = commands.toSorted(
+    (one, other) => Number(other.name.includes(' ')) - Number(one.name.includes(' ')),
+  );
+  const values = ordered.flatMap(({ name, options }) =>
     optionsOf(options).flatMap(([option, { choices = [], short }]) =>
       choices.length === 0
         ? []
@@ -78,24 +82,31 @@ function cases(commands: readonly Command[]): string {
           ),
     ),
   );
-  const own = commands.map(
-    ({ name, options }) =>
-      `    ${pattern(name)}*) words='${optionsOf(options)
-        .map(([option]) => `--${option}`)
-        .join(' ')}' ;;`,
+  const own = ordered.map(
+    ({ name, options }) => `    ${pattern(name)}*) words='${optionWords(options).join(' ')}' ;;`,
   );
   const groups = firstWords(commands).flatMap((first) => {
     const seconds = commands.flatMap(({ name }) =>
       name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : [],
     );
-    return seconds.length === 0 ? [] : [`    ${first}\\ *) words='${seconds.join(' ')}' ;;`];
+    const alone = commands.find(({ name }) => name === first);
+    const words = [...seconds, ...(alone === undefined ? [] : optionWords(alone.options))];
+    return seconds.length === 0
+      ? []
+      : [`    ${first}\\ *\\ ${first}) words='${words.join(' ')}' ;;`];
   });
-  return [...values, ...own, ...groups].join('\n');
+  return [...groups, ...values, ...own].join('\n');
 }
 
 /** Of a line with the command, up to the word before. */
 function pattern(name: string): string {
   return name.includes(' ') ? `${name.replace(' ', '\\ ')}\\ ` : `${name}\\ *\\ `;
+}
+
+function optionWords(options: Command['options']): readonly string[] {
+  return optionsOf(options).flatMap(([name, { negatable }]) =>
+    negatable ? [`--${name}`, `--no-${name}`] : [`--${name}`],
+  );
 }
 
 function optionsOf(options: Command['options'] = {}): readonly (readonly [string, Option])[] {
@@ -109,7 +120,10 @@ function fishLines({ name, options = {}, summary }: Command): readonly string[] 
   const own = `complete -c orchestrator -n '${seen}; and test (count (commandline -opc)) -eq 2' -f -a ${second} -d '${quoted(summary)}'`;
   return [
     ...(second === undefined ? [] : [own]),
-    ...Object.entries(options).map(([option, one]) => fishOption(where, option, one)),
+    ...Object.entries(options).flatMap(([option, one]) => [
+      fishOption(where, option, one),
+      ...(one.negatable ? [fishOption(where, `no-${option}`, one)] : []),
+    ]),
   ];
 }
 

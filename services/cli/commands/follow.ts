@@ -2,7 +2,6 @@
 import { part } from '#services/shared/api-client.ts';
 import type { LogItem, RunAnswer } from '../answers.ts';
 import type { Use } from '../command.ts';
-import { followRun } from '../follow-run.ts';
 import { exitCodes } from '../problem.ts';
 import type { Session } from '../session.ts';
 
@@ -14,6 +13,8 @@ export async function followToEnd(
   fromSeq = 1,
 ): Promise<number> {
   try {
+    // Loaded here, since no other command needs WebSockets.
+    const { followRun } = await import('../follow-run.ts');
     await followRun({
       session,
       runId,

@@ -4,6 +4,7 @@ import { Api, ApiProblem, part } from '#services/shared/api-client.ts';
 import type { Command, Use } from '../command.ts';
 import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
 import { askHidden, askLine } from '../prompt.ts';
+import { signInWith } from '../password-session.ts';
 import {
   defaultProfile,
   profilesPath,
@@ -77,13 +78,7 @@ async function signIn(url: string, use: Use, known: string | undefined): Promise
   const password = isPiped
     ? (await use.input()).replace(/\r?\n$/, '')
     : await askHidden(`Password of ${email}`);
-  const { body: access } = await new Api(url, undefined)
-    .call<{ access_token: string }>('POST', '/auth/login', { body: { email, password } })
-    .catch((error: unknown) => {
-      if (!(error instanceof ApiProblem) || error.status !== 401) throw error;
-      throw new CommandProblem(exitCodes.noPermission, error.message);
-    });
-  const session = new Api(url, access.access_token);
+  const session = await signInWith(url, email, password);
   const { body: made } = await session.call<MadeToken>('POST', '/auth/tokens', {
     body: { name: `command line on ${hostname()}`, scopes: ['*'], expires_in_days: days },
   });

@@ -147,6 +147,7 @@ export const runs: Command = {
   ],
   run: async (use) => {
     const { args, options, terminal } = use;
+    if (args.length > 1) throw usageProblem('Expected SCRIPT alone. See: orchestrator runs --help');
     const { api } = await use.session();
     const [named] = args;
     const script = named === undefined ? undefined : await findScript(api, named);
@@ -183,6 +184,8 @@ export const scripts: Command = {
   ],
   run: async (use) => {
     const { args, options, terminal } = use;
+    if (args.length > 1)
+      throw usageProblem('Expected TEXT alone. See: orchestrator scripts --help');
     const { api } = await use.session();
     const found = await listOf<ScriptAnswer>(api, '/scripts', { q: args[0] }, countOf(use));
     if (options.json) terminal.line(JSON.stringify(found));

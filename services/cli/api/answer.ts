@@ -1,0 +1,88 @@
+/** Answers of the API: tables and records for people, the API's own JSON for programs. */
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Use } from '../command.ts';
+import { plain, printTable } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+
+const mostColumns = 8;
+const longestCell = 60;
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Prints items as a table, and other fields as a record. */
+export function printAnswer(body: unknown, terminal: Terminal): void {
+  const { items, next_cursor: _, ...others } = rowOf(body);
+  if (!Array.isArray(items)) return printRecord(rowOf(body), terminal);
+  printTable(items.map(rowOf), columnsOf(items.map(rowOf)), terminal);
+  printRecord(others, terminal);
+}
+
+function rowOf(value: unknown): Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Row)
+    : { value };
+}
+
+/** The first fields that have a value somewhere and fit in a cell. */
+function columnsOf(rows: readonly Row[]) {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return names
+    .filter((name) => rows.some((row) => textOf(row[name]) !== ''))
+    .filter((name) => rows.every((row) => ![row[name]].flat().some(isNested)))
+    .slice(0, mostColumns)
+    .map((name) => ({
+      title: name.replaceAll('_', ' '),
+      text: (row: Row) => shortened(textOf(row[name])),
+    }));
+}
+
+function printRecord(row: Row, terminal: Terminal): void {
+  const width = Math.max(0, ...Object.keys(row).map((name) => name.length));
+  for (const [name, value] of Object.entries(row)) {
+    terminal.line(`${name.replaceAll('_', ' ').padEnd(width)}  ${plain(textOf(value))}`.trimEnd());
+  }
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'object') {
+    const isList = Array.isArray(value) && value.every((one) => !isNested(one));
+    return isList ? value.map(textOf).join(', ') : JSON.stringify(value);
+  }
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function isNested(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const shortened = (text: string): string =>
+  text.length > longestCell ? `${text.slice(0, longestCell - 1)}…` : text;
+
+/** Writes a body to the file of `--file`, or to standard output. An incomplete file is never left behind. */
+export async function writeBody(answer: Response, use: Use): Promise<void> {
+  const { options, folder, terminal, signal } = use;
+  const body = Readable.fromWeb(answer.body ?? new ReadableStream());
+  const file = options.text('file');
+  if (file === undefined) {
+    for await (const chunk of body) {
+      terminal.write(chunk as Uint8Array);
+      await terminal.drained();
+    }
+    return;
+  }
+  const target = resolve(folder, file);
+  const beside = `${target}.part`;
+  try {
+    await pipeline(body, createWriteStream(beside, { mode: 0o600 }), { signal });
+    await rename(beside, target);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
+  terminal.line(target);
+}

@@ -1,0 +1,70 @@
+/** Names of commands, derived from operations: `RESOURCE VERB`, such as `schedules create`. */
+
+/** Resources whose name is not the first word of their path; the longest prefix counts. */
+const resources: readonly (readonly [prefix: string, resource: string])[] = [
+  ['/api/v1/auth/tokens', 'tokens'],
+  ['/api/v1/auth', 'account'],
+  ['/api/v1/scripts/{id}/secrets', 'secrets'],
+  ['/api/v1/scripts/{id}/files', 'files'],
+  ['/api/v1/runs/{run_id}/artifacts', 'artifacts'],
+  ['/api/v1/notifications/channels', 'channels'],
+  ['/api/v1/notifications/rules', 'rules'],
+  ['/api/v1/system/config', 'configuration'],
+  ['/api/v1/system/updates', 'updates'],
+  ['/api/v1/system/retention', 'retention'],
+];
+
+/** Operations whose verb is another word on the command line. */
+const renamed: Readonly<Record<string, string>> = {
+  undeleteScript: 'scripts restore',
+  makeBackup: 'backups create',
+};
+
+/** Operations without a derived command, each with the reason. */
+export const withoutCommand: Readonly<Record<string, string>> = {
+  login: '`login` signs in and keeps an API token in place of a session',
+  refreshToken: 'sessions are for browsers; commands use API tokens',
+  logout: '`logout` revokes the API token of the profile',
+  createWsTicket: 'tickets open the WebSockets of browsers; `logs -f` follows a run',
+  verifyAudit: '`audit verify` shows the progress and ends with 1 for a broken trail',
+  listUpdates: '`updates list` shows the history',
+  discardRollback: '`updates discard` sends the same request',
+  rollBackUpdate: '`updates rollback` takes the same option',
+  callWebhook:
+    'the token in the address is the credential of another system, which curl can stand in for',
+};
+
+/** The name of a command: the resource, then the operation's id without the resource. */
+export function nameOf(operationId: string, path: string, tag: string): string {
+  const own = renamed[operationId];
+  if (own !== undefined) return own;
+  const resource = resourceOf(path, tag);
+  const words = kebab(operationId).split('-');
+  const verb = words.filter((word) => word !== resource && `${word}s` !== resource).join('-');
+  return verb === '' ? resource : `${resource} ${verb}`;
+}
+
+function resourceOf(path: string, tag: string): string {
+  const [listed] = resources
+    .filter(([prefix]) => path.startsWith(prefix))
+    .toSorted(([one], [other]) => other.length - one.length);
+  if (listed !== undefined) return listed[1];
+  return /^\/api\/v1\/([a-z]+)/.exec(path)?.[1] ?? tag.toLowerCase();
+}
+
+/** The option of a field or header: `interval_seconds` is `interval-seconds`, and `script_id` is `script`. */
+export function optionNameOf(field: string): string {
+  return kebab(field.replace(/_ids?$/, ''));
+}
+
+/** The positional argument of a part of a path, such as `SCRIPT` or `PATH`. */
+export function argumentNameOf(field: string, path: string): string {
+  if (field === 'id') return /\/([a-z]+?)s?\/\{id\}/.exec(path)?.[1]?.toUpperCase() ?? 'ID';
+  return optionNameOf(field).toUpperCase();
+}
+
+const kebab = (text: string): string =>
+  text
+    .replaceAll(/([a-z])([A-Z])/g, '$1-$2')
+    .replaceAll('_', '-')
+    .toLowerCase();

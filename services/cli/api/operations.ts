@@ -1,0 +1,53 @@
+/** The operations of the API as commands know them: `operations.json`, which `write-operations.ts` makes from
+ *  `docs/openapi.json`. The table is small enough to be read at every start. */
+import { readFileSync } from 'node:fs';
+
+/** How the text of an option becomes a value. */
+export type FieldKind = 'text' | 'number' | 'switch' | 'json' | 'secret';
+
+export interface Field {
+  /** As the API has it, such as `script_id`. */
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header' | 'body';
+  /** The option, or the positional argument, such as `script` or `SCRIPT`. */
+  readonly label: string;
+  readonly kind: FieldKind;
+  readonly required?: true;
+  readonly nullable?: true;
+  /** An array: the option is repeated. */
+  readonly many?: true;
+  readonly choices?: readonly string[];
+  /** What a name may stand for, such as `script`. */
+  readonly refersTo?: string;
+  readonly help: string;
+}
+
+export interface ApiOperation {
+  readonly id: string;
+  /** Of its command. */
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly summary: string;
+  readonly details?: string;
+  /** A command line without the program and the name. */
+  readonly example: string;
+  readonly fields: readonly Field[];
+  /** A password is needed: API tokens are refused. */
+  readonly session?: true;
+  /** The body is a file of this content type. */
+  readonly upload?: string;
+  /** The answer is a file, or a document to keep as one. */
+  readonly download?: true;
+  /** The answer is a page of a list with `next_cursor`. */
+  readonly pages?: true;
+  readonly destructive?: true;
+}
+
+/** Where the table is. */
+export const operationsFile = new URL('operations.json', import.meta.url);
+
+/** The table. */
+export function readOperations(): readonly ApiOperation[] {
+  return JSON.parse(readFileSync(operationsFile, 'utf8')) as readonly ApiOperation[];
+}

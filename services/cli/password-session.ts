@@ -1,0 +1,47 @@
+/** A session of a password, for what the API refuses to API tokens. */
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Api, ApiProblem } from '#services/shared/api-client.ts';
+import type { Use } from './command.ts';
+import { CommandProblem, exitCodes } from './problem.ts';
+import { askHidden } from './prompt.ts';
+
+interface PasswordSession extends AsyncDisposable {
+  readonly api: Api;
+}
+
+/** Signs in. @throws CommandProblem for a wrong password, ApiProblem */
+export async function signInWith(url: string, email: string, password: string): Promise<Api> {
+  const { body } = await new Api(url, undefined)
+    .call<{ access_token: string }>('POST', '/auth/login', { body: { email, password } })
+    .catch((error: unknown) => {
+      if (!(error instanceof ApiProblem) || error.status !== 401) throw error;
+      throw new CommandProblem(exitCodes.noPermission, error.message);
+    });
+  return new Api(url, body.access_token);
+}
+
+/** Signs in as the owner of the API token; signs out when disposed.
+ *  @param body of the request; its `current_password` is the password where it has one */
+export async function openPasswordSession(use: Use, body: unknown): Promise<PasswordSession> {
+  const { url, api: own } = await use.session();
+  const { email } = (await own.call<{ email: string }>('GET', '/auth/me')).body;
+  const known = (body as { current_password?: string } | undefined)?.current_password;
+  const api = await signInWith(url, email, known ?? (await passwordOf(email, use)));
+  return {
+    api,
+    [Symbol.asyncDispose]: async () => {
+      // A changed password has closed the session already.
+      await api.call('POST', '/auth/logout').catch(() => undefined);
+    },
+  };
+}
+
+async function passwordOf(email: string, { options, folder, input }: Use): Promise<string> {
+  const file = options.text('account-password-from');
+  if (file === undefined) {
+    return await askHidden(`Password of ${email}`, 'Give --account-password-from FILE.');
+  }
+  const text = file === '-' ? await input() : await readFile(resolve(folder, file), 'utf8');
+  return text.replace(/\r?\n$/, '');
+}
