@@ -26,7 +26,7 @@ import { CommandProblem, exitCodes } from './problem.ts';
 import { openSession } from './session.ts';
 
 /** Commands that do more than one request. */
-const ownCommands: readonly Command[] = [
+export const ownCommands: readonly Command[] = [
   login,
   logout,
   profiles,
@@ -59,7 +59,8 @@ const ownCommands: readonly Command[] = [
   completionCommand(() => commands()),
 ];
 
-const commands = (): readonly Command[] => [...ownCommands, ...apiCommands()];
+/** Every command, in the order in which names are matched. */
+export const commands = (): readonly Command[] => [...ownCommands, ...apiCommands()];
 
 /** @returns the exit code; every failure was told by then */
 export async function runLine(

@@ -35,7 +35,7 @@ function commandOf(operation: ApiOperation): Command {
 }
 
 function optionsOf(operation: ApiOperation): Readonly<Record<string, Option>> {
-  const { fields, session, upload, download, pages, destructive, method } = operation;
+  const { fields, session, upload, download, pages, destructive } = operation;
   const takesBody = fields.some((field) => field.in === 'body');
   return {
     ...Object.fromEntries(
@@ -60,7 +60,7 @@ function optionsOf(operation: ApiOperation): Readonly<Record<string, Option>> {
         help: 'a file with your password, or -; asked for where it is missing',
       },
     }),
-    ...((destructive || (method === 'POST' && upload === 'application/json')) && {
+    ...((destructive || fields.some((field) => field.name === 'prune')) && {
       yes: { help: 'do not ask for confirmation' },
     }),
   };

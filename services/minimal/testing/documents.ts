@@ -28,7 +28,7 @@ export interface Desk {
   readonly instead: readonly (readonly [found: string | RegExp, instead: string])[];
 }
 
-// A refusal of the server ends the page; programs of other machines do nothing here.
+// A refusal of the server ends the page; programs of other machines do nothing here. The command line is on the PATH.
 const setUp = `set -euo pipefail
 shopt -s expand_aliases
 curl() { command curl --fail-with-body "$@"; echo; }
@@ -36,6 +36,7 @@ redis-cli() { command redis-cli -e -p "$REDIS_PORT" "$@"; }
 docker() { echo "docker $*"; }
 git() { echo "git $*"; }
 make() { echo "make $*"; }
+orchestrator() { ${join(root, 'services/cli/orchestrator')} "$@"; }
 `;
 
 /** Runs the commands of a page one after the other, in one shell, up to the first that fails.
