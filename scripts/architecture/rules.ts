@@ -39,7 +39,7 @@ const ANYTHING: readonly Rule[] = [() => true];
 const TABLE: readonly { readonly where: RegExp; readonly may: readonly Rule[] }[] = [
   {
     where: /^domain\/(.*\.test\.ts$|(.*\/)?testing\/)/u,
-    may: [under('domain'), packages('typebox', 'vitest', 'fast-check')],
+    may: [under('domain'), packages('typebox', 'vitest', 'fast-check', 'cron-parser')],
   },
   { where: /^domain\//u, may: [under('domain'), packages('typebox')] },
   { where: /^web\/src\//u, may: [under('web'), anyPackage] },
