@@ -111,6 +111,7 @@ async function startBackend(signal: AbortSignal, logger: Logger): Promise<Runnin
     sdkDir,
     updates: { provider, releases, wake: () => updater.loop?.wake() },
   });
+  platform.exportMetrics(backend.services.metrics.registry);
   const { adminEmail: email, adminPassword: password, examples } = config;
   const administrator = password === undefined ? undefined : { email, password };
   await seed(backend.services, administrator, examples);

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Collector } from './testing/collector.ts';
+import { Collector } from '#services/shared/tracing/testing/collector.ts';
 import { Product, productPassword, until } from './testing/product.ts';
 import { prelude } from './testing/sdk-runs.ts';
 

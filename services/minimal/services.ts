@@ -36,6 +36,12 @@ export interface ServiceDefinition {
 const entry = (name: string): string =>
   fileURLToPath(new URL(`../${name}/main.ts`, import.meta.url));
 
+const telemetrySecrets = [
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+  'OTEL_EXPORTER_OTLP_METRICS_HEADERS',
+];
+
 export const services: readonly ServiceDefinition[] = [
   {
     name: 'backend',
@@ -43,7 +49,7 @@ export const services: readonly ServiceDefinition[] = [
     ports: ['httpPort'],
     secrets: [
       'ORCH_DATABASE_URL',
-      'OTEL_EXPORTER_OTLP_HEADERS',
+      ...telemetrySecrets,
       'ORCH_NATS_URL',
       'ORCH_NATS_CREDENTIALS',
       'ORCH_TOKEN_KEY',
@@ -64,7 +70,7 @@ export const services: readonly ServiceDefinition[] = [
     capabilities: runtimeCapabilities,
     secrets: [
       'ORCH_DATABASE_URL',
-      'OTEL_EXPORTER_OTLP_HEADERS',
+      ...telemetrySecrets,
       'ORCH_NATS_URL',
       'ORCH_NATS_CREDENTIALS',
       'SECRET_MASTER_KEY',
@@ -82,7 +88,7 @@ export const services: readonly ServiceDefinition[] = [
     ports: ['schedulerHealthPort'],
     secrets: [
       'ORCH_DATABASE_URL',
-      'OTEL_EXPORTER_OTLP_HEADERS',
+      ...telemetrySecrets,
       'ORCH_NATS_URL',
       'ORCH_NATS_CREDENTIALS',
       'ORCH_AUDIT_KEY',
@@ -101,7 +107,7 @@ export const services: readonly ServiceDefinition[] = [
     ports: ['redisHealthPort', 'redisPort'],
     secrets: [
       'ORCH_DATABASE_URL',
-      'OTEL_EXPORTER_OTLP_HEADERS',
+      ...telemetrySecrets,
       'ORCH_NATS_URL',
       'ORCH_NATS_CREDENTIALS',
       'ORCH_REDIS_PASSWORD',

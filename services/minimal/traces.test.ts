@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePorts } from '#infra/testing/free-ports.ts';
 import { complete, jobs, popped } from '#services/redis/testing/jobs.ts';
 import { RawClient } from '#services/redis/testing/raw-client.ts';
-import { Collector, type CollectedSpan } from './testing/collector.ts';
+import { Collector, type CollectedSpan } from '#services/shared/tracing/testing/collector.ts';
 import { Product, until } from './testing/product.ts';
 
 let collector: Collector;

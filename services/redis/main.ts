@@ -29,6 +29,7 @@ await runProcess('redis', async (signal, logger) => {
   const metrics = new Registry();
   addProcessMetrics(metrics);
   addRunEndMetric(metrics, platform.runEnds);
+  platform.exportMetrics(metrics);
   const health = await startHealthServer({
     host: config.bind,
     port: config.redisHealthPort,

@@ -373,12 +373,13 @@ function startForwarding({ logRuns }: Config, { database }: Platform, logger: Lo
 
 async function startServers(
   config: Config,
-  { bus, clock, database, runEnds }: Platform,
+  { bus, clock, database, exportMetrics, runEnds }: Platform,
   room: DiskRoom,
   { registry }: RunMetrics,
 ) {
   addClockMetric(registry, clock);
   addRunEndMetric(registry, runEnds);
+  exportMetrics(registry);
   return [
     await startHealthServer({
       host: config.bind,

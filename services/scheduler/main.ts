@@ -117,6 +117,7 @@ await runProcess('scheduler', async (signal, logger) => {
   const isBusUp = () => platform.bus.problem === undefined;
   const metrics = schedulerMetrics(watched, platform.clock, isBusUp);
   addRunEndMetric(metrics, platform.runEnds);
+  platform.exportMetrics(metrics);
   const health = await startHealthServer({
     host: config.bind,
     port: config.schedulerHealthPort,

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { nearest } from './nearest.ts';
 import { invalid, type Others, type Setting } from './setting.ts';
 import { settings } from './settings.ts';
+import { telemetryNames } from './telemetry-settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -30,9 +31,7 @@ export const platformSettings = [
   'natsUrl',
   'natsCredentials',
   'natsPrefix',
-  'otlpEndpoint',
-  'otlpHeaders',
-  'otelResource',
+  ...telemetryNames,
 ] as const satisfies readonly SettingName[];
 
 /** The present master key, and the other one while they change places. */

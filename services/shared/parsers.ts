@@ -2,6 +2,15 @@
 import { resolve } from 'node:path';
 import { invalid, type Setting } from './setting.ts';
 
+export const httpAddress = {
+  expected: 'an address like https://host.example.com',
+  pattern: /^https?:\/\/[^\s@?#]+$/,
+};
+export const namedValues = {
+  expected: 'names and values like name=value,other=value',
+  pattern: /^[^=,\s]+=[^,]*(,[^=,\s]+=[^,]*)*$/,
+};
+
 type Fallback<T> = T | NonNullable<Setting<T>['fallback']>;
 
 function setting<T>(

@@ -30,7 +30,7 @@ import type { platformSettings, Settings } from './config.ts';
 import type { Logger } from './logger.ts';
 import { RunEnds } from './run-ends.ts';
 import { RunSpans } from './tracing/run-spans.ts';
-import { openTracing, type Tracing } from './tracing/tracing.ts';
+import { openTelemetry, type Telemetry, type Tracing } from './tracing/tracing.ts';
 
 /** No statement of a service takes so long: what does has come to a halt, such as behind a lock that is never freed. */
 const statementMs = 5 * 60_000;
@@ -50,6 +50,8 @@ export interface Platform {
   readonly runEnds: RunEnds;
   /** Where a collector is named. */
   readonly tracing: Tracing | undefined;
+  /** Where a collector is named: exports the metrics of a registry to it. */
+  readonly exportMetrics: Telemetry['exportMetrics'];
   /** Disconnects; safe twice. */
   close(): Promise<void>;
 }
@@ -102,7 +104,8 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
   await clock.read().catch((error: unknown) => logger.warn({ error }, 'the clock was not read'));
   const unfollow = clock.follow();
   const { bus, feed, statementFor, close: closeBus } = await openBus(options, pool);
-  const tracing = await openTracing(options.name, options, logger);
+  const telemetry = await openTelemetry(options.name, options, logger);
+  const tracing = telemetry?.tracing;
   const read = (streamId: StreamId) => readStream(pool, streamId, 1);
   const runSpans = tracing && new RunSpans({ tracing, read, logger });
   const runEnds = new RunEnds(pool);
@@ -133,10 +136,11 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     ids: systemIds,
     runEnds,
     tracing,
+    exportMetrics: (registry) => telemetry?.exportMetrics(registry),
     close: async () => {
       await unfollow();
       await runSpans?.settle();
-      await tracing?.close();
+      await telemetry?.close();
       await closeBus();
       await database.close();
     },

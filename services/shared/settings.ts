@@ -5,6 +5,7 @@ import { usualConnections } from './connections/descriptors.ts';
 import {
   addresses,
   flag,
+  httpAddress,
   integer,
   key,
   list,
@@ -17,6 +18,7 @@ import {
   text,
 } from './parsers.ts';
 import type { Setting } from './setting.ts';
+import { telemetrySettings } from './telemetry-settings.ts';
 
 const databaseAddress = {
   expected: 'an address like postgres://user:password@host:5432/database',
@@ -25,10 +27,6 @@ const databaseAddress = {
 const bucketAddress = {
   expected: 'an address like s3://bucket or s3://bucket/prefix',
   pattern: /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w-][\w.-]{0,99}){0,5}\/?$/,
-};
-const httpAddress = {
-  expected: 'an address like https://host.example.com',
-  pattern: /^https?:\/\/[^\s@?#]+$/,
 };
 const repository = {
   expected: 'an address like https://updates.example.com or file:///srv/updates',
@@ -60,10 +58,6 @@ const hostName = {
   pattern: /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i,
 };
 const word = { expected: 'text without spaces', pattern: /^\S+$/ };
-const namedValues = {
-  expected: 'names and values like name=value,other=value',
-  pattern: /^[^=,\s]+=[^,]*(,[^=,\s]+=[^,]*)*$/,
-};
 const ipAddress = {
   expected: 'an IP address to listen on, like 127.0.0.1 or 0.0.0.0',
   pattern: /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/i,
@@ -206,10 +200,7 @@ export const settings = {
   /** Answer also where the database does not confine queries. */
   queryLenient: flag('ORCH_QUERY_LENIENT', false),
 
-  // Traces: OpenTelemetry's own names. Without an address there are none
-  otlpEndpoint: optional(text('OTEL_EXPORTER_OTLP_ENDPOINT', httpAddress)),
-  otlpHeaders: optional(secret(text('OTEL_EXPORTER_OTLP_HEADERS', namedValues))),
-  otelResource: optional(text('OTEL_RESOURCE_ATTRIBUTES', namedValues)),
+  ...telemetrySettings,
 
   // The process itself
   edition: oneOf('ORCH_EDITION', ['minimal', 'production'], 'production'),

@@ -17,6 +17,7 @@ export function traceRequest(exchange: Exchange, tookMs: number, tracing: Tracin
     // The run that it asked for names it by the command.
     spanId: spanIdOf(commandId ?? randomUUID()),
     parentSpanId: trace.parentSpanId,
+    hasRemoteParent: trace.parentSpanId !== undefined,
     name: `${request.method} ${operation.path}`,
     kind: 'server',
     startMs: endMs - tookMs,

@@ -1,10 +1,10 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { freePorts } from '#infra/testing/free-ports.ts';
-import { openTracing, spanIdOf, traceIdOf, type Span } from './tracing.ts';
+import { readConfig, type Environment } from '#services/shared/config.ts';
+import { telemetryNames } from '#services/shared/telemetry-settings.ts';
+import { Collector } from './testing/collector.ts';
+import { openTelemetry, spanIdOf, traceIdOf, type Span } from './tracing.ts';
 
 const span: Span = {
   traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
@@ -18,106 +18,175 @@ const span: Span = {
   problem: 'exit_code',
 };
 
-/** A collector that answers with these, in turn, and then with 200. */
-async function collector(statuses: readonly number[]) {
-  const left = [...statuses];
-  const received: { body: unknown; headers: unknown; url: string | undefined }[] = [];
-  const server = createServer((request, response) => {
-    void json(request).then((body) => {
-      received.push({ body, headers: request.headers, url: request.url });
-      response.writeHead(left.shift() ?? 200).end('{}');
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    received,
-    otlpEndpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    [Symbol.asyncDispose]: async () => void (await once(server.close(), 'close')),
-  };
-}
+let collector: Collector;
+let warnings: object[];
+beforeEach(async () => {
+  collector = await Collector.start();
+  warnings = [];
+});
+afterEach(() => collector.stop());
 
-function tracingTo(otlpEndpoint: string | undefined, dropped: unknown[] = []) {
-  const logger = { warn: (fields: unknown) => void dropped.push(fields) };
-  const config = {
-    otlpEndpoint,
-    otlpHeaders: 'x-key=a%20b,other=c=d',
-    otelResource: 'deployment.environment.name=test',
-  };
-  return openTracing('backend', config, logger);
-}
-
-test('a span arrives as the protocol has it, and once more after an answer that says so', async () => {
-  await using server = await collector([503]);
-  const tracing = await tracingTo(server.otlpEndpoint);
-  tracing?.record(span);
-  await tracing?.close();
-  expect(server.received).toHaveLength(2);
-  const { body, headers, url } = server.received[1]!;
-  expect(url).toBe('/v1/traces');
-  expect(headers).toMatchObject({
-    'x-key': 'a b',
-    other: 'c=d',
-    'content-type': 'application/json',
+const telemetryOf = (environment: Environment) =>
+  openTelemetry('backend', readConfig(telemetryNames, environment), {
+    warn: (fields: object) => void warnings.push(fields),
   });
-  expect(body).toEqual({
-    resourceSpans: [
+
+/** Exports these spans and ends. */
+async function exported(environment: Environment, spans: readonly Span[] = [span]) {
+  const telemetry = await telemetryOf(environment);
+  for (const one of spans) telemetry?.tracing?.record(one);
+  await telemetry?.close();
+}
+
+const overHttp = () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/` });
+const overGrpc = () => ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.grpcUrl,
+  OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+});
+
+describe.each([
+  ['HTTP', overHttp],
+  ['gRPC', overGrpc],
+])('OTLP over %s', (_, endpoint) => {
+  test('exports a span with its own ids', async () => {
+    await exported(endpoint());
+    expect(collector.spans).toEqual([
       {
-        resource: {
-          attributes: [
-            { key: 'service.namespace', value: { stringValue: 'orchestrator' } },
-            { key: 'deployment.environment.name', value: { stringValue: 'test' } },
-            { key: 'service.name', value: { stringValue: 'orchestrator-backend' } },
-          ],
-        },
-        scopeSpans: [
-          {
-            scope: { name: 'orchestrator', version: expect.any(String) },
-            spans: [
-              {
-                traceId: span.traceId,
-                spanId: span.spanId,
-                parentSpanId: span.parentSpanId,
-                name: 'RUN Report',
-                kind: 2,
-                startTimeUnixNano: '1795342679123500000',
-                endTimeUnixNano: '1795342680000000000',
-                attributes: [
-                  { key: 'cicd.pipeline.name', value: { stringValue: 'Report' } },
-                  { key: 'code', value: { intValue: '7' } },
-                  { key: 'share', value: { doubleValue: 0.5 } },
-                  { key: 'ok', value: { boolValue: false } },
-                ],
-                status: { code: 2, message: 'exit_code' },
-              },
-            ],
-          },
+        service: 'orchestrator-backend',
+        traceId: span.traceId,
+        spanId: span.spanId,
+        parentSpanId: span.parentSpanId,
+        name: 'RUN Report',
+        kind: 2,
+        startTimeUnixNano: '1795342679123500000',
+        endTimeUnixNano: '1795342680000000000',
+        attributes: [
+          { key: 'cicd.pipeline.name', value: { stringValue: 'Report' } },
+          { key: 'code', value: { intValue: '7' } },
+          { key: 'share', value: { doubleValue: 0.5 } },
+          { key: 'ok', value: { boolValue: false } },
+        ],
+        status: { code: 2, message: 'exit_code' },
+      },
+    ]);
+  });
+
+  test('exports the metrics of a registry when it ends', async () => {
+    const registry = new Registry();
+    const registers = [registry];
+    new Counter({ name: 'runs_total', help: 'Runs', labelNames: ['outcome'], registers }).inc(
+      { outcome: 'success' },
+      3,
+    );
+    new Gauge({ name: 'slots', help: 'Slots', registers }).set(4);
+    const seconds = new Histogram({ name: 'seconds', help: 'Time', buckets: [1, 5], registers });
+    for (const value of [0.5, 2, 3, 9]) seconds.observe(value);
+    const telemetry = await telemetryOf(endpoint());
+    telemetry?.exportMetrics(registry);
+    await telemetry?.close();
+    const [counter, gauge, histogram] = collector.metrics;
+    expect(counter).toMatchObject({
+      name: 'runs_total',
+      sum: {
+        isMonotonic: true,
+        dataPoints: [
+          { attributes: [{ key: 'outcome', value: { stringValue: 'success' } }], asDouble: 3 },
         ],
       },
-    ],
+    });
+    expect(gauge).toMatchObject({ name: 'slots', gauge: { dataPoints: [{ asDouble: 4 }] } });
+    expect(histogram).toMatchObject({
+      name: 'seconds',
+      histogram: {
+        dataPoints: [
+          { count: '4', sum: 14.5, bucketCounts: ['1', '2', '1'], explicitBounds: [1, 5] },
+        ],
+      },
+    });
+  });
+
+  test('sends the headers of the signal and the general ones, compressed', async () => {
+    await exported({
+      ...endpoint(),
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b,x-other=general',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-other=c=d',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+    });
+    expect(collector.spans).toHaveLength(1);
+    expect(collector.requests[0]?.headers).toMatchObject({ 'x-key': 'a b', 'x-other': 'c=d' });
   });
 });
 
-test('what is refused, or finds no room, is dropped and told', async () => {
-  await using server = await collector([400]);
-  const dropped: unknown[] = [];
-  const tracing = await tracingTo(server.otlpEndpoint, dropped);
-  for (let count = 0; count < 4_100; count += 1) tracing?.record(span);
-  await tracing?.close();
-  expect(server.received).toHaveLength(8);
-  expect(dropped).toEqual([
-    { count: 512, reason: `${server.otlpEndpoint}v1/traces answered 400` },
-    { count: 4, reason: 'too many at once' },
-  ]);
+test('sends a signal to its own endpoint, as it is written', async () => {
+  await exported({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/spans` });
+  expect(collector.requests.map(({ path }) => path)).toEqual(['/spans']);
 });
 
-test('a collector that is away holds nobody up', async () => {
+test('names the service, its instance and the environment', async () => {
+  await exported({
+    ...overHttp(),
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.name=ignored',
+    OTEL_SERVICE_NAME: 'jobs',
+  });
+  const attributes = collector.resources[0]?.map(({ key, value }) => [key, value.stringValue]);
+  expect(Object.fromEntries(attributes ?? [])).toEqual({
+    'service.namespace': 'orchestrator',
+    'service.name': 'jobs',
+    'service.instance.id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    'orchestrator.process': 'backend',
+    'deployment.environment.name': 'test',
+  });
+});
+
+describe('sampling', () => {
+  const low = { ...span, traceId: `${'0'.repeat(31)}1` };
+  const high = { ...span, traceId: `${'0'.repeat(24)}ffffff00` };
+  const ofClient = { ...high, hasRemoteParent: true };
+  test.each([
+    ['always_on', [low, high, ofClient], 3],
+    ['always_off', [low, high, ofClient], 0],
+    ['traceidratio', [low, high, ofClient], 1],
+    ['parentbased_always_off', [low, high, ofClient], 1],
+    ['parentbased_traceidratio', [low, high, ofClient], 2],
+  ])('%s', async (sampler, spans, count) => {
+    await exported(
+      { ...overHttp(), OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0.5' },
+      spans,
+    );
+    expect(collector.spans).toHaveLength(count);
+  });
+});
+
+test('exports again after a response that asks for it', async () => {
+  collector.statuses.push(503);
+  await exported(overHttp());
+  expect(collector.spans).toHaveLength(1);
+});
+
+test('logs the spans that the collector refuses', async () => {
+  collector.statuses.push(400);
+  await exported(overHttp());
+  expect(collector.spans).toHaveLength(0);
+  expect(warnings).toContainEqual({ count: 1, reason: expect.any(String) });
+});
+
+test('drops spans for which the queue has no room', async () => {
+  const few = { OTEL_BSP_MAX_QUEUE_SIZE: '2', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2' };
+  await exported({ ...overHttp(), ...few }, [span, span, span, span, span, span]);
+  expect(collector.spans.length).toBeLessThan(6);
+});
+
+test('ends within seconds while the collector is down', async () => {
   const [port] = await freePorts(1);
-  const dropped: unknown[] = [];
-  const tracing = await tracingTo(`http://127.0.0.1:${port}`, dropped);
-  tracing?.record(span);
-  await tracing?.close();
-  expect(dropped).toEqual([{ count: 1, reason: expect.stringContaining('ECONNREFUSED') }]);
-  expect(await tracingTo(undefined)).toBeUndefined();
+  await exported({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+  expect(collector.spans).toHaveLength(0);
+});
+
+test.each([
+  {},
+  { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'true' },
+])('opens nothing with %o', async (environment) => {
+  expect(await telemetryOf(environment)).toBeUndefined();
 });
 
 test('ids of traces and spans follow from those of requests and runs', () => {

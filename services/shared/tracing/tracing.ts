@@ -1,8 +1,10 @@
 /** Traces: what happened from a request to the end of its run, for a collector that speaks OTLP
  *  (docs/observability.md). Ids need no storage: a trace is known by the correlation id that every event
  *  carries, and the spans of requests and runs by the ids of their commands and runs. */
+import type { Registry } from 'prom-client';
 import type { Logger } from '../logger.ts';
 import type { Settings } from '../config.ts';
+import type { telemetryNames } from '../telemetry-settings.ts';
 
 export type AttributeValue = string | number | boolean;
 
@@ -13,6 +15,8 @@ export interface Span {
   /** 16 hexadecimal digits. */
   readonly spanId: string;
   readonly parentSpanId?: string | undefined;
+  /** The parent is a span of the client, which the client samples. */
+  readonly hasRemoteParent?: boolean;
   readonly name: string;
   readonly kind: 'internal' | 'server';
   /** Since the epoch. */
@@ -24,32 +28,38 @@ export interface Span {
 }
 
 export interface Tracing {
-  /** Keeps a span until it is sent. Never waits, never throws; what finds no room is dropped. */
+  /** Keeps a span until it is exported. Never waits, never throws; without room the span is dropped. */
   record(span: Span): void;
-  /** Sends what there is, within seconds. */
+}
+
+/** Exports to a collector. */
+export interface Telemetry {
+  /** Undefined where traces have no endpoint. */
+  readonly tracing: Tracing | undefined;
+  /** Exports the metrics of a registry periodically. Called once. */
+  exportMetrics(registry: Registry): void;
+  /** Exports the rest, within seconds. */
   close(): Promise<void>;
 }
 
+export type TelemetryConfig = Pick<Settings, (typeof telemetryNames)[number]>;
+
 /** @param service such as `backend`
- *  @returns undefined where no collector is named; then nothing is loaded */
-export async function openTracing(
+ *  @returns undefined without an endpoint; then no package of the SDK is loaded */
+export async function openTelemetry(
   service: string,
-  config: Pick<Settings, 'otlpEndpoint' | 'otlpHeaders' | 'otelResource'>,
+  config: TelemetryConfig,
   logger: Pick<Logger, 'warn'>,
-): Promise<Tracing | undefined> {
-  const { otlpEndpoint, otlpHeaders, otelResource } = config;
-  if (otlpEndpoint === undefined) return undefined;
-  const { OtlpExporter } = await import('./otlp-exporter.ts');
-  return new OtlpExporter({
-    endpoint: otlpEndpoint,
-    headers: pairsOf(otlpHeaders),
-    resource: { ...pairsOf(otelResource), 'service.name': `orchestrator-${service}` },
-    onDropped: (count, reason) => logger.warn({ count, reason }, 'traces were dropped'),
-  });
+): Promise<Telemetry | undefined> {
+  const { otlpEndpoint, otlpTracesEndpoint, otlpMetricsEndpoint, otelDisabled } = config;
+  const endpoint = otlpEndpoint ?? otlpTracesEndpoint ?? otlpMetricsEndpoint;
+  if (endpoint === undefined || otelDisabled) return undefined;
+  const { startTelemetry } = await import('./otlp.ts');
+  return startTelemetry(service, config, logger);
 }
 
 /** `name=value,name=value` with URL-encoded values, as OpenTelemetry's variables have it. */
-function pairsOf(text = ''): Readonly<Record<string, string>> {
+export function pairsOf(text = ''): Readonly<Record<string, string>> {
   const pairs = text.split(',').map((pair) => pair.split('='));
   return Object.fromEntries(
     pairs.flatMap(([name = '', ...value]) =>
