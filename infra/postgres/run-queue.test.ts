@@ -135,13 +135,6 @@ describe('a claim', () => {
     expect(await claimed('a')).toEqual([now]);
   });
 
-  test('takes runs in the order of their acceptance after the clock was set back', async () => {
-    const ids = await queued(4);
-    for (const id of ids.slice(0, 2)) await set(id, "available_at = now() + interval '1 hour'");
-    expect(await claimed('a', 3)).toEqual(ids.slice(0, 3));
-    expect(await claimed('a')).toEqual(ids.slice(3));
-  });
-
   test('of many at once gives each run to one of them', async () => {
     const ids = await queued(30);
     const owners = Array.from({ length: 10 }, (_, index) => `runtime-${index}`);
@@ -288,45 +281,6 @@ describe('giving back', () => {
     expect(await claimed('c')).toEqual([]);
     expect(await queue.renew('a', [started!], 60)).toHaveLength(1);
     expect(await queue.renew('b', [foreign!], 60)).toHaveLength(1);
-  });
-});
-
-describe('leases from before the clock was set back', () => {
-  const setBack = (...ids: readonly RunId[]) =>
-    platform.pool.query(
-      `UPDATE run_queue SET leased_at = leased_at + interval '1 hour',
-          lease_until = lease_until + interval '1 hour' WHERE run_id = ANY($1::uuid[])`,
-      [ids],
-    );
-
-  /** Seconds that are left of each lease, rounded up to tens. */
-  async function secondsLeft(): Promise<readonly number[]> {
-    const { rows } = await platform.pool.query<{ left: number }>(
-      `SELECT ceil(extract(epoch FROM lease_until - now()) / 10)::integer * 10 AS left
-        FROM run_queue ORDER BY run_id`,
-    );
-    return rows.map((row) => row.left);
-  }
-
-  test('start again and keep their length, which gives their owners time to renew them', async () => {
-    const [started, claimedOnly, delayed] = await queued(3);
-    await claimed('a');
-    await start(started!, 'a');
-    await queue.release('a', [delayed!], 20);
-    await setBack(started!, claimedOnly!, delayed!);
-    expect(await queue.lost(10)).toEqual([]);
-    expect(await secondsLeft()).toEqual([60, 60, 20]);
-    expect(await queue.renew('a', [started!], 60)).toHaveLength(1);
-  });
-
-  test('stay as they are where the owner has renewed them, also by an older program', async () => {
-    const [renewed, byOlder] = await queued(2);
-    await claimed('a');
-    await setBack(renewed!, byOlder!);
-    await queue.renew('a', [renewed!], 30);
-    await set(byOlder!, "lease_until = now() + interval '30 s'");
-    await queue.lost(10);
-    expect(await secondsLeft()).toEqual([30, 30]);
   });
 });
 

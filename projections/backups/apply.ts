@@ -13,7 +13,7 @@ type Row = Omit<BackupsTable, 'stream_version'>;
 /** Backups, and what is being done with them. */
 export const backupsProjection: Projection = rowProjection<BackupsTable, Recorded<BackupEvent>>({
   name: 'backups',
-  version: 1,
+  version: 2,
   table: 'backups',
   key: 'backup_id',
   columns: backupColumns,
@@ -77,7 +77,8 @@ function whole(row: Row | undefined, event: Recorded<BackupEvent>, content: Back
     created_at: row?.created_at ?? new Date(content.createdAt),
     created_by: row?.created_by ?? actorName(event.metadata.actor),
     finished_at: new Date(content.finishedAt),
-    verified_at: row?.verified_at ?? null,
+    // Another file may have come in the place of one that was deleted.
+    verified_at: row === undefined || row.deleted ? null : row.verified_at,
     problem: null,
     checking: false,
     restoring: false,
@@ -100,7 +101,7 @@ function changeBy(event: Other): Partial<Row> {
       return { checking: true };
     case 'BackupChecked': {
       const { problem } = event.data;
-      if (problem !== null) return { checking: false, problem };
+      if (problem !== null) return { checking: false, problem, verified_at: null };
       return { checking: false, problem: null, verified_at: event.recordedAt };
     }
     case 'BackupDeleted':

@@ -45,7 +45,7 @@ const releases = {
 export type ReleaseKind = keyof typeof releases;
 
 /** Makes download and verification take long enough that a kill falls into them. */
-const ballastBytes = 32 * 1024 * 1024;
+const ballastBytes = 8 * 1024 * 1024;
 
 /** A repository of releases. All work is done in child processes: the witness goes on meanwhile. */
 export class ReleaseRepository {

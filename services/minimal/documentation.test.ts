@@ -9,7 +9,7 @@ import { RawClient } from '#services/redis/testing/raw-client.ts';
 import { reachIndex } from '#services/runtime/environments/testing/reach-index.ts';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { pages, runPage, type Desk } from './testing/documents.ts';
-import { Product, productPassword, until } from './testing/product.ts';
+import { Product, productPassword } from './testing/product.ts';
 
 // Packages are installed, and databases made.
 const patienceMs = 120_000;

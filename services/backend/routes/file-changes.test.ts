@@ -82,7 +82,9 @@ describe('given a script with two files', () => {
     expect(moved.json.script_version).toBe(7);
     const { entrypoint, version } = (await developer.get(`/api/v1/scripts/${id}`)).json;
     expect([entrypoint, version]).toEqual(['move/move.py', 7]);
-    expect((await developer.post(path(id, 'move/move.py/move'), { to: 'main.py' })).status).toBe(200);
+    expect((await developer.post(path(id, 'move/move.py/move'), { to: 'main.py' })).status).toBe(
+      200,
+    );
   });
 
   test('when the last one is deleted, then it stays', async () => {
