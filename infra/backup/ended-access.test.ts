@@ -1,6 +1,7 @@
 /** Access that was taken away after a backup was made stays away after a restore in place. */
-import { backupId, commandId, sessionId, tokenId, userId } from '#domain/testing/ids.ts';
-import { createUser, issueToken } from '#domain/testing/samples.ts';
+import type { Command } from '#domain/aggregates.ts';
+import { backupId, commandId, sessionId, tokenId, userId, webhookId } from '#domain/testing/ids.ts';
+import { createUser, createWebhook, issueToken, webhookSigning } from '#domain/testing/samples.ts';
 import { openDatabase, type Database } from '#infra/postgres/database.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RestoreReport } from './restore.ts';
@@ -138,6 +139,45 @@ test('a restore in place keeps sessions ended when their account was disabled an
   await change(bob, true);
   await change(bob, false);
   expect(await restore()).toMatchObject({ active: { accounts: 2, sessions: 1 } });
+});
+
+describe('webhooks after a restore in place', () => {
+  const webhooks = () => rowsOf(own.pool, 'SELECT token_hash, enabled FROM webhooks ORDER BY 1');
+  const [old, replaced] = ['a'.repeat(64), 'b'.repeat(64)];
+  const webhook = webhookId(8);
+  beforeEach(async () => {
+    await sample.platform.accepted(createWebhook({ webhookId: webhook, tokenHash: old }));
+    await backUp(sample);
+  });
+
+  test('keep a token that was replaced after the backup', async () => {
+    await sample.platform.accepted({
+      type: 'RotateWebhook',
+      webhookId: webhook,
+      tokenHash: replaced,
+    });
+    for (const time of ['once', 'again']) {
+      expect([time, counted(await restore())]).toEqual([time, ['WebhookRotated']]);
+      expect(await webhooks()).toEqual([{ token_hash: replaced, enabled: true }]);
+    }
+    expect(counted(await restore({ revive: true }))).toEqual([]);
+    expect(await webhooks()).toEqual([{ token_hash: old, enabled: true }]);
+  });
+
+  test.each<[string, Command]>([
+    ['deleted', { type: 'DeleteWebhook', webhookId: webhook }],
+    ['disabled', { type: 'ChangeWebhook', webhookId: webhook, changes: { enabled: false } }],
+    [
+      'given a signing secret',
+      { type: 'ChangeWebhook', webhookId: webhook, changes: {}, signing: webhookSigning(2) },
+    ],
+  ])('come back disabled when they were %s after the backup', async (_, command) => {
+    await sample.platform.accepted(command);
+    for (const time of ['once', 'again']) {
+      expect([time, counted(await restore())]).toEqual([time, ['WebhookChanged']]);
+      expect(await webhooks()).toEqual([{ token_hash: old, enabled: false }]);
+    }
+  });
 });
 
 describe('a restore of an older backup, then of a newer one', () => {

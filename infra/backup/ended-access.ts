@@ -1,5 +1,6 @@
-/** Access that was taken away after a backup was made: tokens that were revoked, sessions that ended, accounts that
- *  were disabled and passwords that were changed. A restore in place records it again behind the restored history. */
+/** Access that was taken away after a backup was made: revoked tokens, ended sessions, disabled accounts, changed
+ *  passwords and replaced webhook tokens. A restore in place records it again behind the restored history. A webhook that
+ *  was deleted, disabled or given another signing secret comes back disabled. */
 import type { NewEvent } from '#domain/kernel/event.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
@@ -16,7 +17,20 @@ const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
     WHERE type = 'UserChanged' AND data ? 'disabled' ORDER BY stream_id, version DESC),
   passwords AS (
     SELECT DISTINCT ON (stream_id) stream_id, event_id, data FROM events
-    WHERE type = 'UserPasswordChanged' ORDER BY stream_id, version DESC)
+    WHERE type = 'UserPasswordChanged' ORDER BY stream_id, version DESC),
+  rotations AS (
+    SELECT DISTINCT ON (stream_id) stream_id, event_id, data FROM events
+    WHERE type = 'WebhookRotated' ORDER BY stream_id, version DESC),
+  webhook_switches AS (
+    SELECT DISTINCT ON (stream_id) stream_id, event_id, data FROM events
+    WHERE type = 'WebhookChanged' AND data ? 'enabled' ORDER BY stream_id, version DESC),
+  signings AS (
+    SELECT DISTINCT ON (stream_id) stream_id, event_id, data FROM events
+    WHERE type = 'WebhookSigningSet' ORDER BY stream_id, version DESC),
+  withdrawn_webhooks AS (
+    SELECT * FROM webhook_switches WHERE data ->> 'enabled' = 'false'
+    UNION ALL SELECT * FROM signings
+    UNION ALL SELECT stream_id, event_id, data FROM events WHERE type = 'WebhookDeleted')
   SELECT stream_id, type, data, event_id AS cause, NULL::uuid AS credential_id, NULL::text AS password_hash
     FROM events WHERE type IN ('TokenRevoked', 'SessionClosed')
   UNION ALL
@@ -32,9 +46,15 @@ const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
     FROM switches WHERE data ->> 'disabled' = 'true'
   UNION ALL
   SELECT stream_id, 'UserPasswordChanged', data, event_id, credential_id, password_hash
-    FROM passwords JOIN credentials ON credential_id = (data ->> 'credentialId')::uuid`;
+    FROM passwords JOIN credentials ON credential_id = (data ->> 'credentialId')::uuid
+  UNION ALL
+  SELECT stream_id, 'WebhookRotated', data, event_id, NULL, NULL FROM rotations
+  UNION ALL
+  SELECT stream_id, 'WebhookChanged', jsonb_build_object('webhookId', data -> 'webhookId', 'enabled', false), event_id,
+      NULL, NULL
+    FROM withdrawn_webhooks`;
 
-/** Sessions that the history does not have cannot come back. Tokens and accounts are kept even so: a later restore of
+/** Sessions and webhooks that the history does not have cannot come back. Tokens and accounts are kept even so: a later restore of
  *  a newer backup may have them. */
 const unknown = `FROM ended_access a
   WHERE NOT EXISTS (SELECT FROM events e WHERE e.event_id = a.cause)
@@ -42,11 +62,14 @@ const unknown = `FROM ended_access a
       EXISTS (SELECT FROM streams s WHERE s.stream_id = a.stream_id)
       AND NOT EXISTS (SELECT FROM events e WHERE e.stream_id = a.stream_id AND e.type = 'SessionClosed')))
     AND (a.type <> 'TokenRevoked' OR NOT EXISTS (
-      SELECT FROM events e WHERE e.stream_id = a.stream_id AND e.type = 'TokenRevoked'))`;
+      SELECT FROM events e WHERE e.stream_id = a.stream_id AND e.type = 'TokenRevoked'))
+    AND (a.type NOT LIKE 'Webhook%' OR (
+      EXISTS (SELECT FROM streams s WHERE s.stream_id = a.stream_id)
+      AND NOT EXISTS (SELECT FROM events e WHERE e.stream_id = a.stream_id AND e.type = 'WebhookDeleted')))`;
 
 const statements = {
   note,
-  list: `SELECT stream_id, type, data ${unknown} ORDER BY stream_id, type`,
+  list: `SELECT DISTINCT stream_id, type, data ${unknown} ORDER BY stream_id, type`,
   passwords: `INSERT INTO credentials (credential_id, password_hash)
     SELECT a.credential_id, a.password_hash ${unknown} AND a.credential_id IS NOT NULL
     ON CONFLICT DO NOTHING`,

@@ -31,6 +31,8 @@ export function restoredText(
     [count('SessionClosed'), 'ended session'],
     [count('UserChanged'), 'disabled account'],
     [count('UserPasswordChanged'), 'changed password'],
+    [count('WebhookRotated'), 'replaced webhook token'],
+    [count('WebhookChanged'), 'disabled webhook'],
   ] as const;
   const keptText = list(kept.flatMap(([n, noun]) => (n === 0 ? [] : [counted(n, noun)])));
   return [
