@@ -19,6 +19,8 @@ export type Entry =
   | { readonly what: 'marked'; readonly point: string }
   /** The platform was asked to return to that state; then it has. Later work is legitimately lost. */
   | { readonly what: 'returning' | 'returned'; readonly point: string }
+  /** All clocks moved ahead by days while the platform was off. Runs that were queued for a day expire. */
+  | { readonly what: 'days passed' }
   /** An operation began. */
   | { readonly what: 'begun'; readonly operation: string; readonly id: string }
   /** Processes were killed while the platform reported that step of the operation. */

@@ -55,6 +55,7 @@ export function retentionFaults(
         days += 2;
         const runs = await makeRuns(edition, () => {
           for (const kind of clockedKinds) clocks.set(kind, days * daySeconds);
+          journal.note({ what: 'days passed' });
         });
         const id = randomUUID();
         journal.note({ what: 'begun', operation, id });

@@ -204,3 +204,28 @@ describe('the judgement of an operation', () => {
     expect(verdictOn(begun)).toEqual({ stuck: ['backup'] });
   });
 });
+
+describe('the judgement after days in which the platform was off', () => {
+  const passed: Entry = { what: 'days passed' };
+  const expired = final('a', 'failed', 'expired');
+  const retry: Entry = { ...final('b', 'failed', 'expired'), retryOf: 'a' } as Entry;
+  const lost = final('a', 'failed', 'runtime_lost');
+
+  test.each<[string, readonly Entry[]]>([
+    ['a run that expired in the queue', [accepted('a'), passed, expired]],
+    ['a retry that expired in the queue', [accepted('a'), passed, lost, retry]],
+  ])('accepts %s', (_name, entries) => {
+    expect(verdictOn(...entries)).toEqual({});
+  });
+
+  test.each<[string, readonly Entry[]]>([
+    ['was accepted later', [passed, accepted('a'), expired]],
+    ['was executed', [accepted('a'), ...executed('a'), passed, expired]],
+  ])('names an expired run that %s', (_name, entries) => {
+    expect(verdictOn(...entries)).toEqual({ wrong: ['a'] });
+  });
+
+  test('names a run that expired although no days passed', () => {
+    expect(verdictOn(accepted('a'), expired)).toEqual({ wrong: ['a'] });
+  });
+});

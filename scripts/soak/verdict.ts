@@ -40,6 +40,7 @@ export function judge(journal: readonly Seen[]): Verdict {
   const ended = new Set(of('ended').map(({ run }) => run));
   const concluded = of('concluded');
   const isOver = new Set(concluded.map(({ id }) => id));
+  const isExpired = expiryIn(accepted, finals, of('days passed').at(-1)?.at ?? 0);
   return {
     lost: [
       ...accepted.filter((one) => !finals.has(one.run) && !isDiscarded(one)).map(runOf),
@@ -55,7 +56,9 @@ export function judge(journal: readonly Seen[]): Verdict {
         .map(({ operation }) => operation),
     ],
     wrong: [
-      ...[...finals.values()].filter((final) => isWrong(final, executed, ended)).map(runOf),
+      ...[...finals.values()]
+        .filter((final) => isWrong(final, executed, ended) && !isExpired(final, executed))
+        .map(runOf),
       ...concluded
         .filter(({ outcome, expected }) => !expected.includes(outcome))
         .map(({ operation, outcome }) => `${operation}: ${outcome}`),
@@ -155,6 +158,22 @@ function isWrong(
   if (status === 'success') return !ended.has(run);
   if (status === 'failed') return !explained.includes(reason ?? '');
   return status === 'stopped' || (status === 'queued' && executions.has(run));
+}
+
+/** @param passedAt days passed at that time, in milliseconds since 1970
+ *  @returns whether a run expired in the queue although the platform worked all the time that it was on */
+function expiryIn(
+  accepted: readonly Extract<Seen, { what: 'accepted' }>[],
+  finals: ReadonlyMap<string, Final>,
+  passedAt: number,
+) {
+  const times = new Map(accepted.map(({ run, at }) => [run, at]));
+  const acceptedAt = (run: string): number => {
+    const first = finals.get(run)?.retryOf;
+    return times.get(run) ?? (first == null ? Infinity : acceptedAt(first));
+  };
+  return ({ run, reason }: Final, executed: ReadonlyMap<string, Execution>): boolean =>
+    reason === 'expired' && !executed.has(run) && acceptedAt(run) < passedAt;
 }
 
 function overlapsOf(executions: readonly Execution[]): readonly string[] {
