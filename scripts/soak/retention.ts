@@ -151,13 +151,14 @@ async function untilRemoving(
   share: number,
 ): Promise<string> {
   const total = outdatedRuns * artifacts;
-  return await until('artifacts are removed', async () => {
+  const ask = async () => {
     await wait(1);
     const left = storedFiles(dataDir, outdated);
     if (left > share * total) return undefined;
     if (left === 0) return 'artifacts removed';
     return left === total ? 'not begun' : 'some artifacts removed';
-  });
+  };
+  return await until('artifacts are removed', ask, runPatienceMs);
 }
 
 async function untilRemoved({ dataDir }: Edition, outdated: readonly Run[]): Promise<void> {
