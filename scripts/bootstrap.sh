@@ -108,6 +108,8 @@ install_packages() {
     # NODE_ENV or a user's settings could leave out what building and testing need.
     npm_quietly 'npm ci' ci --include=dev --include=optional --ignore-scripts=false
   fi
+  # Releases share files by hard links: the stamp of another one stays.
+  rm -f "$stamp"
   echo "$wanted" >"$stamp"
 }
 
