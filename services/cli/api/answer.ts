@@ -66,7 +66,7 @@ const shortened = (text: string): string =>
 /** Writes a body to the file of `--file`, or to standard output. An incomplete file is never left behind. */
 export async function writeBody(answer: Response, use: Use): Promise<void> {
   const { options, folder, terminal, signal } = use;
-  const body = Readable.fromWeb(answer.body ?? new ReadableStream());
+  const body = answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body);
   const file = options.text('file');
   if (file === undefined) {
     for await (const chunk of body) {
