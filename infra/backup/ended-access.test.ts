@@ -1,6 +1,14 @@
 /** Access that was taken away after a backup was made stays away after a restore in place. */
 import type { Command } from '#domain/aggregates.ts';
-import { backupId, commandId, sessionId, tokenId, userId, webhookId } from '#domain/testing/ids.ts';
+import {
+  backupId,
+  commandId,
+  scriptId,
+  sessionId,
+  tokenId,
+  userId,
+  webhookId,
+} from '#domain/testing/ids.ts';
 import { createUser, createWebhook, issueToken, webhookSigning } from '#domain/testing/samples.ts';
 import { openDatabase, type Database } from '#infra/postgres/database.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -145,6 +153,9 @@ describe('webhooks after a restore in place', () => {
   const webhooks = () => rowsOf(own.pool, 'SELECT token_hash, enabled FROM webhooks ORDER BY 1');
   const [old, replaced] = ['a'.repeat(64), 'b'.repeat(64)];
   const webhook = webhookId(8);
+  const { version, sealed } = webhookSigning();
+  // A data key that the sample has.
+  const signing = { version, sealed: { ...sealed, keyId: scriptId() } };
   beforeEach(async () => {
     await sample.platform.accepted(createWebhook({ webhookId: webhook, tokenHash: old }));
     await backUp(sample);
@@ -167,10 +178,7 @@ describe('webhooks after a restore in place', () => {
   test.each<[string, Command]>([
     ['deleted', { type: 'DeleteWebhook', webhookId: webhook }],
     ['disabled', { type: 'ChangeWebhook', webhookId: webhook, changes: { enabled: false } }],
-    [
-      'given a signing secret',
-      { type: 'ChangeWebhook', webhookId: webhook, changes: {}, signing: webhookSigning(2) },
-    ],
+    ['given a signing secret', { type: 'ChangeWebhook', webhookId: webhook, changes: {}, signing }],
   ])('come back disabled when they were %s after the backup', async (_, command) => {
     await sample.platform.accepted(command);
     for (const time of ['once', 'again']) {
