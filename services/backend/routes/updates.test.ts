@@ -120,9 +120,10 @@ test('a rollback that loses events asks for a confirmation, until the copy is di
   expect(shown.lost_events).toBeGreaterThan(0);
   const asked = await post('rollback');
   expect([asked.status, asked.json.code]).toEqual([409, 'update_not_possible']);
-  expect(asked.json.detail).toContain(
-    `discards ${shown.lost_events} events recorded since ${madeAt}`,
-  );
+  // Events of earlier requests, such as uses of tokens, may be recorded in between.
+  const [, count] = /discards (\d+) events recorded since/.exec(asked.json.detail) ?? [];
+  expect(Number(count)).toBeGreaterThanOrEqual(shown.lost_events);
+  expect(asked.json.detail).toContain(madeAt);
   const other = await post('apply', { version: nextRelease.version });
   expect(other.json.detail).toContain('Discard that rollback first');
   const confirmed = await post('rollback', { discard_events: true });
