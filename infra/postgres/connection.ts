@@ -140,7 +140,13 @@ function settledBy(method: Method, args: unknown[], finish: Finish): never {
   const callback = args.at(-1);
   if (typeof callback === 'function') {
     const told: Callback = (error, ...rest) => (callback as Callback)(finish(error), ...rest);
-    return method(...args.slice(0, -1), told) as never;
+    try {
+      return method(...args.slice(0, -1), told) as never;
+    } catch (error) {
+      // The pool would leave its listener on the connection, and give the connection back a second time when it breaks.
+      process.nextTick(told, error);
+      return undefined as never;
+    }
   }
   const settled = (method(...args) as Promise<unknown>).then(
     (result) => {

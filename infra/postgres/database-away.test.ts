@@ -123,6 +123,20 @@ describe('no answer', () => {
   });
 });
 
+test('a connection that breaks after a call that is wrong ends nothing else', async () => {
+  const { pool, close } = openDatabase(platform.serviceUrl, {
+    connections: 1,
+    applicationName: 'test',
+    onIdleError: () => undefined,
+  });
+  const clients: pg.PoolClient[] = [];
+  pool.on('connect', (client) => void clients.push(client));
+  expect(await failureOf(pool.query({ text: '', name: 1 } as never))).toBeInstanceOf(TypeError);
+  expect(clients).toHaveLength(1);
+  expect(() => clients[0]?.emit('error', new Error('cut'))).not.toThrow();
+  await close();
+});
+
 test('a call that is wrong is a mistake', async () => {
   const circular: { itself?: unknown } = {};
   circular.itself = circular;
