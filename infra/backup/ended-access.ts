@@ -13,24 +13,16 @@ const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
       OR (type = 'UserChanged' AND data ->> 'disabled' = 'true')
     ORDER BY stream_id, version DESC),
   switches AS (
-    SELECT DISTINCT ON (stream_id) stream_id, event_id, data FROM events
-    WHERE type = 'UserChanged' AND data ? 'disabled' ORDER BY stream_id, version DESC),
-  passwords AS (
-    SELECT DISTINCT ON (stream_id) stream_id, event_id, data FROM events
-    WHERE type = 'UserPasswordChanged' ORDER BY stream_id, version DESC),
-  rotations AS (
-    SELECT DISTINCT ON (stream_id) stream_id, event_id, data FROM events
-    WHERE type = 'WebhookRotated' ORDER BY stream_id, version DESC),
-  webhook_switches AS (
-    SELECT DISTINCT ON (stream_id) stream_id, event_id, data FROM events
-    WHERE type = 'WebhookChanged' AND data ? 'enabled' ORDER BY stream_id, version DESC),
-  signings AS (
-    SELECT DISTINCT ON (stream_id) stream_id, event_id, data FROM events
-    WHERE type = 'WebhookSigningSet' ORDER BY stream_id, version DESC),
+    SELECT DISTINCT ON (stream_id) stream_id, type, event_id, data FROM events
+    WHERE (type = 'UserChanged' AND data ? 'disabled') OR (type = 'WebhookChanged' AND data ? 'enabled')
+    ORDER BY stream_id, version DESC),
+  latest AS (
+    SELECT DISTINCT ON (stream_id, type) stream_id, type, event_id, data FROM events
+    WHERE type IN ('UserPasswordChanged', 'WebhookRotated', 'WebhookSigningSet', 'WebhookDeleted')
+    ORDER BY stream_id, type, version DESC),
   withdrawn_webhooks AS (
-    SELECT * FROM webhook_switches WHERE data ->> 'enabled' = 'false'
-    UNION ALL SELECT * FROM signings
-    UNION ALL SELECT stream_id, event_id, data FROM events WHERE type = 'WebhookDeleted')
+    SELECT * FROM switches WHERE type = 'WebhookChanged' AND data ->> 'enabled' = 'false'
+    UNION ALL SELECT * FROM latest WHERE type IN ('WebhookSigningSet', 'WebhookDeleted'))
   SELECT stream_id, type, data, event_id AS cause, NULL::uuid AS credential_id, NULL::text AS password_hash
     FROM events WHERE type IN ('TokenRevoked', 'SessionClosed')
   UNION ALL
@@ -43,12 +35,13 @@ const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
   UNION ALL
   SELECT stream_id, 'UserChanged', jsonb_build_object('userId', data -> 'userId', 'disabled', true), event_id,
       NULL, NULL
-    FROM switches WHERE data ->> 'disabled' = 'true'
+    FROM switches WHERE type = 'UserChanged' AND data ->> 'disabled' = 'true'
   UNION ALL
   SELECT stream_id, 'UserPasswordChanged', data, event_id, credential_id, password_hash
-    FROM passwords JOIN credentials ON credential_id = (data ->> 'credentialId')::uuid
+    FROM latest JOIN credentials ON credential_id = (data ->> 'credentialId')::uuid
+    WHERE type = 'UserPasswordChanged'
   UNION ALL
-  SELECT stream_id, 'WebhookRotated', data, event_id, NULL, NULL FROM rotations
+  SELECT stream_id, type, data, event_id, NULL, NULL FROM latest WHERE type = 'WebhookRotated'
   UNION ALL
   SELECT stream_id, 'WebhookChanged', jsonb_build_object('webhookId', data -> 'webhookId', 'enabled', false), event_id,
       NULL, NULL

@@ -6,10 +6,7 @@ import {
   until,
   type ServiceName,
 } from '#services/minimal/testing/product.ts';
-import type { Subject } from './subject.ts';
-
-/** The platform is there, and does not do what it is asked for. */
-class Refused extends Error {}
+import { Refused, Subject } from './subject.ts';
 
 /** Other work may slow the machine down. How fast the platform recovers is measured, not required. */
 const patienceMs = 10 * 60_000;
@@ -18,11 +15,12 @@ interface Problem {
   readonly detail?: string;
 }
 
-export class Edition implements Subject {
+export class Edition extends Subject {
   #product: Product;
   readonly #variables: Readonly<Record<string, string>>;
 
   private constructor(product: Product, variables: Readonly<Record<string, string>>) {
+    super();
     this.#product = product;
     this.#variables = variables;
   }
@@ -34,18 +32,6 @@ export class Edition implements Subject {
     return new Edition(await Product.start({ dataDir, variables, patienceMs }), variables);
   }
 
-  /** One call, again and again until it is answered. @param key makes repetitions one request
-   *  @throws Error when the platform refuses it */
-  async insist<Answer>(
-    method: string,
-    path: string,
-    body?: unknown,
-    key?: string,
-  ): Promise<Answer> {
-    return JSON.parse(await this.insistText(method, path, body, key)) as Answer;
-  }
-
-  /** The same, where the answer is no JSON. */
   async insistText(method: string, path: string, body?: unknown, key?: string): Promise<string> {
     const headers = key === undefined ? {} : { 'Idempotency-Key': key };
     const ask = async () => {

@@ -1,11 +1,26 @@
-/** A platform under test, as its clients see it. */
-export interface Subject {
+/** Who sends requests to a platform that fails at times. */
+export abstract class PersistentClient {
   /** Repeats a request until it is answered. @param key makes the repetitions one request
    *  @throws Error when the platform refuses the request, or does not answer for minutes */
-  insist<Answer>(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
-  /** The same for an answer that is not JSON. */
-  insistText(method: string, path: string, body?: unknown, key?: string): Promise<string>;
+  abstract insistText(method: string, path: string, body?: unknown, key?: string): Promise<string>;
+
+  /** The same for an answer that is JSON. */
+  async insist<Answer>(
+    method: string,
+    path: string,
+    body?: unknown,
+    key?: string,
+  ): Promise<Answer> {
+    return JSON.parse(await this.insistText(method, path, body, key)) as Answer;
+  }
+}
+
+/** The platform refuses a request for good. */
+export class Refused extends Error {}
+
+/** A platform under test, as its clients see it. */
+export abstract class Subject extends PersistentClient {
   /** Waits until each service is healthy by its own health check. */
-  untilHealthy(): Promise<void>;
-  stop(): Promise<void>;
+  abstract untilHealthy(): Promise<void>;
+  abstract stop(): Promise<void>;
 }

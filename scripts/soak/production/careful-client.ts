@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { productPassword, until } from '#services/minimal/testing/product.ts';
 import type { Journal } from '../journal.ts';
+import { PersistentClient, Refused } from '../subject.ts';
 
 export interface Backend {
   readonly name: string;
@@ -14,10 +15,7 @@ const answerMs = 20_000;
 /** Responses that ask the client to try again. */
 const temporary = [408, 425, 429];
 
-/** A request that the platform refuses for good. */
-class Refused extends Error {}
-
-export class CarefulClient {
+export class CarefulClient extends PersistentClient {
   readonly #backends: readonly Backend[];
   readonly #journal: Journal;
   #token = '';
@@ -25,21 +23,11 @@ export class CarefulClient {
   #replaced: Backend | undefined;
 
   constructor(backends: readonly Backend[], journal: Journal) {
+    super();
     this.#backends = backends;
     this.#journal = journal;
   }
 
-  /** @throws Error when the request is refused for good, or not answered for minutes */
-  async insist<Answer>(
-    method: string,
-    path: string,
-    body?: unknown,
-    key?: string,
-  ): Promise<Answer> {
-    return JSON.parse(await this.insistText(method, path, body, key)) as Answer;
-  }
-
-  /** The same for an answer that is not JSON. */
   async insistText(method: string, path: string, body?: unknown, key?: string): Promise<string> {
     return await until(`${method} ${path} is answered`, async () => {
       const backend = this.#next();

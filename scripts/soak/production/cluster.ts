@@ -10,7 +10,7 @@ import {
   type Replica,
 } from '#services/minimal/testing/fleet.ts';
 import type { Journal } from '../journal.ts';
-import type { Subject } from '../subject.ts';
+import { Subject } from '../subject.ts';
 import { CarefulClient } from './careful-client.ts';
 import { ReplicatedDatabase } from './replicated-database.ts';
 
@@ -29,7 +29,7 @@ interface ClusterParts {
   readonly stops: readonly (() => Promise<void>)[];
 }
 
-export class Cluster implements Subject {
+export class Cluster extends Subject {
   readonly fleet: Fleet;
   readonly database: ReplicatedDatabase;
   readonly networks: ReadonlyMap<string, FaultProxy>;
@@ -40,6 +40,7 @@ export class Cluster implements Subject {
   readonly #turns = new Map<Kind, number>();
 
   private constructor(parts: ClusterParts, journal: Journal) {
+    super();
     this.fleet = parts.fleet;
     this.database = parts.database;
     this.networks = parts.networks;
@@ -85,15 +86,6 @@ export class Cluster implements Subject {
       for (const stop of stops) await stop();
       throw error;
     }
-  }
-
-  async insist<Answer>(
-    method: string,
-    path: string,
-    body?: unknown,
-    key?: string,
-  ): Promise<Answer> {
-    return await this.#client.insist(method, path, body, key);
   }
 
   async insistText(method: string, path: string, body?: unknown, key?: string): Promise<string> {

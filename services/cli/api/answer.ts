@@ -63,26 +63,37 @@ function isNested(value: unknown): boolean {
 const shortened = (text: string): string =>
   text.length > longestCell ? `${text.slice(0, longestCell - 1)}…` : text;
 
-/** Writes a body to the file of `--file`, or to standard output. An incomplete file is never left behind. */
+/** Writes a body to the file of `--file`, or to standard output. */
 export async function writeBody(answer: Response, use: Use): Promise<void> {
-  const { options, folder, terminal, signal } = use;
-  const body = answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body);
+  const { options, folder, terminal } = use;
   const file = options.text('file');
-  if (file === undefined) {
-    for await (const chunk of body) {
-      terminal.write(chunk as Uint8Array);
-      await terminal.drained();
-    }
+  if (file !== undefined) {
+    await writeFileOf(answer, resolve(folder, file), use);
     return;
   }
-  const target = resolve(folder, file);
+  for await (const chunk of bodyOf(answer)) {
+    terminal.write(chunk as Uint8Array);
+    await terminal.drained();
+  }
+}
+
+/** Writes a body to a file and prints its path. An incomplete file is never left behind. */
+export async function writeFileOf(
+  answer: Response,
+  target: string,
+  { terminal, signal }: Use,
+): Promise<void> {
   const beside = `${target}.part`;
   try {
-    await pipeline(body, createWriteStream(beside, { mode: 0o600 }), { signal });
+    await pipeline(bodyOf(answer), createWriteStream(beside, { mode: 0o600 }), { signal });
     await rename(beside, target);
   } catch (error) {
     await rm(beside, { force: true });
     throw error;
   }
   terminal.line(target);
+}
+
+function bodyOf({ body }: Response): Readable {
+  return body === null ? Readable.from([]) : Readable.fromWeb(body);
 }

@@ -1,12 +1,10 @@
 /** Backups, as an administrator asks for them: docs/backup.md. */
-import { createWriteStream } from 'node:fs';
-import { rename, rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { part, type Api } from '#services/shared/api-client.ts';
 import { listOf } from '../answers.ts';
+import { writeFileOf } from '../api/answer.ts';
 import type { Command } from '../command.ts';
 import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
 import { printTable } from '../table.ts';
@@ -99,7 +97,7 @@ export const backupDownload: Command = {
     ['backup download 019aa3f4-01aa-7c11-8d22-5e6f70819203 /mnt/usb/monday.tar', 'elsewhere'],
   ],
   run: async (use) => {
-    const { args, folder, terminal, signal } = use;
+    const { args, folder, signal } = use;
     const [id, file] = args.length === 2 ? args : expectArgs(use, 1, 'BACKUP');
     if (id === undefined) throw usageProblem('Expected BACKUP.');
     const { api } = await use.session();
@@ -112,16 +110,7 @@ export const backupDownload: Command = {
         `${target} is there already; nothing was written.`,
       );
     }
-    const beside = `${target}.part`;
-    try {
-      const body = Readable.fromWeb(answer.body ?? new ReadableStream());
-      await pipeline(body, createWriteStream(beside, { mode: 0o600 }), { signal });
-      await rename(beside, target);
-    } catch (error) {
-      await rm(beside, { force: true });
-      throw error;
-    }
-    terminal.line(target);
+    await writeFileOf(answer, target, use);
     return exitCodes.done;
   },
 };

@@ -53,7 +53,7 @@ export const projectionsList: Command = {
 export const projectionsRebuild: Command = {
   name: 'projections rebuild',
   arguments: '[NAME]',
-  summary: 'make read models anew from the events, beside the running ones (on the server)',
+  summary: 'rebuild read models from the events while the services run (on the server)',
   details: database,
   options: { outdated: { help: 'all that were made by another version of the program' } },
   examples: [

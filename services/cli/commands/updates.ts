@@ -90,7 +90,7 @@ export const updatesRollback: Command = {
 export const updatesDiscard: Command = {
   name: 'updates discard',
   arguments: '',
-  summary: 'remove the database that is kept for a rollback',
+  summary: 'discard the database copy for a rollback',
   details: 'The last update can no longer be rolled back. The copy expires by itself after a day.',
   examples: [['updates discard', 'frees its disk space']],
   run: async ({ options, terminal, session }) => {
