@@ -56,11 +56,13 @@ describe('the test command', () => {
     });
   });
 
-  test('fails when a test fails', () => {
-    expect(run(PASSING + FAILING)).toMatchObject({
-      status: 1,
-      last: '1 passed, 1 failed, 0 skipped',
-    });
+  test('fails when a test fails, and names it before the count', () => {
+    const { status, lines } = run(PASSING + FAILING);
+    expect(status).toBe(1);
+    expect(lines.slice(-2)).toEqual([
+      'failed: sample.test.ts > fails: no',
+      '1 passed, 1 failed, 0 skipped',
+    ]);
   });
 
   test('fails when a file cannot be loaded', () => {

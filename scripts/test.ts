@@ -11,12 +11,12 @@ function mayNotSkip(env: NodeJS.ProcessEnv): boolean {
 }
 
 function report(summary: TestSummary, strict: boolean): void {
-  const { passed, failed, skipped, withoutService, skippedForNoService, failedOutside } = summary;
-  for (const failure of failedOutside) console.log(`failed outside of a test: ${failure}`);
+  const { passed, failed, skipped, failures, withoutService, skippedForNoService } = summary;
   for (const { suite, service, reason } of withoutService) {
     console.log(`skipped: ${suite} (no ${service}: ${reason})`);
   }
   for (const name of skippedForNoService) console.log(`skipped: ${name}`);
+  for (const failure of failures) console.log(`failed: ${failure}`);
   if (strict && skipped > 0) console.log('skipped tests count as failure here');
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 }

@@ -1,16 +1,16 @@
 import type { SerializedError } from 'vitest';
-import type { Reporter, TestModule, TestRunEndReason, TestSuite } from 'vitest/node';
+import type { Reporter, TestCase, TestModule, TestRunEndReason, TestSuite } from 'vitest/node';
 import { parseSkippedName } from './optional-service.ts';
 import type { SkippedSuite } from './optional-service.ts';
 
 /** What one run of the tests came to. */
 export interface TestSummary {
   readonly passed: number;
-  /** Failed tests, and whatever failed outside of any test: see `failedOutside`. */
   readonly failed: number;
   readonly skipped: number;
-  /** Files and suites that failed outside of their tests, and errors nobody caught. */
-  readonly failedOutside: readonly string[];
+  /** A line for each failed test, for each file or suite that failed outside of its tests, and for
+   *  each error that nobody caught. */
+  readonly failures: readonly string[];
   /** Suites whose real service this machine does not have. */
   readonly withoutService: readonly SkippedSuite[];
   /** Names of skipped tests that no absent service explains. */
@@ -31,8 +31,8 @@ export class SummaryReporter implements Reporter {
   }
 }
 
-/** Counts the results of `modules`. Each file or suite that failed outside of its tests, and each
- *  error that nobody caught, counts as one failure, so that a failed run never says `0 failed`. */
+/** Counts the results of `modules`. What failed outside of a test counts as one failure, so that a
+ *  failed run never says `0 failed`. */
 export function summarize(
   modules: readonly TestModule[],
   unhandled: readonly SerializedError[],
@@ -40,8 +40,12 @@ export function summarize(
 ): TestSummary {
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
   const skipped = tests.filter((test) => isSkipped(test.result().state));
-  const failedOutside = [
-    ...modules.flatMap(failuresOutsideTests),
+  const failures = [
+    ...modules.flatMap((module) =>
+      [module, ...module.children.allSuites(), ...module.children.allTests('failed')].flatMap(
+        failureOf,
+      ),
+    ),
     ...unhandled.map((error) => `unhandled error: ${error.message}`),
   ];
   const withoutService = modules.flatMap((module) =>
@@ -49,9 +53,9 @@ export function summarize(
   );
   return {
     passed: tests.filter((test) => test.result().state === 'passed').length,
-    failed: tests.filter((test) => test.result().state === 'failed').length + failedOutside.length,
+    failed: failures.length,
     skipped: skipped.length,
-    failedOutside,
+    failures,
     withoutService,
     skippedForNoService: skipped
       .filter((test) => !hasAbsentService(test.parent))
@@ -65,13 +69,12 @@ function isSkipped(state: string): boolean {
   return state === 'skipped' || state === 'pending';
 }
 
-function failuresOutsideTests(module: TestModule): string[] {
-  return [module, ...module.children.allSuites()]
-    .filter((unit) => unit.errors().length > 0)
-    .map((unit) => {
-      const name = unit.type === 'module' ? '' : ` > ${unit.fullName}`;
-      return `${module.relativeModuleId}${name}: ${unit.errors()[0]?.message ?? ''}`;
-    });
+function failureOf(unit: TestModule | TestSuite | TestCase): string[] {
+  const errors = unit.type === 'test' ? (unit.result().errors ?? []) : unit.errors();
+  if (errors.length === 0 && unit.type !== 'test') return [];
+  const module = unit.type === 'module' ? unit : unit.module;
+  const name = unit.type === 'module' ? '' : ` > ${unit.fullName}`;
+  return [`${module.relativeModuleId}${name}: ${errors[0]?.message ?? ''}`];
 }
 
 function hasAbsentService(parent: TestSuite | TestModule): boolean {
