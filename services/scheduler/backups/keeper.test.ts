@@ -1,6 +1,7 @@
 /** What becomes of backups that were asked for, that were found, and that are kept no longer. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { known, parseBackupId, type BackupId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
@@ -15,6 +16,7 @@ import { findBackup, listBackups } from '#projections/backups/queries.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BackupKeeper, type BackupKeeperParts } from './keeper.ts';
 
+const migrations = fileURLToPath(new URL('../../../migrations', import.meta.url));
 const going = new AbortController().signal;
 const start = new Date('2026-03-01T00:00:00Z');
 
@@ -41,6 +43,7 @@ function keeper(changes: Partial<BackupKeeperParts> = {}): BackupKeeper {
       key: undefined,
       masterKeys: [masterKey],
       version: '0.1.13',
+      migrations,
       handOver: (id) => handedOver.push(id),
       logger: { info: () => undefined, warn: () => undefined },
       ...changes,
@@ -239,6 +242,26 @@ describe('given a backup that is complete', () => {
     renameSync(kept, join(sample.folder, 'backups'));
     await keeper().runOnce(going);
     expect(await found()).toMatchObject({ status: 'complete', problem: null });
+  });
+
+  test('when it is to be restored and is damaged, then the services are not stopped for it', async () => {
+    const bytes = readFileSync(archiveOf(backupId()));
+    bytes[bytes.length >> 1]! ^= 1;
+    writeFileSync(archiveOf(backupId()), bytes);
+    await sample.platform.accepted({ type: 'RequestRestore', backupId: backupId() });
+    await keeper().runOnce(going);
+    expect(handedOver).toEqual([]);
+    expect(await found()).toMatchObject({ restoring: false });
+    expect((await found())?.problem).toContain('is damaged');
+  });
+
+  test('when it is to be restored and another program made it, then the services are not stopped for it', async () => {
+    const none = mkdtempSync(join(sample.folder, 'migrations-'));
+    await sample.platform.accepted({ type: 'RequestRestore', backupId: backupId() });
+    await keeper({ migrations: none }).runOnce(going);
+    expect(handedOver).toEqual([]);
+    expect(await found()).toMatchObject({ restoring: false });
+    expect((await found())?.problem).toContain('newer');
   });
 
   test('when it is to be restored, then that is handed over, or refused where nobody can', async () => {

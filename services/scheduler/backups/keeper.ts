@@ -19,8 +19,10 @@ import type { BackupSummary } from '#infra/backup/format.ts';
 import { renewKeys } from '#infra/backup/keys.ts';
 import { makeBackup } from '#infra/backup/make.ts';
 import { contentOf } from '#infra/backup/record.ts';
-import { verifyBackup } from '#infra/backup/verify.ts';
+import { migrationsFor, RestoreRefused } from '#infra/backup/schema-match.ts';
+import { verifyBackup, type VerifiedBackup } from '#infra/backup/verify.ts';
 import { clearWork, noteWork, withBackupLock, withUploadLock } from '#infra/backup/work.ts';
+import { readMigrations } from '#infra/postgres/migrate.ts';
 import type { MasterKeys } from '#infra/secrets/data-keys.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { allBackups, backupSchedule } from '#projections/backups/queries.ts';
@@ -30,6 +32,7 @@ import type pg from 'pg';
 
 /** Progress is worth a row no more often. */
 const tellEveryMs = 500;
+const nobodyCanStop = 'Nobody here can stop the services: restore it by the command line.';
 
 export interface BackupKeeperParts {
   readonly pool: pg.Pool;
@@ -44,6 +47,8 @@ export interface BackupKeeperParts {
   readonly masterKeys: MasterKeys;
   /** The program's version. */
   readonly version: string;
+  /** Folder of the migrations. */
+  readonly migrations: string;
   /** Hands a restore over to whoever can stop the services. Undefined: nobody here can. */
   readonly handOver: ((backupId: BackupId) => void) | undefined;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
@@ -76,7 +81,7 @@ export class BackupKeeper {
         signal.throwIfAborted();
         if (row.status === 'running' && !row.deleted) await this.#make(row, signal);
         if (row.checking) await this.#check(row, signal);
-        if (row.restoring) await this.#handOver(row);
+        if (row.restoring) await this.#handOver(row, signal);
       }
       if (schedule !== undefined) await this.#dropOld(schedule.keep);
       const now = clock.now().getTime();
@@ -126,7 +131,7 @@ export class BackupKeeper {
     const { pool, logger } = this.#parts;
     const id = backupId(row.backup_id);
     try {
-      const problem = await this.#problemOf(id, signal);
+      const problem = await problemOf(() => this.#verify(id, signal));
       if (problem !== null) logger.warn({ backupId: id, problem }, 'a backup was not verified');
       await this.#execute({ type: 'RecordCheck', backupId: id, problem });
     } finally {
@@ -134,30 +139,40 @@ export class BackupKeeper {
     }
   }
 
-  async #problemOf(id: BackupId, signal: AbortSignal): Promise<string | null> {
+  /** @throws DamagedBackup */
+  async #verify(id: BackupId, signal: AbortSignal): Promise<VerifiedBackup> {
     const { objects, key, masterKeys } = this.#parts;
     const tell = this.#teller(id);
+    const source = await storedBackup(objects, id);
+    if (source === undefined) throw new DamagedBackup('It is not where backups are kept.');
+    const { sizeBytes } = source.summary;
+    const onRead = async (bytes: number) => {
+      signal.throwIfAborted();
+      await tell(bytes / Math.max(1, sizeBytes));
+    };
+    return verifyBackup(source, { key, masterKeys, onRead });
+  }
+
+  /** Services stop only for a backup that can be restored. Whoever restores verifies it again, as it may change
+   *  until then. */
+  async #handOver(row: BackupsTable, signal: AbortSignal): Promise<void> {
+    const id = backupId(row.backup_id);
+    const { pool, handOver, migrations } = this.#parts;
+    if (handOver === undefined) return this.#refuseRestore(id, nobodyCanStop);
     try {
-      const source = await storedBackup(objects, id);
-      if (source === undefined) return 'It is not where backups are kept.';
-      const { sizeBytes } = source.summary;
-      const onRead = async (bytes: number) => {
-        signal.throwIfAborted();
-        await tell(bytes / Math.max(1, sizeBytes));
-      };
-      await verifyBackup(source, { key, masterKeys, onRead });
-      return null;
-    } catch (error) {
-      if (error instanceof DamagedBackup) return error.message;
-      throw error;
+      const problem = await problemOf(async () => {
+        const { format } = await this.#verify(id, signal);
+        migrationsFor(format, readMigrations(migrations));
+      });
+      if (problem === null) handOver(id);
+      else await this.#refuseRestore(id, problem);
+    } finally {
+      await clearWork(pool, id);
     }
   }
 
-  async #handOver(row: BackupsTable): Promise<void> {
-    const id = backupId(row.backup_id);
-    const { handOver } = this.#parts;
-    if (handOver !== undefined) return handOver(id);
-    const reason = 'Nobody here can stop the services: restore it by the command line.';
+  async #refuseRestore(id: BackupId, reason: string): Promise<void> {
+    this.#parts.logger.warn({ backupId: id, reason }, 'a backup cannot be restored');
     await this.#execute({ type: 'FailRestore', backupId: id, reason });
   }
 
@@ -236,6 +251,17 @@ export class BackupKeeper {
 
 function backupId(text: string): BackupId {
   return known(parseBackupId, text);
+}
+
+/** What is wrong with a backup; null for nothing. */
+async function problemOf(attempt: () => Promise<unknown>): Promise<string | null> {
+  try {
+    await attempt();
+    return null;
+  } catch (error) {
+    if (error instanceof DamagedBackup || error instanceof RestoreRefused) return error.message;
+    throw error;
+  }
 }
 
 function sentenceOf(error: unknown): string {

@@ -1,4 +1,5 @@
 /** Backups, as a duty of the scheduler. */
+import { fileURLToPath } from 'node:url';
 import type { EventType } from '#domain/aggregates.ts';
 import type { BackupId } from '#domain/kernel/ids.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
@@ -11,6 +12,7 @@ import { askForRestore } from '#services/shared/restore-request.ts';
 import { version } from '#services/shared/version.ts';
 import { BackupKeeper } from './keeper.ts';
 
+const migrations = fileURLToPath(new URL('../../../migrations', import.meta.url));
 const lookMs = 10_000;
 const tidyMs = 10 * 60_000;
 
@@ -46,6 +48,7 @@ export function startBackups(
       key,
       masterKeys: masterKeys(config),
       version,
+      migrations,
       handOver,
       logger,
     },

@@ -42,6 +42,7 @@ const keeper = new BackupKeeper(
     key: undefined,
     masterKeys: [masterKey],
     version: '0.1.13',
+    migrations: 'never read',
     handOver: undefined,
     logger: { info: () => undefined, warn: () => undefined },
   },
