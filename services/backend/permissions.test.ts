@@ -216,7 +216,7 @@ test('when an operation is public, then it is one of the few that are meant to b
     '/metrics',
     '/api/v1/hooks/{token}',
     '/sdk/simple',
-    '/sdk/simple/orchestrator',
+    '/sdk/simple/script-orchestration-sdk',
     '/sdk/{file}',
     '/openapi.json',
   ]);

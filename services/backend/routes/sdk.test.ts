@@ -1,4 +1,4 @@
-/** The package `orchestrator` on somebody's own machine. */
+/** The SDK on somebody's own machine. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 import { version } from '#services/shared/version.ts';
 
 const run = promisify(execFile);
-const name = `orchestrator-${version}-py3-none-any.whl`;
+const name = `script_orchestration_sdk-${version}-py3-none-any.whl`;
 
 let platform: TestBackend;
 let folder: string;
@@ -30,15 +30,21 @@ describe('given somebody without an account', () => {
     );
     expect(one?.status).toBe(200);
     expect(await one?.bytes()).toEqual(await other?.bytes());
-    for (const path of ['orchestrator-0.0.1-py3-none-any.whl', '..%2fpackage.json', '']) {
+    for (const path of [
+      'script_orchestration_sdk-0.0.1-py3-none-any.whl',
+      '..%2fpackage.json',
+      '',
+    ]) {
       expect((await fetch(`${platform.origin}/sdk/${path}`)).status, path).toBe(404);
     }
   });
 
   test('the index leads to it, with its hash', async () => {
     const projects = await (await fetch(`${platform.origin}/sdk/simple/`)).text();
-    expect(projects).toContain('href="/sdk/simple/orchestrator/"');
-    const files = await (await fetch(`${platform.origin}/sdk/simple/orchestrator/`)).text();
+    expect(projects).toContain('href="/sdk/simple/script-orchestration-sdk/"');
+    const files = await (
+      await fetch(`${platform.origin}/sdk/simple/script-orchestration-sdk/`)
+    ).text();
     expect(files).toMatch(new RegExp(`href="/sdk/${name}#sha256=[0-9a-f]{64}"`));
   });
 });
@@ -77,7 +83,9 @@ describeWith({ service: 'pip', ...(await findPip()) }, 'given pip', () => {
       return (await run('python3', [...into, 'install', ...options, ...args])).stdout;
     };
     const index = ['--index-url', `${platform.origin}/sdk/simple/`];
-    expect(await pip(...index, 'orchestrator')).toContain(`installed orchestrator-${version}`);
+    expect(await pip(...index, 'script-orchestration-sdk')).toContain(
+      `installed script-orchestration-sdk-${version}`,
+    );
     const python = async (code: string) =>
       await run(join(home, 'bin', 'python'), ['-c', code], {
         cwd: folder,
@@ -88,7 +96,9 @@ describeWith({ service: 'pip', ...(await findPip()) }, 'given pip', () => {
     expect(stderr).toContain('local mode');
     expect(stderr).toContain('output {"count": 1, "token": "secret"}');
     const address = `${platform.origin}/sdk/${name}`;
-    expect(await pip('--force-reinstall', address)).toContain(`installed orchestrator-${version}`);
+    expect(await pip('--force-reinstall', address)).toContain(
+      `installed script-orchestration-sdk-${version}`,
+    );
     expect((await python(script)).stderr).toContain('"count": 2');
     const checked = await run('python3', [...into, 'check']);
     expect(checked.stdout).toContain('No broken requirements');

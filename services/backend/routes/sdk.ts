@@ -1,10 +1,10 @@
-/** The Python package `orchestrator`, for people's own machines: a wheel, and an index of it for pip. */
+/** The SDK for people's own machines: a wheel, and an index of it for pip. */
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { notFound } from '../http/problem.ts';
 import { stream, text, type Reply } from '../http/reply.ts';
-import { sdkName, sdkPython } from '../sdk/wheel.ts';
+import { sdkName, sdkPython, wheelName } from '../sdk/wheel.ts';
 import { version } from '#services/shared/version.ts';
 
 const tag = 'SDK';
@@ -16,7 +16,7 @@ const projects = operation({
   // PEP 503 asks for the slash; the linters of API descriptions refuse it.
   aliases: [{ path: '/sdk/simple/', undescribed: true }],
   operationId: 'listSdkProjects',
-  summary: 'The packages of the index (PEP 503): the package `orchestrator`',
+  summary: 'The packages of the index (PEP 503): the SDK',
   tag,
   access: 'public',
   responses: { 200: page },
@@ -28,8 +28,8 @@ const files = operation({
   path: `/sdk/simple/${sdkName}`,
   aliases: [{ path: `/sdk/simple/${sdkName}/`, undescribed: true }],
   operationId: 'listSdkFiles',
-  summary: 'The files of the package `orchestrator` (PEP 503)',
-  description: '`pip install --index-url https://…/sdk/simple/ orchestrator` asks here.',
+  summary: 'The files of the SDK (PEP 503)',
+  description: `\`pip install --index-url https://…/sdk/simple/ ${sdkName}\` asks here.`,
   tag,
   access: 'public',
   responses: { 200: page },
@@ -43,15 +43,16 @@ const wheel = operation({
   method: 'get',
   path: '/sdk/{file}',
   operationId: 'downloadSdk',
-  summary: 'The Python package `orchestrator` as a wheel',
-  description: 'It needs nothing but Python 3.9; away from the platform it works in a local mode.',
+  summary: 'The SDK as a wheel',
+  description:
+    'Scripts import it as `orchestrator`. It needs nothing but Python 3.9; away from the platform it works in a local mode.',
   tag,
   access: 'public',
   parameters: {
     file: {
       description: 'Name of the file.',
       schema: Type.String(),
-      example: `${sdkName}-${version}-py3-none-any.whl`,
+      example: wheelName(version),
       parse: (name: string) => name,
     },
   },

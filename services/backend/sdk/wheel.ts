@@ -1,11 +1,16 @@
-/** The Python package `orchestrator` as a wheel (PEP 427): an archive that pip installs. */
+/** The SDK as a wheel (PEP 427): an archive that pip installs. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { zipOf } from '../archives/write-zip.ts';
 
-export const sdkName = 'orchestrator';
+/** Name for pip. On the public index `orchestrator` is another project, and this name is free. */
+export const sdkName = 'script-orchestration-sdk';
+/** Name for `import`. */
+const moduleName = 'orchestrator';
+/** As names of wheels have it. */
+const fileStem = sdkName.replaceAll('-', '_');
 export const sdkPython = '>=3.9';
 
 export interface Wheel {
@@ -18,9 +23,12 @@ export interface Wheel {
 // Archives know no time before 1980; a fixed one gives equal packages equal bytes.
 const savedAt = new Date(Date.UTC(1980, 0, 2));
 
+/** Name of the wheel's file. */
+export const wheelName = (version: string): string => `${fileStem}-${version}-py3-none-any.whl`;
+
 /** @param folder that holds the package's folder */
 export async function wheelOf(folder: string, version: string): Promise<Wheel> {
-  const information = `${sdkName}-${version}.dist-info`;
+  const information = `${fileStem}-${version}.dist-info`;
   const files = [
     ...(await sources(folder)),
     file(`${information}/METADATA`, metadata(version)),
@@ -41,7 +49,7 @@ export async function wheelOf(folder: string, version: string): Promise<Wheel> {
       })),
     ),
   );
-  const fileName = `${sdkName}-${version}-py3-none-any.whl`;
+  const fileName = wheelName(version);
   return { fileName, content, sha256: hash(content, 'hex') };
 }
 
@@ -66,13 +74,13 @@ function metadata(version: string): string {
 
 /** The modules of the package and its mark of being typed, but nothing that an interpreter has left. */
 async function sources(folder: string): Promise<readonly PackedFile[]> {
-  const names = (await readdir(join(folder, sdkName))).filter((name) =>
+  const names = (await readdir(join(folder, moduleName))).filter((name) =>
     /\.py$|^py\.typed$/.test(name),
   );
   return await Promise.all(
     names.toSorted().map(async (name) => ({
-      path: `${sdkName}/${name}`,
-      bytes: await readFile(join(folder, sdkName, name)),
+      path: `${moduleName}/${name}`,
+      bytes: await readFile(join(folder, moduleName, name)),
     })),
   );
 }

@@ -2814,7 +2814,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The packages of the index (PEP 503): the package `orchestrator`
+         * The packages of the index (PEP 503): the SDK
          * @description Needs no token.
          */
         get: operations["listSdkProjects"];
@@ -2826,7 +2826,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/sdk/simple/orchestrator": {
+    "/sdk/simple/script-orchestration-sdk": {
         parameters: {
             query?: never;
             header?: never;
@@ -2834,8 +2834,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The files of the package `orchestrator` (PEP 503)
-         * @description `pip install --index-url https://…/sdk/simple/ orchestrator` asks here.
+         * The files of the SDK (PEP 503)
+         * @description `pip install --index-url https://…/sdk/simple/ script-orchestration-sdk` asks here.
          *
          *     Needs no token.
          */
@@ -2856,8 +2856,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The Python package `orchestrator` as a wheel
-         * @description It needs nothing but Python 3.9; away from the platform it works in a local mode.
+         * The SDK as a wheel
+         * @description Scripts import it as `orchestrator`. It needs nothing but Python 3.9; away from the platform it works in a local mode.
          *
          *     Needs no token.
          */
@@ -24526,7 +24526,7 @@ export interface operations {
             path: {
                 /**
                  * @description Name of the file.
-                 * @example orchestrator-0.1.13-py3-none-any.whl
+                 * @example script_orchestration_sdk-0.1.13-py3-none-any.whl
                  */
                 file: string;
             };
