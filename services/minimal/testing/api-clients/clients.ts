@@ -1,7 +1,7 @@
 /** Clients that generators make from the API description, each with a program that uses it. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -34,6 +34,7 @@ export const clientNames = [
   'openapi-generator python',
   'openapi-generator go',
   'openapi-generator typescript-fetch',
+  'openapi-typescript',
 ] as const;
 export type ClientName = (typeof clientNames)[number];
 
@@ -68,6 +69,7 @@ export async function generateByJava(folder: string): Promise<void> {
   await output([join(bin, 'openapi-generator-cli'), args], folder);
 }
 
+const typesGenerator = resolve('web/node_modules/.bin/openapi-typescript');
 const compiler = resolve('node_modules/.bin/tsc');
 const compile = [
   '--strict',
@@ -115,6 +117,11 @@ export async function runScriptWith(
     }
     case 'openapi-generator typescript-fetch':
       return await runTypeScript('typescript-fetch', own, [origin, token]);
+    case 'openapi-typescript': {
+      await symlink(resolve('node_modules'), join(own, 'node_modules'));
+      await output([typesGenerator, ['../openapi.json', '-o', 'schema.ts']], own);
+      return await runTypeScript(name, own, [origin, token]);
+    }
   }
 }
 
