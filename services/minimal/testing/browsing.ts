@@ -6,6 +6,8 @@ import { chromium, type Browser, type Page, type Request } from 'playwright-core
 import { productPassword } from './product.ts';
 
 const executablePath = [
+  // Without the windows of a browser, it needs less of everything.
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -15,7 +17,7 @@ const executablePath = [
 export const chromiumService = {
   service: 'Chromium',
   found: executablePath,
-  reason: 'no Chromium on this machine (Debian: apt-get install chromium)',
+  reason: 'no Chromium on this machine (Debian: apt-get install chromium-headless-shell)',
 };
 
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
