@@ -12,7 +12,7 @@ install: ## get Node 24, the packages and the dashboard's build, where they are 
 	@$(ready) --web
 
 run: ## start the whole service on this machine, without Docker or root
-	@$(ready) --web node services/minimal/main.ts $(ARGS)
+	@$(ready) --run node services/minimal/main.ts $(ARGS)
 
 test: ## run every test; ARGS selects files (make test ARGS=domain/run)
 	@$(ready) --web node scripts/test.ts $(ARGS)

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Makes this folder ready, then runs a command with the right Node:
-#   scripts/bootstrap.sh [--web] [command…]      --web: build the dashboard too
+#   scripts/bootstrap.sh [--web | --run] [command…]
+#     --web: build the dashboard too
+#     --run: start the command with the packages that the service needs; install the other packages and build the
+#            dashboard in the background
 # When nothing is to do it prints nothing, writes nothing and takes under 100 ms.
 set -euo pipefail
 
@@ -96,45 +99,75 @@ hash_of_web() {
 # is <stamp file> <hash>: whether the stamp says so
 is() { [ -f "$1" ] && [ "$(<"$1")" = "$2" ]; }
 
+readonly packages_stamp=$root/node_modules/.lock-sha256 # all packages
+readonly service_stamp=$root/node_modules/.lock-sha256-service # those that the service needs
+readonly web_stamp=$tools/web.sha256
+
+# install_packages [service]: all packages, or at least those that the service needs
 install_packages() {
-  local wanted stamp=$root/node_modules/.lock-sha256
+  local wanted
   wanted=$(hash_of package-lock.json)
-  is "$stamp" "$wanted" && return
+  has_packages "$@" && return
   lock
-  is "$stamp" "$wanted" && return
-  # After a developer's own `npm install` everything is there already.
-  if ! node scripts/bootstrap/is-installed.ts; then
+  has_packages "$@" && return
+  # NODE_ENV or a user's settings could leave out what building and testing need.
+  local with=(--include=optional --ignore-scripts=false)
+  if node scripts/bootstrap/is-installed.ts; then
+    : # After a developer's own `npm install` everything is there already.
+  elif [ "${1:-}" = service ]; then
     say 'installing packages (npm ci)'
-    # NODE_ENV or a user's settings could leave out what building and testing need.
-    npm_quietly 'npm ci' ci --include=dev --include=optional --ignore-scripts=false
+    npm_quietly 'npm ci' ci --omit=dev "${with[@]}"
+    echo "$wanted" >"$service_stamp"
+    return
+  elif is "$service_stamp" "$wanted"; then
+    # The service may be running with these packages: npm ci would remove them first.
+    say 'installing the packages for the dashboard and the tests (npm install)'
+    npm_quietly 'npm install' install --no-save --include=dev "${with[@]}"
+  else
+    say 'installing packages (npm ci)'
+    npm_quietly 'npm ci' ci --include=dev "${with[@]}"
   fi
   # Releases share files by hard links: the stamp of another one stays.
-  rm -f "$stamp"
-  echo "$wanted" >"$stamp"
+  rm -f "$packages_stamp"
+  echo "$wanted" >"$packages_stamp"
+}
+
+# has_packages [service], with the hash that is wanted in $wanted
+has_packages() {
+  is "$packages_stamp" "$wanted" || { [ "${1:-}" = service ] && is "$service_stamp" "$wanted"; }
 }
 
 build_web() {
-  local wanted stamp=$tools/web.sha256 log=$tools/web-build.log
-  grep -q '"build" *:' web/package.json 2>/dev/null || return 0
-  wanted=$(hash_of_web)
-  is "$stamp" "$wanted" && [ -d web/build ] && return
+  local wanted log=$tools/web-build.log
+  has_web && return
   lock
-  is "$stamp" "$wanted" && [ -d web/build ] && return
+  has_web && return
+  wanted=$(hash_of_web)
   say 'building the dashboard'
   npm run -w web build </dev/null >"$log" 2>&1 9>&- ||
     { tail -n 30 "$log" >&2 && die "building the dashboard failed, see above (whole log: $log)"; }
   [ -d web/build ] || die 'building the dashboard made no web/build'
-  echo "$wanted" >"$stamp"
+  echo "$wanted" >"$web_stamp"
 }
 
-web=
-[ "${1:-}" = --web ] && web=yes && shift
+has_web() {
+  grep -q '"build" *:' web/package.json 2>/dev/null || return 0
+  [ -d web/build ] && is "$web_stamp" "$(hash_of_web)"
+}
+
+what=
+case ${1:-} in --web | --run) what=$1 && shift ;; esac
 use_node
 export PATH
-install_packages
-[ -z "$web" ] || build_web
-[ $# -eq 0 ] && exit
+case $what in
+  --web) install_packages; build_web ;;
+  --run) install_packages service ;;
+  *) install_packages ;;
+esac
 [ -z "${locked:-}" ] || exec 9>&-
+# In the background with low priority, so that the command starts first, and as nobody's child.
+[ "$what" != --run ] || has_web || (nice -n 10 scripts/bootstrap.sh --web </dev/null >&2 &)
+[ $# -gt 0 ] || exit 0
 # What a process held, secrets among it, goes into no core file when it falls.
 ulimit -c 0
 exec "$@"

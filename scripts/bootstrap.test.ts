@@ -27,10 +27,13 @@ const NPM = `#!/bin/sh
 [ "$1 $2" = "config get" ] && echo "$NPM_CACHE" && exit
 echo "$*" >> "$ROOT/npm-calls"
 [ -n "$NPM_FAILS" ] && echo "npm error $NPM_FAILS" && exit 1
-case "$1" in
-  ci) mkdir -p node_modules/a && cp package-lock.json node_modules/.package-lock.json ;;
-  install) mkdir -p .toolchain/node_modules/node/bin && cp "$NODE_STUB" .toolchain/node_modules/node/bin/node ;;
-  run) mkdir -p web/build && echo built > web/build/index.html ;;
+case "$*" in
+  ci*)
+    rm -rf node_modules && mkdir -p node_modules/a
+    case "$*" in *--omit=dev*) ;; *) cp package-lock.json node_modules/.package-lock.json ;; esac ;;
+  "install --no-save"*) cp package-lock.json node_modules/.package-lock.json ;;
+  install*) mkdir -p .toolchain/node_modules/node/bin && cp "$NODE_STUB" .toolchain/node_modules/node/bin/node ;;
+  run*) mkdir -p web/build && echo built > web/build/index.html ;;
 esac
 `;
 
@@ -117,6 +120,36 @@ describe('the bootstrap', () => {
     writeFileSync(join(root, 'web/src/app.css'), 'p {}');
     expect((await boot(['--web'])).err).toBe('bootstrap: building the dashboard\n');
     expect(npmCalls()).toHaveLength(3);
+  });
+
+  test('starts the service first, and then builds the dashboard in the background', async () => {
+    writeFileSync(join(root, 'web/package.json'), '{ "scripts": { "build": "vite build" } }');
+    const untilBuilt = 'until [ -f .toolchain/web.sha256 ]; do sleep 0.05; done; echo built';
+    const { out, err } = await boot(['--run', 'sh', '-c', untilBuilt]);
+    expect(out).toBe('built\n');
+    expect(err.split('\n').slice(0, -1)).toEqual([
+      'bootstrap: installing packages (npm ci)',
+      'bootstrap: installing the packages for the dashboard and the tests (npm install)',
+      'bootstrap: building the dashboard',
+    ]);
+    expect(npmCalls().map((call) => call.split(' ').slice(0, 2).join(' '))).toEqual([
+      'ci --omit=dev',
+      'install --no-save',
+      'run -w',
+    ]);
+    expect(await boot(['--run', 'true'])).toEqual({ code: 0, out: '', err: '' });
+    expect(await boot(['--web'])).toEqual({ code: 0, out: '', err: '' });
+  });
+
+  test('starts the service where the dashboard cannot be built, and says so', async () => {
+    writeFileSync(join(root, 'web/package.json'), '{ "scripts": { "build": "vite build" } }');
+    await boot(['--run', 'sh', '-c', 'until [ -f .toolchain/web.sha256 ]; do sleep 0.05; done']);
+    writeFileSync(join(root, 'web/src/app.css'), 'p {}');
+    const untilTried = 'until [ -s .toolchain/tried ]; do sleep 0.05; done; echo served';
+    program('npm', '#!/bin/sh\necho no; echo tried > .toolchain/tried; exit 1\n');
+    const { code, out, err } = await boot(['--run', 'sh', '-c', untilTried]);
+    expect({ code, out }).toEqual({ code: 0, out: 'served\n' });
+    expect(err).toContain('bootstrap: building the dashboard failed, see above');
   });
 
   test('brings its own Node when the one on the PATH is too old', async () => {

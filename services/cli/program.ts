@@ -15,6 +15,7 @@ import {
   projectionsList,
   projectionsRebuild,
   setup,
+  start,
   resetPassword,
 } from './commands/server.ts';
 import { logs, newScript, run, runs, scripts, stop } from './commands/runs.ts';
@@ -45,6 +46,7 @@ export const ownCommands: readonly Command[] = [
   backupCreate,
   backupList,
   backupDownload,
+  start,
   setup,
   projectionsList,
   projectionsRebuild,

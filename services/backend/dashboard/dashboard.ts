@@ -11,10 +11,15 @@ const packedEnding = '.br';
 
 const notBuilt = `<!doctype html>
 <html lang="en">
-  <head><meta charset="utf-8" /><title>Script Orchestration Service</title></head>
+  <head>
+    <meta charset="utf-8" />
+    <meta http-equiv="refresh" content="3" />
+    <title>Script Orchestration Service</title>
+  </head>
   <body>
-    <h1>The dashboard is not built</h1>
-    <p>Build it with <code>make install</code>, then load this page again.</p>
+    <h1>The dashboard is not built yet</h1>
+    <p>After a first <code>make run</code> it is built in the background, and this page shows it as soon as it is
+      ready. Otherwise build it with <code>make install</code>.</p>
     <p>The API works without it: <a href="/docs">its documentation</a>.</p>
   </body>
 </html>
@@ -52,8 +57,8 @@ export function addDashboard(app: Express, folder: string): void {
   app.get('/{*page}', (request, response, next) => {
     if (!isPage(request)) return next();
     response.setHeader('Cache-Control', 'no-cache');
-    const index = join(folder, 'index.html');
-    if (existsSync(index)) response.sendFile(index);
+    // Under its root, as Express serves no absolute path through a hidden folder such as ~/.cache.
+    if (existsSync(join(folder, 'index.html'))) response.sendFile('index.html', { root: folder });
     else response.status(503).type('html').end(notBuilt);
   });
 }

@@ -1,7 +1,8 @@
 /** Commands on the server's own machine: they use its database, not its API. What that takes is loaded when
  *  it is asked for, as the other commands need none of it. */
+import { fileURLToPath } from 'node:url';
 import type { Command } from '../command.ts';
-import { exitCodes, usageProblem } from '../problem.ts';
+import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
 import { askHidden } from '../prompt.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -18,6 +19,23 @@ const unsealed = {
 const offline =
   'No service may run meanwhile. The database of the minimal edition in ORCH_DATA_DIR is started for it, and made ' +
   'where there is none; ORCH_DATABASE_ADMIN_URL names another.';
+
+export const start: Command = {
+  name: 'start',
+  arguments: '',
+  summary: 'start the whole service on this machine, without Docker or root',
+  details:
+    'Keeps its data in ORCH_DATA_DIR, or else in .orchestrator in this folder. Prints the address of the dashboard ' +
+    'and, the first time, the password of the administrator. Ctrl-C stops the service.',
+  examples: [['start', 'as make run does']],
+  run: async () => {
+    const { execPath, env } = process;
+    const minimal = fileURLToPath(new URL('../../minimal/main.ts', import.meta.url));
+    // The service takes the place of this process, so that whoever started it can stop it.
+    process.execve?.(execPath, [execPath, minimal], env);
+    throw new CommandProblem(exitCodes.refused, 'The service runs on Linux only.');
+  },
+};
 
 export const setup: Command = {
   name: 'setup',
