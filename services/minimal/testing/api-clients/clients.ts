@@ -119,7 +119,9 @@ export async function runScriptWith(
       return await runTypeScript('typescript-fetch', own, [origin, token]);
     case 'openapi-typescript': {
       await symlink(resolve('node_modules'), join(own, 'node_modules'));
-      await output([typesGenerator, ['../openapi.json', '-o', 'schema.ts']], own);
+      // Otherwise requests have to name every field that has a default.
+      const args = ['../openapi.json', '--default-non-nullable=false', '-o', 'schema.ts'];
+      await output([typesGenerator, args], own);
       return await runTypeScript(name, own, [origin, token]);
     }
   }
