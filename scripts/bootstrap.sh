@@ -116,7 +116,7 @@ install_packages() {
     : # After a developer's own `npm install` everything is there already.
   elif [ "${1:-}" = service ]; then
     say 'installing packages (npm ci)'
-    npm_quietly 'npm ci' ci --omit=dev "${with[@]}"
+    npm_quietly 'npm ci' ci --omit=dev --workspaces=false "${with[@]}"
     echo "$wanted" >"$service_stamp"
     return
   elif is "$service_stamp" "$wanted"; then
