@@ -29,7 +29,7 @@ lock() {
 
 # Runs npm quietly: npm_quietly <what for> <npm arguments…>
 npm_quietly() {
-  local what=$1 log=$tools/npm.log && shift
+  local what=$1 log=$tools/${1// /-}.log && shift
   usable_npm_cache
   (
     trust_system_authorities
@@ -112,7 +112,7 @@ install_packages() {
   has_packages "$@" && return
   # NODE_ENV or a user's settings could leave out what building and testing need.
   local with=(--include=optional --ignore-scripts=false)
-  if node scripts/bootstrap/is-installed.ts; then
+  if [ -d node_modules ] && node scripts/bootstrap/is-installed.ts; then
     : # After a developer's own `npm install` everything is there already.
   elif [ "${1:-}" = service ]; then
     say 'installing packages (npm ci)'
@@ -157,6 +157,14 @@ has_web() {
 
 what=
 case ${1:-} in --web | --run) what=$1 && shift ;; esac
+# The first start gets Node and the packages side by side.
+if [ "$what" = --run ] && command -v npm >/dev/null && ! node_fits && ! has_local_node && [ ! -d node_modules ]; then
+  lock
+  use_node &
+  getting_node=$!
+  install_packages service
+  wait "$getting_node" || exit 1
+fi
 use_node
 export PATH
 case $what in

@@ -168,6 +168,23 @@ describe('the bootstrap', () => {
     expect(npmCalls()[0]).toContain(`node@${version}`);
   });
 
+  test('gets its own Node and the packages side by side at the first start', async () => {
+    program('node', OLD_NODE);
+    const version = /node_version=(\S+)/u.exec(
+      readFileSync(join(here, 'bootstrap.sh'), 'utf8'),
+    )?.[1];
+    const stub = join(root, 'new-node');
+    writeFileSync(stub, `#!/bin/sh\necho v${version}\n`);
+    chmodSync(stub, 0o755);
+    const { code, out } = await boot(['--run', 'node', '--version'], { NODE_STUB: stub });
+    expect({ code, out }).toEqual({ code: 0, out: `v${version}\n` });
+    expect(
+      npmCalls()
+        .map((call) => call.split(' ')[0])
+        .toSorted(),
+    ).toEqual(['ci', 'install']);
+  });
+
   test.each([
     ['ENOTFOUND', 'npm ci failed: the package registry cannot be reached'],
     ['EACCES', 'npm ci failed: a file is not writable by'],
