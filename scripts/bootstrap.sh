@@ -173,8 +173,8 @@ case $what in
   *) install_packages ;;
 esac
 [ -z "${locked:-}" ] || exec 9>&-
-# In the background with low priority, so that the command starts first, and as nobody's child.
-[ "$what" != --run ] || has_web || (nice -n 10 scripts/bootstrap.sh --web </dev/null >&2 &)
+# In the background with low priority, as nobody's child, and after the seconds that the service takes to start.
+[ "$what" != --run ] || has_web || (sleep 10 && nice -n 10 scripts/bootstrap.sh --web </dev/null >&2 &)
 [ $# -gt 0 ] || exit 0
 # What a process held, secrets among it, goes into no core file when it falls.
 ulimit -c 0

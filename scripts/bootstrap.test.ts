@@ -50,6 +50,7 @@ describe('the bootstrap', () => {
     }
     writeFileSync(join(root, 'package-lock.json'), LOCK);
     program('npm', NPM);
+    program('sleep', '#!/bin/sh\nexec /bin/sleep 0.02\n');
     symlinkSync(process.execPath, join(root, 'bin/node'));
   });
 
