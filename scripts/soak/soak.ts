@@ -48,13 +48,20 @@ export async function soakSubject<Platform extends Subject>(
   try {
     const scripts = await makeScripts(subject, witness.source);
     const over = new AbortController();
-    const load = scripts.map((script) => keepBusy(subject, script, journal, over.signal));
+    const load = Promise.all(
+      scripts.map((script) => keepBusy(subject, script, journal, over.signal)),
+    );
+    const striking = inflictAll(subject, faults, options);
     try {
-      await inflictAll(subject, faults, options);
+      // A client that gives up ends the session, and the strikes fail as soon as the platform is stopped.
+      await Promise.race([striking, load]);
+    } catch (error) {
+      striking.catch(() => undefined);
+      throw error;
     } finally {
       over.abort();
     }
-    await Promise.all(load);
+    await load;
     await noteFinals(subject, journal);
     await noteKept(subject, scripts, journal);
   } finally {
