@@ -2,7 +2,12 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { edgesOf, edgesOfSvelte } from './architecture/imports.ts';
 import { sourceFiles } from './architecture/repository.ts';
-import { lengthViolation, MAX_LINES, violationsOf } from './architecture/rules.ts';
+import {
+  ambientViolations,
+  lengthViolation,
+  MAX_LINES,
+  violationsOf,
+} from './architecture/rules.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -21,6 +26,10 @@ describe('this repository', () => {
 
   test('keeps the import table, has no barrels and no default exports', () => {
     expect(files.flatMap(({ path, source }) => violations(path, source))).toEqual([]);
+  });
+
+  test('decides without a clock, chance, the environment or the network', () => {
+    expect(files.flatMap(({ path, source }) => ambientViolations(path, source))).toEqual([]);
   });
 
   test('has no long file that does not say why', () => {
@@ -57,6 +66,10 @@ describe('a planted violation is found', () => {
     ['web/src/lib/runs.ts', '#lib/../../../domain/run/events.ts'],
     ['web/src/lib/runs.ts', 'node:fs'],
     ['elsewhere/file.ts', './other.ts'],
+    ['domain/run/decide.ts', '#domain/testing/ids.ts'],
+    ['infra/postgres/pool.ts', '#infra/testing/database.ts'],
+    ['services/backend/main.ts', './testing/test-backend.ts'],
+    ['services/backend/main.ts', './app.test.ts'],
   ])('%s importing %s', (path, specifier) => {
     expect(violations(path, `import { x } from '${specifier}';`)).toHaveLength(1);
   });
@@ -104,16 +117,42 @@ describe('a planted violation is found', () => {
     expect(violations(path, source)).toHaveLength(1);
   });
 
+  test.each([
+    'const now = Date.now();',
+    'const now = new Date();',
+    'const chance = Math.random();',
+    'const started = performance.now();',
+    'const id = crypto.randomUUID();',
+    "const home = process.env['HOME'];",
+    "await fetch('http://example.com');",
+    'setTimeout(later, 1_000);',
+  ])('in domain: %s', (source) => {
+    expect(ambientViolations('domain/run/decide.ts', source)).toHaveLength(1);
+    expect(ambientViolations('domain/run/decide.test.ts', source)).toEqual([]);
+    expect(ambientViolations('infra/system/clock.ts', source)).toEqual([]);
+  });
+
   test('a long file without a reason', () => {
     const long = 'a();\n'.repeat(MAX_LINES);
     expect(lengthViolation('domain/run/a.ts', long)).toBeUndefined();
     expect(lengthViolation('domain/run/a.ts', `b();\n${long}`)).toContain('321 lines');
     expect(lengthViolation('domain/run/a.ts', `// What it does.\n${long}`)).toContain('321 lines');
+    const beside = `// How long a run may take.\n${long}`;
+    expect(lengthViolation('domain/run/a.ts', beside)).toContain('321 lines');
     expect(lengthViolation('domain/run/a.ts', `// Long because …\n${long}`)).toBeUndefined();
   });
 });
 
 describe('what is allowed passes', () => {
+  test.each([
+    'const date = new Date(0);',
+    'run.process.fetch();',
+    '// Date.now()',
+    "'Math.random'",
+  ])('in domain: %s', (source) => {
+    expect(ambientViolations('domain/run/decide.ts', source)).toEqual([]);
+  });
+
   test.each([
     ['domain/run/decide.ts', '#domain/kernel/ids.ts'],
     ['domain/run/decide.ts', '../kernel/ids.ts'],

@@ -179,11 +179,9 @@ describe('the bootstrap', () => {
     chmodSync(stub, 0o755);
     const { code, out } = await boot(['--run', 'node', '--version'], { NODE_STUB: stub });
     expect({ code, out }).toEqual({ code: 0, out: `v${version}\n` });
-    expect(
-      npmCalls()
-        .map((call) => call.split(' ')[0])
-        .toSorted(),
-    ).toEqual(['ci', 'install']);
+    const started = npmCalls().map((call) => call.split(' ')[0]);
+    expect(new Set(started)).toEqual(new Set(['ci', 'install']));
+    expect(started).toHaveLength(2);
   });
 
   test.each([

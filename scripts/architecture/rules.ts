@@ -2,6 +2,7 @@
 import { isBuiltin } from 'node:module';
 import { posix } from 'node:path';
 import type { ModuleEdges } from './imports.ts';
+import { tokensOf } from './tokens.ts';
 
 /** One source file: `path` is relative to the repository's root and uses `/`. */
 export interface SourceModule {
@@ -59,7 +60,8 @@ export function violationsOf({ path, edges }: SourceModule): string[] {
   if (rules === undefined) return [`${path} is in no folder of the architecture`];
   for (const specifier of edges.specifiers) {
     const target = resolve(path, specifier);
-    if (!rules.some((rule) => rule(target, path)))
+    const isAllowed = rules.some((rule) => rule(target, path));
+    if (!isAllowed || (isProduct(path) && isForTests(target)))
       found.push(`${path} may not import ${specifier}`);
   }
   if (edges.hasComputedImport && rules !== ANYTHING) found.push(`${path} imports a computed path`);
@@ -68,11 +70,51 @@ export function violationsOf({ path, edges }: SourceModule): string[] {
   return found;
 }
 
+// The soak and the benchmarks drive the product as its tests do.
+function isProduct(path: string): boolean {
+  return !TEST_FILE.test(path) && !CONFIG_FILE.test(path) && !path.startsWith('scripts/');
+}
+
+function isForTests(target: Target): boolean {
+  return target.kind === 'within' && TEST_FILE.test(target.path);
+}
+
+/** What a decision may not depend on, as its outcome would differ when it is made again. */
+const AMBIENT = new Set([
+  'Date.now',
+  'Math.random',
+  'performance',
+  'crypto',
+  'process',
+  'fetch',
+  'setTimeout',
+  'setInterval',
+]);
+
+/** The uses of a clock, chance, the environment or the network in `domain/`, each as a sentence. */
+export function ambientViolations(path: string, source: string): string[] {
+  if (!path.startsWith('domain/') || TEST_FILE.test(path)) return [];
+  const tokens = tokensOf(source);
+  const found = tokens.flatMap(({ kind, text }, index) => {
+    const [before, after, member] = [index - 1, index + 1, index + 2].map((at) => tokens[at]?.text);
+    if (kind !== 'word' || before === '.') return [];
+    const isNow = text === 'Date' && before === 'new' && after === '(' && member === ')';
+    const name = [text, `${text}${after ?? ''}${member ?? ''}`].find((one) => AMBIENT.has(one));
+    // A field or a parameter may have the name of a global.
+    const isField = after === ':' || (after === '?' && member === ':');
+    if (isNow) return ['new Date()'];
+    return name === undefined || isField ? [] : [name];
+  });
+  return found.map((name) => `${path} may not use ${name}`);
+}
+
 /** A sentence when a file is longer than a story should be and does not say why at its top. */
 export function lengthViolation(path: string, source: string): string | undefined {
   const lines = source.trimEnd().split('\n');
   if (lines.length <= MAX_LINES || path.endsWith('.d.ts')) return undefined;
-  const saysWhy = lines.slice(0, 3).some((line) => /^\s*(\/\/|\/\*|\*).*\blong\b/iu.test(line));
+  const saysWhy = lines
+    .slice(0, 3)
+    .some((line) => /^\s*(\/\/|\/\*\*?) Long because \S/u.test(line));
   if (saysWhy) return undefined;
   return `${path} has ${lines.length} lines; split it, or begin it with "// Long because …"`;
 }

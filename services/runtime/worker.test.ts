@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Execution } from './execution.ts';
 import { LogWriter } from './logs/log-writer.ts';
 import { createRunLog } from './logs/run-log.ts';
-import { MemoryStore } from './logs/testing.ts';
+import { MemoryStore } from './logs/testing/memory-store.ts';
 import { runtimeMetrics } from './metrics.ts';
 import { Worker } from './worker.ts';
 

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { LogLine } from '#services/shared/line-splitter.ts';
 import { LogWriter } from './log-writer.ts';
-import { itemsOf, ManualTimers, MemoryStore } from './testing.ts';
+import { itemsOf, ManualTimers, MemoryStore } from './testing/memory-store.ts';
 
 const clock = { now: () => new Date('2026-11-21T02:31:00.000Z') };
 const line = (text: string): LogLine => ({ stream: 'stdout', text });

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { LogWriter } from './log-writer.ts';
 import { createRunLog } from './run-log.ts';
-import { ManualTimers, MemoryStore } from './testing.ts';
+import { ManualTimers, MemoryStore } from './testing/memory-store.ts';
 
 function given(limitBytes: number | null = null) {
   const store = new MemoryStore();

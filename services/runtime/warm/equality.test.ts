@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { entrypointArgument } from '../entrypoint-argument.ts';
 import { until, type Outcome } from '../sandbox/testing/bench.ts';
-import { sameScripts } from './same-scripts.ts';
-import { WarmBench, type Files } from './testing.ts';
+import { sameScripts } from './testing/same-scripts.ts';
+import { WarmBench, type Files } from './testing/warm-bench.ts';
 
 const STATE = fileURLToPath(new URL('../sandbox/fixtures/state.py', import.meta.url));
 

@@ -10,7 +10,7 @@ import {
 import { givenEnvironments, readyOf } from '../environments/testing/fixture.ts';
 import { pythonOf } from '../environments/virtual-environment.ts';
 import { sandboxedBuilds } from '../sandboxed-builds.ts';
-import { WarmBench } from './testing.ts';
+import { WarmBench } from './testing/warm-bench.ts';
 
 /** Makes the mark where it can, and then is the real module. */
 const hostileEncodings = (mark: string) => `import posix, sys

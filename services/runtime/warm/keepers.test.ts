@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { LocalSandboxOptions } from '../sandbox/local-sandbox.ts';
 import { gone, NAMESPACES, parentOf, processesWith, until } from '../sandbox/testing/bench.ts';
-import { WarmBench } from './testing.ts';
+import { WarmBench } from './testing/warm-bench.ts';
 
 const waits = { 'main.py': "print('waiting'); __import__('time').sleep(60)" };
 const ends = { 'main.py': "print('done')" };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunExit, RunLimits, RunSpec } from '../sandbox/sandbox.ts';
 import { NO_LIMITS, parentOf, type Outcome } from '../sandbox/testing/bench.ts';
-import { WarmBench } from './testing.ts';
+import { WarmBench } from './testing/warm-bench.ts';
 
 /** Tells what it finds, in words; nothing of it is there in a first run. */
 const looks = `import os

@@ -10,7 +10,7 @@ import { makeVirtualEnvironment, pythonOf } from '../environments/virtual-enviro
 import { startVariables } from '../sandbox/keeper-process.ts';
 import { listPythons } from '../sandbox/python.ts';
 import { plant, startHooks } from '../sandbox/testing/start-hooks.ts';
-import { WarmBench } from './testing.ts';
+import { WarmBench } from './testing/warm-bench.ts';
 
 /** One interpreter of each minor version, also those of version managers. */
 async function interpreters(): Promise<ReadonlyMap<string, Interpreter>> {

@@ -28,7 +28,7 @@ import { findDelivery } from '#projections/deliveries/queries.ts';
 import { sealChannel, type ChannelSecrets } from '#services/shared/channel-secrets.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DeliverySender, type SenderParts } from './sender.ts';
-import { httpReceiver, mailServer } from './testing.ts';
+import { httpReceiver, mailServer } from './testing/receivers.ts';
 
 const beginning = Date.parse('2026-01-01T00:00:00.000Z');
 let platform: TestPlatform;

@@ -1,17 +1,17 @@
 /** Runs scripts both ways: by an interpreter of their own, and by a kept one. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { askInterpreter, type Interpreter } from '../environments/interpreter.ts';
+import { askInterpreter, type Interpreter } from '../../environments/interpreter.ts';
 import {
   makeVirtualEnvironment,
   packagesOf,
   pythonOf,
   type BaseInterpreter,
-} from '../environments/virtual-environment.ts';
-import type { LocalSandboxOptions } from '../sandbox/local-sandbox.ts';
-import type { RunSpec } from '../sandbox/sandbox.ts';
-import { Bench, parentOf, until, type Outcome, type Running } from '../sandbox/testing/bench.ts';
-import { safeModules } from './safe-modules.ts';
+} from '../../environments/virtual-environment.ts';
+import type { LocalSandboxOptions } from '../../sandbox/local-sandbox.ts';
+import type { RunSpec } from '../../sandbox/sandbox.ts';
+import { Bench, parentOf, until, type Outcome, type Running } from '../../sandbox/testing/bench.ts';
+import { safeModules } from '../safe-modules.ts';
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 

@@ -1,5 +1,5 @@
 /** Scripts whose run is to look the same, whichever interpreter executes it. Each name says what. */
-import type { Files } from './testing.ts';
+import type { Files } from './warm-bench.ts';
 
 const one = (source: string): Files => ({ 'main.py': source });
 

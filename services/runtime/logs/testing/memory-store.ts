@@ -1,7 +1,7 @@
 /** Doubles of the outside world for the tests of this folder. */
 import { setImmediate } from 'node:timers/promises';
 import type { LogChunk, LogItem, RunLogs } from '#domain/ports/run-logs.ts';
-import type { Timers } from './timers.ts';
+import type { Timers } from '../timers.ts';
 
 /** Timers that end when the test says so. */
 export class ManualTimers implements Timers {
