@@ -93,7 +93,7 @@ hash_of() {
 
 hash_of_web() {
   hash_of package-lock.json web -type d \( -name node_modules -o -name '.*' -o -path web/build \) -prune \
-    -o ! -name '*.test.ts'
+    -o ! -name '*.test.ts' ! -name '*.d.ts'
 }
 
 # is <stamp file> <hash>: whether the stamp says so
