@@ -1,5 +1,5 @@
 /** Rows as they are shown: contract §3. */
-import { isChained } from '#domain/run/run.ts';
+import type { Trigger } from '#domain/run/run.ts';
 import { defaultLimits } from '#domain/script/settings.ts';
 import type { RemovableKind } from '#domain/system/retention.ts';
 import type { RunReport } from '#infra/postgres/run-reports.ts';
@@ -95,33 +95,46 @@ export function runJson(
   };
 }
 
-function triggerJson(trigger: ListedRun['trigger']) {
-  if (trigger.type === 'api') return { type: trigger.type, token_id: trigger.tokenId };
-  if (trigger.type === 'schedule') {
-    const { type, scheduleId, dueAt, outcome } = trigger;
-    return { type, schedule_id: scheduleId, due_at: dueAt, outcome };
+function triggerJson(trigger: Trigger) {
+  switch (trigger.type) {
+    case 'manual':
+    case 'mcp':
+    case 'queue':
+      return { type: trigger.type };
+    case 'api':
+      return { type: trigger.type, token_id: trigger.tokenId };
+    case 'schedule': {
+      const { type, scheduleId, dueAt, outcome } = trigger;
+      return { type, schedule_id: scheduleId, due_at: dueAt, outcome };
+    }
+    case 'webhook': {
+      const { type, webhookId, payloadSha256, redeliveryOf } = trigger;
+      const repeated = redeliveryOf === undefined ? {} : { redelivery_of: redeliveryOf };
+      return { type, webhook_id: webhookId, payload_sha256: payloadSha256, ...repeated };
+    }
+    case 'event':
+      return eventTriggerJson(trigger);
+    case 'retry':
+    case 'rerun': {
+      const { type, runId, payloadSha256 } = trigger;
+      return { type, run_id: runId, ...(payloadSha256 && { payload_sha256: payloadSha256 }) };
+    }
   }
-  if (trigger.type === 'webhook') {
-    const { type, webhookId, payloadSha256, redeliveryOf } = trigger;
-    return {
-      type,
-      webhook_id: webhookId,
-      payload_sha256: payloadSha256,
-      ...(redeliveryOf !== undefined && { redelivery_of: redeliveryOf }),
-    };
+}
+
+function eventTriggerJson(trigger: Extract<Trigger, { type: 'event' }>) {
+  const { type, cause } = trigger;
+  switch (trigger.cause) {
+    case 'keep_alive':
+      return { type, cause };
+    case 'script':
+      return { type, cause, run_id: trigger.runId };
+    case 'chain': {
+      const { chainId, runId, depth, payloadSha256 } = trigger;
+      const chain = { chain_id: chainId, source_run_id: runId, depth };
+      return { type, cause, ...chain, payload_sha256: payloadSha256 };
+    }
   }
-  if (!('runId' in trigger)) return trigger;
-  if (isChained(trigger)) {
-    const { type, cause, chainId, runId, depth, payloadSha256 } = trigger;
-    const chain = { chain_id: chainId, source_run_id: runId, depth };
-    return { type, cause, ...chain, payload_sha256: payloadSha256 };
-  }
-  if (trigger.type !== 'event') {
-    const { type, runId, payloadSha256 } = trigger;
-    return { type, run_id: runId, ...(payloadSha256 && { payload_sha256: payloadSha256 }) };
-  }
-  const { runId, ...others } = trigger;
-  return { ...others, run_id: runId };
 }
 
 /** Waiting time, until the start or until the end of a run that never started. */
