@@ -37,10 +37,10 @@ export function storeError(key: ObjectKey, error: unknown): Error {
 export async function openObject(root: string, key: ObjectKey): Promise<FileHandle | undefined> {
   const { folders, name } = placeOf(key);
   const folder = await openFolder(root, folders, false).catch(missing);
-  if (folder === undefined) return undefined;
+  if (folder === undefined) return expectStore(root);
   try {
     const file = await open(inside(folder, name), READ).catch(missing);
-    if (file === undefined) return undefined;
+    if (file === undefined) return await expectStore(root);
     const stats = await file.stat();
     if (stats.isFile()) return file;
     await file.close();
@@ -49,6 +49,12 @@ export async function openObject(root: string, key: ObjectKey): Promise<FileHand
   } finally {
     await folder.close();
   }
+}
+
+/** Checks that the store is still there when something in it is not: an unmounted disk leaves an empty folder.
+ *  @throws ENOENT where it is gone */
+export async function expectStore(root: string): Promise<undefined> {
+  await stat(join(root, INCOMING));
 }
 
 function missing(error: unknown): undefined {

@@ -5,6 +5,7 @@ import {
   mkdtemp,
   readdir,
   readFile,
+  rename,
   rm,
   symlink,
   utimes,
@@ -102,6 +103,32 @@ describe('the folder of objects', () => {
     await utimes(join(incoming, 'old'), 0, 0);
     await openFolderStore({ folder: join(folder, 'store') });
     expect(await readdir(incoming)).toEqual(['new']);
+  });
+
+  test.each([
+    ['is away', () => rename(join(folder, 'store'), join(folder, 'away'))],
+    [
+      'is empty, as after its disk was unmounted',
+      async () => {
+        await rename(join(folder, 'store'), join(folder, 'away'));
+        await mkdir(join(folder, 'store'));
+      },
+    ],
+  ])('while the folder %s, the store is unavailable and nothing is missing', async (_, remove) => {
+    await store.put(key, text('x'));
+    await remove();
+    const tries = [
+      () => store.get(key),
+      () => store.getStream(key),
+      () => store.head(objectKey.system('health')),
+      () => store.put(key, text('y')),
+      () => store.delete(key),
+      () => Array.fromAsync(store.list('')),
+    ];
+    for (const each of tries) await expect(each()).rejects.toThrow(ObjectStoreUnavailable);
+    await rm(join(folder, 'store'), { recursive: true, force: true });
+    await rename(join(folder, 'away'), join(folder, 'store'));
+    expect(await store.get(key)).toEqual(Buffer.from('x'));
   });
 
   test('an error of the disk is one of the port, with its cause', async () => {

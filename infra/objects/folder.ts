@@ -159,6 +159,7 @@ class FolderStore implements ObjectStore {
     // No key has such a part, and the folder that it names may be outside.
     if (parts.some((part) => ['', '.', '..'].includes(part))) return;
     try {
+      await files.expectStore(this.#root);
       yield* walkObjects({ root: this.#root, prefix, after: options.after ?? '' }, start);
     } catch (error) {
       throw new ObjectStoreUnavailable(`objects ${prefix}… cannot be listed`, { cause: error });
@@ -169,7 +170,7 @@ class FolderStore implements ObjectStore {
     await this.#try(key, async () => {
       const { folders, name } = files.placeOf(key);
       const removed = await this.#inFolder(folders, (folder) => unlink(inside(folder, name)));
-      if (removed) await this.#prune(folders);
+      await (removed ? this.#prune(folders) : files.expectStore(this.#root));
     });
   }
 
