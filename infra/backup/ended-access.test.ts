@@ -179,6 +179,7 @@ describe('webhooks after a restore in place', () => {
     ['deleted', { type: 'DeleteWebhook', webhookId: webhook }],
     ['disabled', { type: 'ChangeWebhook', webhookId: webhook, changes: { enabled: false } }],
     ['given a signing secret', { type: 'ChangeWebhook', webhookId: webhook, changes: {}, signing }],
+    ['deleted with their script', { type: 'DeleteScript', scriptId: scriptId() }],
   ])('come back disabled when they were %s after the backup', async (_, command) => {
     await sample.platform.accepted(command);
     for (const time of ['once', 'again']) {
@@ -198,6 +199,28 @@ describe('a restore of an older backup, then of a newer one', () => {
     await restore();
     await restore({}, later);
     expect(await revoked()).toEqual([{ token_id: tokenId(3) }]);
+  });
+
+  test('keeps webhooks withdrawn that only the newer one has', async () => {
+    const { accepted } = sample.platform;
+    const [deleted, rotated, disabled] = [webhookId(5), webhookId(6), webhookId(7)];
+    await backUp(sample);
+    for (const [index, webhook] of [deleted, rotated, disabled].entries()) {
+      await accepted(createWebhook({ webhookId: webhook, tokenHash: `${index}`.repeat(64) }));
+    }
+    await backUp(sample, undefined, later);
+    await accepted({ type: 'DeleteWebhook', webhookId: deleted });
+    await accepted({ type: 'RotateWebhook', webhookId: rotated, tokenHash: 'f'.repeat(64) });
+    await accepted({ type: 'ChangeWebhook', webhookId: disabled, changes: { enabled: false } });
+    await restore();
+    await restore({}, later);
+    const found = 'SELECT token_hash, enabled FROM webhooks WHERE webhook_id = ANY ($1) ORDER BY 1';
+    const { rows } = await own.pool.query(found, [[deleted, rotated, disabled]]);
+    expect(rows).toEqual([
+      { token_hash: '0'.repeat(64), enabled: false },
+      { token_hash: '2'.repeat(64), enabled: false },
+      { token_hash: 'f'.repeat(64), enabled: true },
+    ]);
   });
 
   test('takes nothing away that was given back before the newer one', async () => {

@@ -1,6 +1,6 @@
 /** Access that was taken away after a backup was made: revoked tokens, ended sessions, disabled accounts, changed
- *  passwords and replaced webhook tokens. A restore in place records it again behind the restored history. A webhook that
- *  was deleted, disabled or given another signing secret comes back disabled. */
+ *  passwords and replaced webhook tokens. A restore in place records it again behind the restored history. A webhook
+ *  comes back disabled if it was deleted, disabled or given another signing secret, or its script was deleted. */
 import type { NewEvent } from '#domain/kernel/event.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
@@ -20,9 +20,15 @@ const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
     SELECT DISTINCT ON (stream_id, type) stream_id, type, event_id, data FROM events
     WHERE type IN ('UserPasswordChanged', 'WebhookRotated', 'WebhookSigningSet', 'WebhookDeleted')
     ORDER BY stream_id, type, version DESC),
+  deletions AS (
+    SELECT DISTINCT ON (stream_id) type, event_id, data -> 'scriptId' AS script_id FROM events
+    WHERE type IN ('ScriptDeleted', 'ScriptRestored') ORDER BY stream_id, version DESC),
   withdrawn_webhooks AS (
     SELECT * FROM switches WHERE type = 'WebhookChanged' AND data ->> 'enabled' = 'false'
-    UNION ALL SELECT * FROM latest WHERE type IN ('WebhookSigningSet', 'WebhookDeleted'))
+    UNION ALL SELECT * FROM latest WHERE type IN ('WebhookSigningSet', 'WebhookDeleted')
+    UNION ALL SELECT w.stream_id, w.type, d.event_id, w.data
+      FROM deletions d JOIN events w ON w.type = 'WebhookCreated' AND w.data -> 'scriptId' = d.script_id
+      WHERE d.type = 'ScriptDeleted')
   SELECT stream_id, type, data, event_id AS cause, NULL::uuid AS credential_id, NULL::text AS password_hash
     FROM events WHERE type IN ('TokenRevoked', 'SessionClosed')
   UNION ALL
@@ -47,8 +53,8 @@ const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
       NULL, NULL
     FROM withdrawn_webhooks`;
 
-/** Sessions and webhooks that the history does not have cannot come back. Tokens and accounts are kept even so: a later restore of
- *  a newer backup may have them. */
+/** Sessions that the restored history does not have cannot come back. Tokens, accounts and webhooks are recorded even so:
+ *  a newer backup may have them, and may be restored later. */
 const unknown = `FROM ended_access a
   WHERE NOT EXISTS (SELECT FROM events e WHERE e.event_id = a.cause)
     AND (a.type <> 'SessionClosed' OR (
@@ -56,9 +62,8 @@ const unknown = `FROM ended_access a
       AND NOT EXISTS (SELECT FROM events e WHERE e.stream_id = a.stream_id AND e.type = 'SessionClosed')))
     AND (a.type <> 'TokenRevoked' OR NOT EXISTS (
       SELECT FROM events e WHERE e.stream_id = a.stream_id AND e.type = 'TokenRevoked'))
-    AND (a.type NOT LIKE 'Webhook%' OR (
-      EXISTS (SELECT FROM streams s WHERE s.stream_id = a.stream_id)
-      AND NOT EXISTS (SELECT FROM events e WHERE e.stream_id = a.stream_id AND e.type = 'WebhookDeleted')))`;
+    AND (a.type NOT LIKE 'Webhook%' OR NOT EXISTS (
+      SELECT FROM events e WHERE e.stream_id = a.stream_id AND e.type = 'WebhookDeleted'))`;
 
 const statements = {
   note,
