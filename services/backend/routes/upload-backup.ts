@@ -79,8 +79,10 @@ const idOf = ({ backupId }: BackupSummary): BackupId => known(parseBackupId, bac
 async function admit(summary: BackupSummary, { readModels }: Services): Promise<void> {
   const row = await findBackup(readModels, idOf(summary));
   if (row === undefined || row.status === 'failed') return;
-  const code = row.status === 'running' ? 'backup_in_use' : 'already_exists';
-  throw new Turned(problem(code, `The backup of ${summary.createdAt} is here already.`));
+  const isBusy = row.status === 'running';
+  const remedy = isBusy ? 'Wait until it is complete.' : 'Delete it first to replace it.';
+  const detail = `The backup of ${summary.createdAt} is here already. ${remedy}`;
+  throw new Turned(problem(isBusy ? 'backup_in_use' : 'already_exists', detail));
 }
 
 function problemOf(error: unknown): Problem {

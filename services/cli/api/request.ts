@@ -159,7 +159,10 @@ async function contentOf(file: string | undefined, { folder }: Use): Promise<Uin
   if (file === undefined) throw usageProblem('--file is missing: the file to send.');
   if (file === '-') return await buffer(process.stdin);
   const path = resolve(folder, file);
-  return await openAsBlob(path).catch((cause: unknown) => {
+  try {
+    // Throws in place of rejecting where there is no such file.
+    return await openAsBlob(path);
+  } catch (cause) {
     throw new CommandProblem(exitCodes.inputOutput, `${path} cannot be read.`, { cause });
-  });
+  }
 }
