@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SandboxError } from './sandbox.ts';
@@ -105,13 +105,12 @@ describe.each([
   });
 
   test('a program that the kernel refuses to execute is a failure of the sandbox', async () => {
-    const spec = bench.spec('hello.py');
-    const files = spec.files.map((file) => ({ ...file, mode: 0o755 }));
-    const probe = await bench.start({ ...spec, files });
-    const program = `${probe.run.workspace}/main.py`;
-    await probe.outcome();
-    await probe.run.closed;
-    const running = bench.start({ ...spec, files, argv: [program] });
+    const folder = await mkdtemp(join(bench.folder, 'programs-'));
+    await chmod(folder, 0o755);
+    const program = join(folder, 'text');
+    await writeFile(program, 'text', { mode: 0o755 });
+    const readOnly = [...bench.python.prefixes, folder];
+    const running = bench.start(bench.spec('hello.py', [], { argv: [program], readOnly }));
     const exit = await running.then(({ run }) => run.finished);
     expect(exit).toMatchObject({ kind: 'failed', stage: 'exec' });
   });
