@@ -1,6 +1,7 @@
 /** What holds for every aggregate, whatever is asked of it. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { eventTypes, handlingOf, type Command as RegisteredCommand } from './aggregates.ts';
 import { backupAggregate } from './backup/decide.ts';
 import { chainAggregate } from './chain/decide.ts';
 import { disclosureAggregate } from './disclosure/decide.ts';
@@ -122,6 +123,10 @@ every('notice', noticeAggregate, noticeCommand, fc.constant({ groupId: groupId()
 every('refusal', refusalAggregate, refusalCommand, noFacts);
 every('disclosure', disclosureAggregate, disclosureCommand, noFacts);
 
+test('no two aggregates record events of one type', () => {
+  expect(new Set(eventTypes).size).toBe(eventTypes.length);
+});
+
 function every<State, Command extends { readonly type: string }, Event extends DomainEvent, Facts>(
   name: string,
   aggregate: Aggregate<State, Command, Event, Facts>,
@@ -142,6 +147,11 @@ function every<State, Command extends { readonly type: string }, Event extends D
       property((taken) => {
         for (const { streamId } of taken) expect(streamId).toMatch(`${aggregate.streamType}-`);
       });
+    });
+
+    test('decides its own commands', () => {
+      const decidedBy = (one: unknown) => handlingOf(one as RegisteredCommand).streamType;
+      fc.assert(fc.property(command, (one) => decidedBy(one) === aggregate.streamType));
     });
 
     test('folds the same from any state of it that was kept', () => {

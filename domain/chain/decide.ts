@@ -73,6 +73,8 @@ const graph: StreamId = 'chains-graph';
 
 export const chainAggregate: Aggregate<ChainState, ChainCommand, ChainEvent, ChainDecisionFacts> = {
   streamType: 'chain',
+  commands: { CreateChain: true, ChangeChain: true, DeleteChain: true, SkipChain: true },
+  events: { ChainCreated: true, ChainChanged: true, ChainDeleted: true, ChainSkipped: true },
   initial: initialChain,
   evolve: evolveChain,
   stateVersion: 1,

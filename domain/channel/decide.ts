@@ -70,6 +70,8 @@ function change(
 export const channelAggregate: Aggregate<ChannelState, ChannelCommand, ChannelEvent, ChannelFacts> =
   {
     streamType: 'channel',
+    commands: { CreateChannel: true, ChangeChannel: true, DeleteChannel: true },
+    events: { ChannelCreated: true, ChannelChanged: true, ChannelDeleted: true },
     initial: initialChannel,
     evolve: evolveChannel,
     stateVersion: 1,

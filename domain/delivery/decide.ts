@@ -37,6 +37,8 @@ function afterAttempt(
 
 export const deliveryAggregate: Aggregate<DeliveryState, DeliveryCommand, DeliveryEvent> = {
   streamType: 'delivery',
+  commands: { QueueDelivery: true, RecordAttempt: true },
+  events: { DeliveryQueued: true, DeliverySent: true, DeliveryDelayed: true, DeliveryFailed: true },
   initial: initialDelivery,
   evolve: evolveDelivery,
   stateVersion: 1,

@@ -19,6 +19,8 @@ export function decideDisclosure(
 
 export const disclosureAggregate: Aggregate<DisclosureState, DisclosureCommand, DisclosureEvent> = {
   streamType: 'disclosure',
+  commands: { RecordDisclosure: true },
+  events: { DataDisclosed: true },
   initial: initialDisclosure,
   evolve: evolveDisclosure,
   stateVersion: 1,

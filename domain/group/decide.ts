@@ -77,6 +77,8 @@ const guardsOf = (command: GroupCommand) =>
 
 export const groupAggregate: Aggregate<GroupState, GroupCommand, GroupEvent, GroupFacts> = {
   streamType: 'group',
+  commands: { CreateGroup: true, ChangeGroup: true, DeleteGroup: true },
+  events: { GroupCreated: true, GroupChanged: true, GroupDeleted: true },
   initial: initialGroup,
   evolve: evolveGroup,
   stateVersion: 2,

@@ -12,6 +12,9 @@ export interface Aggregate<
 > {
   /** Prefix of the stream ids. */
   readonly streamType: string;
+  /** Every type of command that it decides, and of event that it records. */
+  readonly commands: TypesOf<Command>;
+  readonly events: TypesOf<Event>;
   readonly initial: State;
   readonly evolve: (state: State, event: Event, version: number) => State;
   /** The same for one event after the other, where that can be had for less than `evolve` for each. */
@@ -33,6 +36,11 @@ export interface Aggregate<
   /** Collects the facts of one command; runs inside the append's transaction. */
   readonly gather: (command: Command, world: World) => Promise<Facts>;
 }
+
+/** A set of all types of a union: the compiler names the one that is missing. */
+export type TypesOf<Union extends { readonly type: string }> = {
+  readonly [Type in Union['type']]: true;
+};
 
 /** What deciders may ask about the rest of the world. Answers are current and, for guarded
  *  streams, cannot change before the decision is recorded. */

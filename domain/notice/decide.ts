@@ -38,6 +38,8 @@ export const noticeAggregate: Aggregate<
   NoticeDecisionFacts
 > = {
   streamType: 'notice',
+  commands: { PostNotice: true },
+  events: { NoticePosted: true },
   initial: initialNotice,
   evolve: evolveNotice,
   stateVersion: 1,

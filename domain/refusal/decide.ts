@@ -19,6 +19,8 @@ export function decideRefusal(
 
 export const refusalAggregate: Aggregate<RefusalState, RefusalCommand, RefusalEvent> = {
   streamType: 'refusal',
+  commands: { RecordRefusal: true },
+  events: { RequestRefused: true },
   initial: initialRefusal,
   evolve: evolveRefusal,
   stateVersion: 1,

@@ -62,6 +62,8 @@ async function missingOf(
 
 export const ruleAggregate: Aggregate<RuleState, RuleCommand, RuleEvent, RuleFacts> = {
   streamType: 'rule',
+  commands: { CreateRule: true, ChangeRule: true, DeleteRule: true },
+  events: { RuleCreated: true, RuleChanged: true, RuleDeleted: true },
   initial: initialRule,
   evolve: evolveRule,
   stateVersion: 1,

@@ -235,6 +235,21 @@ function abandon(state: RunState, command: AbandonRun): Decision<RunEvent> {
 
 export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecisionFacts> = {
   streamType: 'run',
+  commands: {
+    RunScript: true,
+    ReleaseRun: true,
+    StartRun: true,
+    StopRun: true,
+    FinishRun: true,
+    AbandonRun: true,
+  },
+  events: {
+    RunQueued: true,
+    RunReleased: true,
+    RunStarted: true,
+    RunStopRequested: true,
+    RunFinished: true,
+  },
   initial: initialRun,
   evolve: evolveRun,
   stateVersion: 1,

@@ -74,6 +74,18 @@ export const scheduleAggregate: Aggregate<
   ScheduleDecisionFacts
 > = {
   streamType: 'schedule',
+  commands: {
+    CreateSchedule: true,
+    ChangeSchedule: true,
+    DeleteSchedule: true,
+    PassOccurrences: true,
+  },
+  events: {
+    ScheduleCreated: true,
+    ScheduleChanged: true,
+    ScheduleDeleted: true,
+    OccurrencesPassed: true,
+  },
   initial: initialSchedule,
   evolve: evolveSchedule,
   stateVersion: 1,

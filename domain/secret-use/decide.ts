@@ -24,6 +24,8 @@ export function decideSecretUse(
 
 export const secretUseAggregate: Aggregate<SecretUseState, SecretUseCommand, SecretUseEvent> = {
   streamType: 'secret_use',
+  commands: { ReadSecrets: true },
+  events: { SecretsRead: true },
   initial: initialSecretUse,
   evolve: evolveSecretUse,
   stateVersion: 1,

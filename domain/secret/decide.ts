@@ -70,6 +70,8 @@ export const secretAggregate: Aggregate<
   SecretDecisionFacts
 > = {
   streamType: 'secret',
+  commands: { SetSecret: true, DeleteSecret: true },
+  events: { SecretSet: true, SecretDeleted: true },
   initial: initialSecrets,
   evolve: evolveSecrets,
   stateVersion: 1,

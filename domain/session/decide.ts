@@ -24,6 +24,8 @@ export function decideSession(
 
 export const sessionAggregate: Aggregate<SessionState, SessionCommand, SessionEvent> = {
   streamType: 'session',
+  commands: { OpenSession: true, CloseSession: true },
+  events: { SessionOpened: true, SessionRefreshed: true, SessionClosed: true },
   initial: initialSession,
   evolve: evolveSession,
   stateVersion: 3,

@@ -71,6 +71,21 @@ function changeRetention(
 
 export const systemAggregate: Aggregate<SystemState, SystemCommand, SystemEvent> = {
   streamType: 'system',
+  commands: {
+    PauseTriggers: true,
+    ResumeTriggers: true,
+    ChangeRetention: true,
+    ChangeBackupSchedule: true,
+    NoteAlarms: true,
+  },
+  events: {
+    TriggersPaused: true,
+    TriggersResumed: true,
+    RetentionChanged: true,
+    BackupScheduleChanged: true,
+    AlarmRaised: true,
+    AlarmCleared: true,
+  },
   initial: initialSystem,
   evolve: evolveSystem,
   stateVersion: 3,

@@ -23,6 +23,8 @@ export function decideToken(state: TokenState, command: TokenCommand): Decision<
 
 export const tokenAggregate: Aggregate<TokenState, TokenCommand, TokenEvent> = {
   streamType: 'token',
+  commands: { IssueToken: true, RevokeToken: true },
+  events: { TokenIssued: true, TokenRevoked: true },
   initial: initialToken,
   evolve: evolveToken,
   stateVersion: 1,

@@ -97,6 +97,24 @@ function discard(
 
 export const updateAggregate: Aggregate<UpdateState, UpdateCommand, UpdateEvent> = {
   streamType: 'update',
+  commands: {
+    NoteRelease: true,
+    StartUpdate: true,
+    FinishUpdateStep: true,
+    SucceedUpdate: true,
+    FailUpdate: true,
+    RollUpdateBack: true,
+    DiscardRollback: true,
+  },
+  events: {
+    ReleaseFound: true,
+    UpdateStarted: true,
+    UpdateStepFinished: true,
+    UpdateSucceeded: true,
+    UpdateFailed: true,
+    UpdateRolledBack: true,
+    RollbackDiscarded: true,
+  },
   initial: initialUpdate,
   evolve: evolveUpdate,
   stateVersion: 2,

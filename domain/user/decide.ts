@@ -77,6 +77,8 @@ const administrators = 'user-administrators';
 
 export const userAggregate: Aggregate<UserState, UserCommand, UserEvent, UserDecisionFacts> = {
   streamType: 'user',
+  commands: { CreateUser: true, ChangeUser: true, ChangeUserPassword: true, LeaveGroup: true },
+  events: { UserCreated: true, UserChanged: true, UserPasswordChanged: true },
   initial: initialUser,
   evolve: evolveUser,
   stateVersion: 2,

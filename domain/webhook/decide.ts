@@ -68,6 +68,20 @@ const overtaken = refuse('version_mismatch', 'The webhook was changed meanwhile.
 export const webhookAggregate: Aggregate<WebhookState, WebhookCommand, WebhookEvent, WebhookFacts> =
   {
     streamType: 'webhook',
+    commands: {
+      CreateWebhook: true,
+      ChangeWebhook: true,
+      RotateWebhook: true,
+      DeleteWebhook: true,
+    },
+    events: {
+      WebhookCreated: true,
+      WebhookChanged: true,
+      WebhookRotated: true,
+      WebhookSigningSet: true,
+      WebhookSigningEnded: true,
+      WebhookDeleted: true,
+    },
     initial: initialWebhook,
     evolve: evolveWebhook,
     stateVersion: 2,

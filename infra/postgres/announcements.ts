@@ -1,126 +1,58 @@
-import type { Recorded } from '#domain/aggregates.ts';
+import type { EventType, Recorded } from '#domain/aggregates.ts';
 import type { BusMessage } from '#domain/ports/bus.ts';
 import { statusOf } from '#domain/run/run.ts';
+
+type Of<Type extends EventType> = Extract<Recorded, { type: Type }>;
+
+/** What is told of one event, beside its type. */
+const toldOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly BusMessage[] } = {
+  RunQueued: ({ data }) => [{ topic: 'queue' }, statusChanged(data)],
+  RunReleased: ({ data }) => [{ topic: 'queue' }, statusChanged(data)],
+  RunStarted: ({ data }) => [statusChanged(data)],
+  RunStopRequested: ({ data }) => [stopRequested(data)],
+  RunFinished: (event) => [
+    // Whoever prepares a run that was still waiting has to give it up.
+    ...(event.data.outcome === 'stopped' ? [stopRequested(event.data)] : []),
+    statusChanged(event.data),
+    completed(event),
+  ],
+  ScriptCreated: (event) => [updated(event, 1)],
+  ScriptChanged: (event) => [updated(event, event.data.version)],
+  FileSaved: (event) => [updated(event, event.data.version)],
+  FileDeleted: (event) => [updated(event, event.data.version)],
+  FileMoved: (event) => [updated(event, event.data.version)],
+  ScheduleCreated: reloaded,
+  ScheduleChanged: reloaded,
+  ScheduleDeleted: reloaded,
+};
 
 /** What other processes are told about events that were recorded. */
 export function announcements(events: readonly Recorded[]): readonly BusMessage[] {
   const types = [...new Set(events.map(({ type }) => type))];
-  const messages: BusMessage[] = [{ topic: 'events', types }];
-  for (const event of events) {
-    switch (event.type) {
-      case 'RunQueued':
-        messages.push({ topic: 'queue' }, { topic: 'status', runId: event.data.runId });
-        break;
-      case 'RunReleased':
-        messages.push({ topic: 'queue' }, { topic: 'status', runId: event.data.runId });
-        break;
-      case 'RunStopRequested':
-        messages.push({ topic: 'stop', runId: event.data.runId });
-        break;
-      case 'RunFinished':
-        // Whoever prepares a run that was still waiting has to give it up.
-        if (event.data.outcome === 'stopped') {
-          messages.push({ topic: 'stop', runId: event.data.runId });
-        }
-        messages.push({ topic: 'status', runId: event.data.runId }, completed(event));
-        break;
-      case 'RunStarted':
-        messages.push({ topic: 'status', runId: event.data.runId });
-        break;
-      case 'ScriptCreated':
-        messages.push(updated(event, 1));
-        break;
-      case 'ScriptChanged':
-      case 'FileSaved':
-      case 'FileDeleted':
-      case 'FileMoved':
-        messages.push(updated(event, event.data.version));
-        break;
-      case 'ScheduleCreated':
-      case 'ScheduleChanged':
-      case 'ScheduleDeleted':
-        messages.push({
-          topic: 'reload',
-          scriptId: event.data.scriptId,
-          scheduleId: event.data.scheduleId,
-          position: event.position.globalPosition,
-        });
-        break;
-      case 'ScriptEnabled':
-      case 'ScriptDisabled':
-      case 'ScriptDeleted':
-      case 'ScriptRestored':
-      case 'ScriptPurged':
-      case 'ScriptPurgeFinished':
-      case 'SecretSet':
-      case 'SecretDeleted':
-      case 'SecretsRead':
-      case 'OccurrencesPassed':
-      case 'NoticePosted':
-      case 'ChannelCreated':
-      case 'ChannelChanged':
-      case 'ChannelDeleted':
-      case 'RuleCreated':
-      case 'RuleChanged':
-      case 'RuleDeleted':
-      case 'DeliveryQueued':
-      case 'DeliverySent':
-      case 'DeliveryDelayed':
-      case 'DeliveryFailed':
-      case 'UserCreated':
-      case 'UserChanged':
-      case 'UserPasswordChanged':
-      case 'SessionOpened':
-      case 'SessionRefreshed':
-      case 'SessionClosed':
-      case 'TokenIssued':
-      case 'TokenRevoked':
-      case 'WebhookCreated':
-      case 'WebhookChanged':
-      case 'WebhookRotated':
-      case 'WebhookSigningSet':
-      case 'WebhookSigningEnded':
-      case 'WebhookDeleted':
-      case 'ChainCreated':
-      case 'ChainChanged':
-      case 'ChainDeleted':
-      case 'ChainSkipped':
-      case 'GroupCreated':
-      case 'GroupChanged':
-      case 'GroupDeleted':
-      case 'TriggersPaused':
-      case 'TriggersResumed':
-      case 'RetentionChanged':
-      case 'BackupScheduleChanged':
-      case 'AlarmRaised':
-      case 'AlarmCleared':
-      case 'BackupStarted':
-      case 'BackupFinished':
-      case 'BackupFailed':
-      case 'BackupFound':
-      case 'BackupLost':
-      case 'BackupCheckRequested':
-      case 'BackupChecked':
-      case 'BackupDeleted':
-      case 'RestoreRequested':
-      case 'RestoreFailed':
-      case 'BackupRestored':
-      case 'ReleaseFound':
-      case 'UpdateStarted':
-      case 'UpdateStepFinished':
-      case 'UpdateSucceeded':
-      case 'UpdateFailed':
-      case 'UpdateRolledBack':
-      case 'RollbackDiscarded':
-      case 'RequestRefused':
-      case 'DataDisclosed':
-        break;
-    }
-  }
-  return messages;
+  const messages = events.flatMap((event) => {
+    const told = toldOf[event.type] as ((one: Recorded) => readonly BusMessage[]) | undefined;
+    return told?.(event) ?? [];
+  });
+  return [{ topic: 'events', types }, ...messages];
 }
 
-type Of<Type extends Recorded['type']> = Extract<Recorded, { type: Type }>;
+type Run = { readonly runId: Of<'RunQueued'>['data']['runId'] };
+
+function statusChanged({ runId }: Run): BusMessage {
+  return { topic: 'status', runId };
+}
+
+function stopRequested({ runId }: Run): BusMessage {
+  return { topic: 'stop', runId };
+}
+
+type ScheduleEvent = Of<'ScheduleCreated' | 'ScheduleChanged' | 'ScheduleDeleted'>;
+
+function reloaded({ data, position }: ScheduleEvent): readonly BusMessage[] {
+  const { scriptId, scheduleId } = data;
+  return [{ topic: 'reload', scriptId, scheduleId, position: position.globalPosition }];
+}
+
 type Save = Of<'ScriptCreated' | 'ScriptChanged' | 'FileSaved' | 'FileDeleted' | 'FileMoved'>;
 
 function updated({ data, position, recordedAt }: Save, version: number): BusMessage {

@@ -1,8 +1,7 @@
-import type { Recorded } from '#domain/aggregates.ts';
+import { eventTypes, type Recorded } from '#domain/aggregates.ts';
 import { sql, type RawBuilder } from 'kysely';
 import { between, type Projection, type ReadModels } from '../projection.ts';
 import { chainStart, entriesOf, type ChainEnd } from './entries.ts';
-import { eventTypes } from './event-types.ts';
 import { spanSize } from './table.ts';
 
 /** Who did what or tried to: one entry for every event, whatever its type, numbered and chained without a

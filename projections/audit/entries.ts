@@ -3,7 +3,7 @@
  *  break every head that was ever saved. */
 import { sql, type RawBuilder } from 'kysely';
 import { actorNameSql } from '../actors.ts';
-import { eventTypes } from './event-types.ts';
+import { eventTypes } from '#domain/aggregates.ts';
 
 /** `prev_hash` of the first entry. */
 export const noHash = '0'.repeat(64);
