@@ -18,6 +18,7 @@ import type {
   StartRun,
   StopRun,
 } from './commands.ts';
+import { boundedError } from './error/error.ts';
 import type { RunEvent } from './events.ts';
 import { isChained, noTotals } from './run.ts';
 import { evolveRun, initialRun, type RunState } from './state.ts';
@@ -212,7 +213,15 @@ function finish(state: RunState, command: FinishRun): Decision<RunEvent> {
   const { runId, outcome, exitCode, signal, totals } = command;
   return accept({
     type: 'RunFinished',
-    data: { runId, scriptId: state.scriptId, outcome, exitCode, signal, totals },
+    data: {
+      runId,
+      scriptId: state.scriptId,
+      outcome,
+      exitCode,
+      signal,
+      totals,
+      ...errorOf(command),
+    },
   });
 }
 
@@ -229,8 +238,13 @@ function abandon(state: RunState, command: AbandonRun): Decision<RunEvent> {
       exitCode: null,
       signal: null,
       totals: command.totals,
+      ...errorOf(command),
     },
   });
+}
+
+function errorOf({ error }: Pick<FinishRun, 'error'>): Pick<FinishRun, 'error'> {
+  return error === undefined ? {} : { error: boundedError(error) };
 }
 
 export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecisionFacts> = {

@@ -12,6 +12,7 @@ import type { Ids } from '#domain/ports/ids.ts';
 import { ObjectStoreUnavailable } from '#domain/ports/objects.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { AbandonRun, FinishRun } from '#domain/run/commands.ts';
+import { platformError } from '#domain/run/error/error.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import type { Tracing } from '#services/shared/tracing/tracing.ts';
@@ -19,6 +20,7 @@ import type { RunLog } from './logs/run-log.ts';
 import { endingNote, endingOf, sandboxFailure, totalsOf, unpreparedDetail } from './outcome.ts';
 import type { RunMetrics } from './metrics.ts';
 import { runTrace, type RunTrace } from './run-trace.ts';
+import { runErrorOf } from './run-error.ts';
 import type { RunSampling } from './samples/sample-recorder.ts';
 import type { PreparedRun, RunExit, RunObserver, Sandbox, RunSpec } from './sandbox/sandbox.ts';
 import { SandboxError } from './sandbox/sandbox.ts';
@@ -250,12 +252,20 @@ export class Execution {
     if (note !== undefined) await log.system(note);
     const totals = totalsOf(await log.close(), exit, durationMs);
     const ending = endingOf(exit, shuttingDown);
+    const workspace = this.#process?.workspace;
+    const error = runErrorOf({
+      ending,
+      note: note && log.masked(note),
+      errorText: log.errorText(),
+      workspace,
+    });
     await this.#record('finish', {
       type: 'FinishRun',
       runId: this.run.runId,
       fence,
       ...ending,
       totals,
+      ...(error !== undefined && { error }),
     });
     this.#ended(ending.outcome, durationMs);
   }
@@ -270,7 +280,9 @@ export class Execution {
   async #abandon(log: RunLog, failure: AbandonRun['failure'], detail: string): Promise<void> {
     await log.system(detail);
     const totals = totalsOf(await log.close());
-    await this.#record('abandon', { type: 'AbandonRun', runId: this.run.runId, failure, totals });
+    const error = platformError(failure, log.masked(detail));
+    const { runId } = this.run;
+    await this.#record('abandon', { type: 'AbandonRun', runId, failure, totals, error });
     this.#ended(failure, 0);
   }
 

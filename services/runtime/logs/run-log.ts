@@ -1,5 +1,6 @@
 /** The log of one run, from the bytes of its process to the store. */
-import { createLineSplitter } from '#services/shared/line-splitter.ts';
+import { createLineSplitter, type LogLine } from '#services/shared/line-splitter.ts';
+import { TextEnd } from './text-end.ts';
 import type { LogTotals, LogWriter } from './log-writer.ts';
 import { Masker } from './masker.ts';
 import { systemTimers, type Timers } from './timers.ts';
@@ -8,6 +9,8 @@ import { systemTimers, type Timers } from './timers.ts';
 const PARTIAL_LINE_WAIT_MS = 100;
 /** A progress bar that goes on for an hour leaves some hundred lines, not tens of thousands. */
 const REDRAWN_LINE_WAIT_MS = 5_000;
+/** A traceback with its causes, in all but rare cases. */
+const ERROR_TEXT_LENGTH = 64 * 1024;
 
 export interface RunLog {
   /** Takes bytes of the process. Wait for it before reading more: it is slow when the store is. */
@@ -18,6 +21,8 @@ export interface RunLog {
   mask(values: readonly string[]): void;
   /** The text as the log would show it. */
   masked(text: string): string;
+  /** The end of what came on stderr, as the log shows it; whole once the log is closed. */
+  errorText(): string;
   /** Stores everything and ends the log.
    *  @throws what `LogWriter.close` throws */
   close(): Promise<LogTotals>;
@@ -26,6 +31,11 @@ export interface RunLog {
 export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): RunLog {
   const splitter = createLineSplitter();
   const masker = new Masker();
+  const errors = new TextEnd(ERROR_TEXT_LENGTH);
+  const store = (lines: readonly LogLine[]) => {
+    for (const { stream, text } of lines) if (stream === 'stderr') errors.add(text);
+    return writer.write(lines);
+  };
   const streams = { stdout: masker.stream(), stderr: masker.stream() };
   let cancelWait: (() => void) | undefined;
 
@@ -41,7 +51,7 @@ export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): 
   const flushPartial = () => {
     cancelWait = undefined;
     // Nobody waits for this one; at most two lines escape the back-pressure.
-    void writer.write(splitter.flush(false));
+    void store(splitter.flush(false));
   };
 
   return {
@@ -49,7 +59,7 @@ export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): 
       const lines = splitter.push(stream, streams[stream].push(bytes));
       // What is partial now has just begun; without a new line the older wait goes on.
       if (lines.length > 0) stopWaiting();
-      await writer.write(lines);
+      await store(lines);
       // Only from here on is more being read: before, the rest of the line may be in the pipe.
       if (!splitter.hasPartial()) return;
       const waitMs = splitter.isRedrawing() ? REDRAWN_LINE_WAIT_MS : PARTIAL_LINE_WAIT_MS;
@@ -62,12 +72,13 @@ export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): 
     },
     mask: (values) => masker.add(values),
     masked: (text) => masker.text(text),
+    errorText: () => errors.text(),
     async close() {
       stopWaiting();
       const rest = (['stdout', 'stderr'] as const).flatMap((stream) =>
         splitter.push(stream, streams[stream].end()),
       );
-      await writer.write([...rest, ...splitter.flush(true)]);
+      await store([...rest, ...splitter.flush(true)]);
       const { excess } = writer;
       if (excess !== undefined) await writer.write([{ stream: 'system', text: excess }]);
       return writer.close();

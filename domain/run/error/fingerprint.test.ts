@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import type { Frame, RaisedError } from './error.ts';
+import { fingerprintOf } from './fingerprint.ts';
+
+const own: Frame = { file: 'main.py', line: 7, function: 'load', code: 'float(row[1])', own: true };
+const other: Frame = { ...own, file: 'csv.py', function: 'read', code: 'next(rows)', own: false };
+
+function error(change: Partial<RaisedError> = {}): RaisedError {
+  return { type: 'ValueError', message: "bad: 'x1'", frames: [other, own], causes: [], ...change };
+}
+
+describe('two errors are the same', () => {
+  test.each([
+    ['when the lines have moved', { frames: [other, { ...own, line: 90 }] }],
+    ['when another value is in the message', { message: "bad: 'y2'" }],
+    ['when a package has changed', { frames: [{ ...other, line: 1, code: 'rows()' }, own] }],
+    ['when a recursion went deeper', { frames: [other, own, own, own] }],
+    ['when the code is indented otherwise', { frames: [{ ...own, code: 'float(row[1])  ' }] }],
+  ])('%s', (_situation, change) => {
+    expect(fingerprintOf(error(change))).toBe(fingerprintOf(error()));
+  });
+
+  test.each([
+    ['port 8080 is taken', 'port 9 is taken'],
+    ["no file '/a/b'", "no file '/c'"],
+    ['run 1f2e3d4c5b6a lost', 'run 99aa88bb77cc lost'],
+  ])('without frames, when only values differ: %s', (one, another) => {
+    const frames: Frame[] = [];
+    const [first, second] = [one, another].map((message) => error({ frames, message }));
+    expect(fingerprintOf(first ?? error())).toBe(fingerprintOf(second ?? error()));
+  });
+});
+
+describe('two errors differ', () => {
+  test.each([
+    ['when the type differs', { type: 'KeyError' }],
+    ['when another function raises it', { frames: [other, { ...own, function: 'save' }] }],
+    ['when other code raises it', { frames: [other, { ...own, code: 'int(row[1])' }] }],
+    ['when the cause differs', { causes: [error({ type: 'OSError' })] }],
+  ])('%s', (_situation, change) => {
+    expect(fingerprintOf(error(change))).not.toBe(fingerprintOf(error()));
+  });
+
+  test('without frames, when the words of the message differ', () => {
+    const frames: Frame[] = [];
+    const [one, another] = ['the port is taken', 'the disk is full'];
+    expect(fingerprintOf(error({ frames, message: one }))).not.toBe(
+      fingerprintOf(error({ frames, message: another })),
+    );
+  });
+});

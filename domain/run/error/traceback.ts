@@ -1,0 +1,143 @@
+/** Reads what Python writes to stderr about an uncaught exception. Pure. */
+import type { Frame, RaisedError } from './error.ts';
+
+const heading = 'Traceback (most recent call last):';
+const groupHeading = 'Exception Group Traceback (most recent call last):';
+const chained = [
+  'The above exception was the direct cause of the following exception:',
+  'During handling of the above exception, another exception occurred:',
+];
+const place = /^ {2}File "(?<file>.+)", line (?<line>\d+)(?:, in (?<function>.+))?$/;
+const named = /^(?<type>[A-Za-z_][\w.<>]*)(?:: (?<message>.*))?$/s;
+/** What else the interpreter writes after a traceback. */
+const unrelated = /^(?:Exception ignored |Error in atexit|Fatal Python error)/;
+/** Begins a member of an exception group, or ends the last one. */
+const border = /^\s*\+[-+]+(?: (?:\d+|\.\.\.) -+)?$/;
+/** A group within a group within a group is left out. */
+const maxGroups = 3;
+/** Markers below a line of code. */
+const markers = /^[\s~^]+$/;
+
+/** Where the frames of a script's own code are. */
+export interface CodePlaces {
+  /** The folder of the script's files as its interpreter names it, without a slash at the end. */
+  readonly root: string;
+}
+
+/** Finds the last exception in the text.
+ *  @param text the end of what a run wrote to stderr
+ *  @returns `undefined` where there is no traceback */
+export function parseTraceback(text: string, places: CodePlaces): RaisedError | undefined {
+  return parse(text, places, maxGroups);
+}
+
+function parse(text: string, places: CodePlaces, groups: number): RaisedError | undefined {
+  const lines = text.split('\n').map((line) => line.trimEnd());
+  const blocks = splitBlocks(lines);
+  let error: RaisedError | undefined;
+  for (const { isChained, lines: block } of blocks) {
+    const next = parseBlock(block, places, groups);
+    if (next === undefined) continue;
+    const causes = isChained && error !== undefined ? [error] : [];
+    error = { ...next, causes: [...next.causes, ...causes] };
+  }
+  return error;
+}
+
+interface Block {
+  /** Whether the exception of the block before led to this one. */
+  readonly isChained: boolean;
+  readonly lines: string[];
+}
+
+/** One block for each exception, from its heading to the heading of the next. */
+function splitBlocks(lines: readonly string[]): readonly Block[] {
+  const blocks: Block[] = [];
+  let isChained = false;
+  for (const line of lines) {
+    const isMember = /^\s+\|/.test(line);
+    const bare = line.replace(/^\s*\+ /, '');
+    if (chained.includes(line)) isChained = true;
+    else if (!isMember && (bare === heading || bare === groupHeading || isAlone(line, blocks))) {
+      blocks.push({ isChained, lines: [bare] });
+      isChained = false;
+    } else blocks.at(-1)?.lines.push(line);
+  }
+  return blocks;
+}
+
+/** Whether the line begins a report without a heading: of a main file that cannot be compiled. */
+function isAlone(line: string, blocks: readonly Block[]): boolean {
+  const at = place.exec(line)?.groups;
+  return at !== undefined && at['function'] === undefined && !isWithin(blocks.at(-1));
+}
+
+/** Whether the frames of a block go on: no exception has been named yet. */
+function isWithin(block: Block | undefined): boolean {
+  return block !== undefined && !block.lines.slice(1).some((line) => /^\S/.test(line));
+}
+
+function parseBlock(
+  lines: readonly string[],
+  places: CodePlaces,
+  groups: number,
+): RaisedError | undefined {
+  if (lines[0] !== groupHeading) return parsePlain(lines, places);
+  return groups === 0 ? undefined : parseGroup(lines, places, groups);
+}
+
+/** Frames, then the line that names the exception, then the rest of its message. */
+function parsePlain(lines: readonly string[], places: CodePlaces): RaisedError | undefined {
+  const frames: Frame[] = [];
+  let index = lines[0]?.trim() === heading ? 1 : 0;
+  for (; index < lines.length; index += 1) {
+    const line = lines[index] ?? '';
+    const at = place.exec(line)?.groups;
+    if (at !== undefined) frames.push(frameOf(at, lines[index + 1] ?? '', places));
+    else if (!/^ {2}/.test(line)) break;
+  }
+  const match = named.exec(lines[index] ?? '')?.groups;
+  if (match === undefined) return undefined;
+  const rest = lines.slice(index + 1);
+  const end = rest.findIndex((line) => unrelated.test(line));
+  const more = end < 0 ? rest : rest.slice(0, end);
+  const message = [match['message'] ?? '', ...more].join('\n').trimEnd();
+  return { type: match['type'] ?? '', message, frames, causes: [] };
+}
+
+function frameOf(
+  at: Readonly<Record<string, string | undefined>>,
+  below: string,
+  { root }: CodePlaces,
+): Frame {
+  const path = at['file'] ?? '';
+  const [, inPackages] = /\/(?:site|dist)-packages\/(.+)$/.exec(path) ?? [];
+  const own = inPackages === undefined && path.startsWith(`${root}/`);
+  const isCode = below.startsWith('    ') && !markers.test(below);
+  return {
+    file: own ? path.slice(root.length + 1) : (inPackages ?? path),
+    line: Number(at['line']),
+    function: at['function'] ?? '<module>',
+    code: isCode ? below.trim() : '',
+    own,
+  };
+}
+
+/** The members of a group are below it, each behind a border. Groups within groups are members like others. */
+function parseGroup(
+  lines: readonly string[],
+  places: CodePlaces,
+  groups: number,
+): RaisedError | undefined {
+  const parts: string[][] = [[]];
+  for (const line of lines.slice(1)) {
+    if (border.test(line)) parts.push([]);
+    else parts.at(-1)?.push(line.replace(/^\s*\| ?/, ''));
+  }
+  const [own = [], ...members] = parts;
+  const group = parsePlain(own, places);
+  const causes = members.flatMap(
+    (member) => parse(member.join('\n'), places, groups - 1) ?? parsePlain(member, places) ?? [],
+  );
+  return group && { ...group, causes };
+}

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { runErrorOf, type FailureFacts } from './run-error.ts';
+
+const traceback = (type: string): string => `Traceback (most recent call last):
+  File "/workspaces/s1/main.py", line 2, in <module>
+    work()
+${type}: wrong`;
+
+function facts(change: Partial<FailureFacts> & Partial<FailureFacts['ending']>): FailureFacts {
+  const { outcome = 'exit_code', exitCode = 1, signal = null, ...others } = change;
+  return {
+    ending: { outcome, exitCode, signal },
+    note: undefined,
+    errorText: traceback('ValueError'),
+    workspace: '/workspaces/s1',
+    ...others,
+  };
+}
+
+describe('the error of a run', () => {
+  test('is the exception that ended the script', () => {
+    expect(runErrorOf(facts({}))).toMatchObject({
+      type: 'ValueError',
+      message: 'wrong',
+      frames: [{ file: 'main.py', line: 2 }],
+      source: 'log',
+    });
+  });
+
+  test.each([
+    ['an exit code without an exception', { exitCode: 3, errorText: 'usage: main.py' }],
+    ['a signal', { exitCode: null, signal: 'SIGSEGV', errorText: '' }],
+  ])('names %s', (_end, change) => {
+    const error = runErrorOf(facts(change));
+    expect(error).toMatchObject({ type: 'exit_code', frames: [], source: 'platform' });
+    expect(error?.message).toMatch(/exit code 3|SIGSEGV/);
+  });
+
+  test('is the limit that the script met, whatever it wrote', () => {
+    const note = 'time limit of 5 s exceeded: the run was still executing';
+    const error = runErrorOf(facts({ outcome: 'timeout', exitCode: null, note }));
+    expect(error).toEqual({
+      type: 'timeout',
+      message: note,
+      frames: [],
+      causes: [],
+      source: 'platform',
+    });
+  });
+
+  test('shows where the memory ended', () => {
+    const errorText = traceback('MemoryError');
+    const error = runErrorOf(facts({ outcome: 'memory_limit', note: 'too much', errorText }));
+    expect(error).toMatchObject({ type: 'memory_limit', frames: [{ line: 2 }] });
+  });
+
+  test('is that of the platform where nothing was executed', () => {
+    const note = 'The sandbox failed (exec): no interpreter';
+    const error = runErrorOf(facts({ outcome: 'sandbox_error', workspace: undefined, note }));
+    expect(error).toMatchObject({ type: 'sandbox_error', message: note });
+  });
+
+  test.each(['success', 'stopped'] as const)('is none after the end "%s"', (outcome) => {
+    expect(runErrorOf(facts({ outcome }))).toBeUndefined();
+  });
+});

@@ -1,0 +1,33 @@
+/** What went wrong in a run, from the end of its process and its log. Pure. */
+import { boundedError, platformError, type RunError } from '#domain/run/error/error.ts';
+import { parseTraceback } from '#domain/run/error/traceback.ts';
+import type { Ending } from './outcome.ts';
+
+export interface FailureFacts {
+  readonly ending: Ending;
+  /** What the platform says of the end in the log. */
+  readonly note: string | undefined;
+  /** The end of what the run wrote to stderr. */
+  readonly errorText: string;
+  /** The folder of the script's files as its process names it; `undefined` where it had none. */
+  readonly workspace: string | undefined;
+}
+
+/** @returns `undefined` for a run that did not fail */
+export function runErrorOf(facts: FailureFacts): RunError | undefined {
+  const { ending, note, errorText, workspace } = facts;
+  const { outcome } = ending;
+  if (outcome === 'success' || outcome === 'stopped') return undefined;
+  const raised = workspace && parseTraceback(errorText, { root: workspace });
+  if (outcome === 'exit_code' && raised)
+    return boundedError<RunError>({ ...raised, source: 'log' });
+  const error = platformError(outcome, note ?? endOf(ending));
+  // The exception says where the memory ended.
+  const isShown = outcome === 'memory_limit' && raised && raised.type.endsWith('MemoryError');
+  return isShown ? boundedError<RunError>({ ...error, frames: raised.frames }) : error;
+}
+
+function endOf({ exitCode, signal }: Ending): string {
+  if (signal !== null) return `The script was ended by ${signal}.`;
+  return exitCode === null ? 'The run ended.' : `The script ended with exit code ${exitCode}.`;
+}
