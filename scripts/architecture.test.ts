@@ -65,6 +65,10 @@ describe('a planted violation is found', () => {
     ['web/src/lib/runs.ts', '#domain/run/events.ts'],
     ['web/src/lib/runs.ts', '#lib/../../../domain/run/events.ts'],
     ['web/src/lib/runs.ts', 'node:fs'],
+    ['web/src/lib/runs.ts', '../../../services/shared/settings.ts'],
+    ['web/src/lib/runs.ts', '../../e2e/testing/seed.ts'],
+    ['web/src/lib/runs.test.ts', '../../../services/minimal/testing/product.ts'],
+    ['web/vite.config.ts', '../services/minimal/testing/product.ts'],
     ['elsewhere/file.ts', './other.ts'],
     ['domain/run/decide.ts', '#domain/testing/ids.ts'],
     ['infra/postgres/pool.ts', '#infra/testing/database.ts'],
@@ -175,6 +179,7 @@ describe('what is allowed passes', () => {
     ['web/src/lib/Run.ts', '#lib/api/schema.d.ts'],
     ['web/src/lib/Run.ts', '$app/state'],
     ['web/vite.config.ts', 'node:path'],
+    ['web/e2e/runs.test.ts', '../../services/minimal/testing/product.ts'],
     ['scripts/bench/main.ts', '#services/backend/main.ts'],
   ])('%s importing %s', (path, specifier) => {
     expect(violations(path, `import { x } from '${specifier}';`)).toEqual([]);

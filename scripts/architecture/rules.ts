@@ -44,6 +44,8 @@ const TABLE: readonly { readonly where: RegExp; readonly may: readonly Rule[] }[
   },
   { where: /^domain\//u, may: [under('domain'), packages('typebox')] },
   { where: /^web\/src\//u, may: [under('web'), anyPackage] },
+  // Browser tests drive the whole product.
+  { where: /^web\/e2e\//u, may: ANYTHING },
   { where: /^web\//u, may: [under('web'), anyPackage, node] },
   { where: TEST_FILE, may: ANYTHING },
   { where: /^projections\//u, may: [under('domain', 'projections'), packages('kysely')] },

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
-import type { Product } from './testing/product.ts';
+import type { Product } from '../../services/minimal/testing/product.ts';
 
 const ugly = "import   sys\nprint( \"one\",sys.version ,end = '' )\nprint('two')\n";
 const tidy = 'import sys\n\nprint("one", sys.version, end="")\nprint("two")\n';

@@ -2,23 +2,23 @@
 /** What starts scripts, and who may do what, in a real browser on the real product. */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { apiTokenForm } from '#services/shared/api-tokens.ts';
+import { apiTokenForm } from '../../services/shared/api-tokens.ts';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
-import { spoiledRelease, type SpoiledRelease } from './testing/spoiled-release.ts';
-import { until, type Product } from './testing/product.ts';
+import { tamperedRelease, type TamperedRelease } from './testing/tampered-release.ts';
+import { until, type Product } from '../../services/minimal/testing/product.ts';
 
 describeWith(chromiumService, 'the pages of the dashboard', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
   let scriptId: string;
-  let release: SpoiledRelease;
+  let release: TamperedRelease;
   beforeAll(async () => {
-    release = await spoiledRelease('999.0.0');
+    release = await tamperedRelease('999.0.0');
   });
   afterAll(() => release.remove());
   openDashboard(

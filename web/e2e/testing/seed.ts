@@ -1,5 +1,10 @@
 /** Fills a product with what a small team would have after some days, so that no page is empty. */
-import { productPassword, until, type Product, type RunAnswer } from './product.ts';
+import {
+  productPassword,
+  until,
+  type Product,
+  type RunAnswer,
+} from '../../../services/minimal/testing/product.ts';
 
 /** Where the pages about single things are. */
 export interface Seeded {

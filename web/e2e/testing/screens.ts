@@ -1,9 +1,9 @@
 // Long because it is one table of all screens.
 /** The screens of the dashboard: where each is, who may see it, what is done there mainly, and by whom. */
-import { apiTokenForm } from '#services/shared/api-tokens.ts';
+import { apiTokenForm } from '../../../services/shared/api-tokens.ts';
 import type { Locator, Page } from 'playwright-core';
-import type { Product } from './product.ts';
-import type { Seeded } from './seeded.ts';
+import type { Product } from '../../../services/minimal/testing/product.ts';
+import type { Seeded } from './seed.ts';
 
 /** Somebody of each role; the auditor is a viewer who may see the past. */
 export const visitors = ['administrator', 'developer', 'operator', 'viewer', 'auditor'] as const;

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
-import { productPassword, type Product } from './testing/product.ts';
+import { productPassword, type Product } from '../../services/minimal/testing/product.ts';
 
 const lines = 60;
 const steady = `import time

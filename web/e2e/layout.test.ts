@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
-import type { Product } from './testing/product.ts';
-import { seed } from './testing/seeded.ts';
+import type { Product } from '../../services/minimal/testing/product.ts';
+import { seed } from './testing/seed.ts';
 
 /** Where the pictures go, for somebody who wants to look at them; none are kept otherwise. */
 const pictures = process.env['ORCH_TEST_PICTURES'];

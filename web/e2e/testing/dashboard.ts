@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { Browsing } from './browsing.ts';
-import { Product, type ProductOptions } from './product.ts';
+import { Product, type ProductOptions } from '../../../services/minimal/testing/product.ts';
 
 export interface Dashboard {
   readonly product: Product;

@@ -4,16 +4,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { rawKeyOf, signManifest } from '#infra/updates/manifest.ts';
+import { rawKeyOf, signManifest } from '../../../infra/updates/manifest.ts';
 
-export interface SpoiledRelease {
+export interface TamperedRelease {
   /** The settings that lead to it. */
   readonly variables: Readonly<Record<string, string>>;
   remove(): Promise<void>;
 }
 
 /** @param version newer than any */
-export async function spoiledRelease(version: string): Promise<SpoiledRelease> {
+export async function tamperedRelease(version: string): Promise<TamperedRelease> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const folder = await mkdtemp(join(tmpdir(), 'orch-repository-'));
   const content = Buffer.from('not what was signed');

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
-import { productPassword, type Product } from './testing/product.ts';
+import { productPassword, type Product } from '../../services/minimal/testing/product.ts';
 import { screensOf, visitors, type Screen, type Visitor } from './testing/screens.ts';
-import { seed } from './testing/seeded.ts';
+import { seed } from './testing/seed.ts';
 
 describeWith(chromiumService, 'the dashboard as each role has it', () => {
   let product: Product;

@@ -1,10 +1,10 @@
-/** The dashboard in a real browser, on the real product. */
+/** The main tasks of the dashboard, in a real browser with the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
-import { productPassword, until, type Product } from './testing/product.ts';
+import { productPassword, until, type Product } from '../../services/minimal/testing/product.ts';
 
 const source = `import sys, time
 for number in range(5):

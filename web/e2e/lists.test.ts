@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
-import { productPassword, type Product } from './testing/product.ts';
+import { productPassword, type Product } from '../../services/minimal/testing/product.ts';
 
 const waiting = { 'main.py': 'import time\ntime.sleep(600)\n' };
 

@@ -7,7 +7,7 @@ import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
 import { OtherPort } from './testing/other-port.ts';
-import type { Product } from './testing/product.ts';
+import type { Product } from '../../services/minimal/testing/product.ts';
 
 describeWith(chromiumService, 'the session of the dashboard in a browser', () => {
   let product: Product;

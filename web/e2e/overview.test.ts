@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
-import { until, type Product } from './testing/product.ts';
+import { until, type Product } from '../../services/minimal/testing/product.ts';
 
 describeWith(chromiumService, 'the present in the dashboard', () => {
   let product: Product;

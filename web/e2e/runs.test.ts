@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
-import { productPassword, until, type Product } from './testing/product.ts';
+import { productPassword, until, type Product } from '../../services/minimal/testing/product.ts';
 
 const first = 'import os\nprint("rows", os.environ["ORCH_PARAMS"])\nprint("done")\n';
 const second = `${first}from orchestrator import Platform

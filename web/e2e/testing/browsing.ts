@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { chromium, type Browser, type Page, type Request } from 'playwright-core';
-import { productPassword } from './product.ts';
+import { productPassword } from '../../../services/minimal/testing/product.ts';
 
 const executablePath = [
   // Without the windows of a browser, it needs less of everything.
