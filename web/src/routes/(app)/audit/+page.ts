@@ -1,5 +1,5 @@
 import type { AuditFilter } from '#lib/api/types.ts';
-import { requireRight } from '#lib/require-right.ts';
+import { requireRight } from '#lib/session/require-right.ts';
 import type { PageLoad } from './$types';
 
 const names = ['actor', 'action', 'resource', 'outcome', 'from', 'to', 'position'] as const;
