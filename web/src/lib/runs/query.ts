@@ -1,3 +1,4 @@
+import { readFilters } from '#lib/ui/lists/filter.ts';
 import type { RunFilter } from './api.ts';
 
 /** Times up to now that the list of runs can be narrowed to, in seconds. */
@@ -26,11 +27,7 @@ const names = [
 
 /** What an address asks for. */
 export function askedRuns(query: URLSearchParams): AskedRuns {
-  const given = names.flatMap((name) => {
-    const value = query.get(name);
-    return value ? [[name, value]] : [];
-  });
-  return Object.fromEntries(given) as AskedRuns;
+  return readFilters(query, names);
 }
 
 /** The same for the server. The time is the same for all pages of the list. */

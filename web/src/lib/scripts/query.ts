@@ -1,3 +1,5 @@
+import { readFilters } from '#lib/ui/lists/filter.ts';
+
 /** What the list of scripts is narrowed to, as its address has it; absent means all. */
 export interface ScriptFilter {
   q?: string;
@@ -14,9 +16,5 @@ const names = ['q', 'group_id', 'enabled', 'last_status', 'tag', 'sort'] as cons
 
 /** What an address asks for. */
 export function askedScripts(query: URLSearchParams): ScriptFilter {
-  const given = names.flatMap((name) => {
-    const value = query.get(name);
-    return value ? [[name, value]] : [];
-  });
-  return Object.fromEntries(given) as ScriptFilter;
+  return readFilters(query, names) as ScriptFilter;
 }
