@@ -1,4 +1,4 @@
-/** A stretch of a chart's time, as keys choose it. */
+/** A time range of a chart that the user selects by keys. */
 
 export interface TimeSelection {
   readonly from: number;
