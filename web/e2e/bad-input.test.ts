@@ -1,4 +1,4 @@
-/** The dashboard with answers that fail, and with what nobody should write, in a real browser on the real product. */
+/** Failing responses and hostile input, in a real browser with the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -42,38 +42,34 @@ describeWith(chromiumService, 'the dashboard with bad input', () => {
   const saved = async (scriptId: string) =>
     await (await product.fetch('GET', `/scripts/${scriptId}/files/main.py`)).text();
 
-  test(
-    'a list that cannot be had says so, and is asked for again',
-    { timeout: 120_000 },
-    async () => {
-      const script = `/scripts/${await product.script('steady', { 'main.py': '' })}`;
-      const known = ['/api/v1/auth/refresh', '/api/v1/auth/me', `/api/v1${script}`];
-      const tabs = ['/runs', '/schedules', '/webhooks', '/secrets'].map((tab) => script + tab);
-      for (const path of [...lists, ...tabs]) {
-        await page.route(
-          ({ pathname }) => pathname.startsWith('/api/') && !known.includes(pathname),
-          (route) => route.fulfill({ status: 418, json: outOfOrder }),
-        );
-        await page.goto(product.baseUrl + path);
-        const alerts = page.getByRole('alert').filter({ hasText: outOfOrder.detail });
-        const again = alerts.getByRole('button', { name: 'Try again' });
-        await again.first().waitFor();
-        // What fails later than this would be there after all were asked for again.
+  test('reports a list that fails to load, and retries', { timeout: 120_000 }, async () => {
+    const script = `/scripts/${await product.script('steady', { 'main.py': '' })}`;
+    const known = ['/api/v1/auth/refresh', '/api/v1/auth/me', `/api/v1${script}`];
+    const tabs = ['/runs', '/schedules', '/webhooks', '/secrets'].map((tab) => script + tab);
+    for (const path of [...lists, ...tabs]) {
+      await page.route(
+        ({ pathname }) => pathname.startsWith('/api/') && !known.includes(pathname),
+        (route) => route.fulfill({ status: 418, json: outOfOrder }),
+      );
+      await page.goto(product.baseUrl + path);
+      const alerts = page.getByRole('alert').filter({ hasText: outOfOrder.detail });
+      const again = alerts.getByRole('button', { name: 'Try again' });
+      await again.first().waitFor();
+      // What fails later than this would be there after all were asked for again.
+      await browsing.untilQuiet();
+      await page.unrouteAll();
+      const left = async () => {
+        if ((await again.count()) > 0) await again.first().click();
         await browsing.untilQuiet();
-        await page.unrouteAll();
-        const left = async () => {
-          if ((await again.count()) > 0) await again.first().click();
-          await browsing.untilQuiet();
-          return await alerts.count();
-        };
-        await expect.poll(left, { message: path }).toBe(0);
-        expect(browsing.complaints, path).toEqual([]);
-      }
-    },
-  );
+        return await alerts.count();
+      };
+      await expect.poll(left, { message: path }).toBe(0);
+      expect(browsing.complaints, path).toEqual([]);
+    }
+  });
 
   test(
-    'ten megabytes are pasted, told to be too many, and stay until they are fewer',
+    'keeps ten pasted megabytes in the editor, and refuses to save them until they are shorter',
     { timeout: 60_000 },
     async () => {
       const scriptId = await product.script('big', { 'main.py': '' });
@@ -94,43 +90,31 @@ describeWith(chromiumService, 'the dashboard with bad input', () => {
     },
   );
 
-  test(
-    'names, lines and messages are text, whatever they look like',
-    { timeout: 120_000 },
-    async () => {
-      const source = `print(${JSON.stringify(markup)})\nraise RuntimeError(${JSON.stringify(markup)})\n`;
-      const scriptId = await product.script(markup, { 'main.py': source });
-      const { run_id: runId } = await product.run(scriptId, { params: { name: markup } });
-      await product.untilFinished(runId);
-      const tabs = ['', '/runs', '/settings'].map((tab) => `/scripts/${scriptId}${tab}`);
-      const views = ['', '?view=why', '?view=data', '?view=events'].map(
-        (view) => `/runs/${runId}${view}`,
-      );
-      for (const path of [
-        '/',
-        '/scripts',
-        '/runs',
-        '/notifications',
-        '/audit',
-        ...tabs,
-        ...views,
-      ]) {
-        await page.goto(product.baseUrl + path);
-        await page.getByRole('heading').first().waitFor();
-        await browsing.untilQuiet();
-        expect(await page.locator('img[src=x], main script, main b').count(), path).toBe(0);
-        expect(await page.evaluate(`'hurt' in window`), path).toBe(false);
-      }
-      await page.goto(`${product.baseUrl}/runs/${runId}`);
-      await page.getByRole('heading', { level: 1 }).getByText(markup).waitFor();
-      const log = page.getByRole('region', { name: 'Log', exact: true });
-      await log.getByText(markup, { exact: true }).waitFor();
-      await page.getByLabel('Search the log').fill('<b>bold');
-      await log.locator('mark').getByText('<b>bold').first().waitFor();
-      await page.keyboard.press('Control+k');
-      await page.getByPlaceholder('Find a page').fill('<img');
-      await page.getByRole('option', { name: markup }).first().waitFor();
-      expect(await page.evaluate(`'hurt' in window`)).toBe(false);
-    },
-  );
+  test('shows names, log lines and messages as plain text', { timeout: 120_000 }, async () => {
+    const source = `print(${JSON.stringify(markup)})\nraise RuntimeError(${JSON.stringify(markup)})\n`;
+    const scriptId = await product.script(markup, { 'main.py': source });
+    const { run_id: runId } = await product.run(scriptId, { params: { name: markup } });
+    await product.untilFinished(runId);
+    const tabs = ['', '/runs', '/settings'].map((tab) => `/scripts/${scriptId}${tab}`);
+    const views = ['', '?view=why', '?view=data', '?view=events'].map(
+      (view) => `/runs/${runId}${view}`,
+    );
+    for (const path of ['/', '/scripts', '/runs', '/notifications', '/audit', ...tabs, ...views]) {
+      await page.goto(product.baseUrl + path);
+      await page.getByRole('heading').first().waitFor();
+      await browsing.untilQuiet();
+      expect(await page.locator('img[src=x], main script, main b').count(), path).toBe(0);
+      expect(await page.evaluate(`'hurt' in window`), path).toBe(false);
+    }
+    await page.goto(`${product.baseUrl}/runs/${runId}`);
+    await page.getByRole('heading', { level: 1 }).getByText(markup).waitFor();
+    const log = page.getByRole('region', { name: 'Log', exact: true });
+    await log.getByText(markup, { exact: true }).waitFor();
+    await page.getByLabel('Search the log').fill('<b>bold');
+    await log.locator('mark').getByText('<b>bold').first().waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('Find a page').fill('<img');
+    await page.getByRole('option', { name: markup }).first().waitFor();
+    expect(await page.evaluate(`'hurt' in window`)).toBe(false);
+  });
 });

@@ -14,7 +14,7 @@ print("to stderr", file=sys.stderr)
 `;
 const endless = 'import time\nprint("up")\ntime.sleep(1000)\n';
 
-describeWith(chromiumService, 'the dashboard in a browser', () => {
+describeWith(chromiumService, 'the main tasks in the dashboard', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -28,7 +28,7 @@ describeWith(chromiumService, 'the dashboard in a browser', () => {
     return items.map(({ name }) => name);
   };
 
-  test('somebody signs in, makes a script, runs it, watches the log and stops a run', async () => {
+  test('signs in, creates a script, runs it, follows the log and stops a run', async () => {
     await page.goto(product.baseUrl);
     await page.getByLabel('Email').fill('admin@example.com');
     await page.getByLabel('Password').fill('not the password');
@@ -65,7 +65,7 @@ describeWith(chromiumService, 'the dashboard in a browser', () => {
     await history.getByText('Stopped').waitFor();
   });
 
-  test('a script that says what it takes is asked with a form, which holds what it was given', async () => {
+  test('asks for declared parameters in a form, and fills it with the previous values', async () => {
     await product.call('POST', '/scripts', {
       name: 'Weather',
       parameters_schema: {
@@ -104,7 +104,7 @@ describeWith(chromiumService, 'the dashboard in a browser', () => {
     await page.getByRole('img', { name: 'Latest runs, newest first: success' }).first().waitFor();
   });
 
-  test('the first page, charts and all, takes less than 200 kB of scripts', async () => {
+  test('loads the first page, including charts, with less than 200 kB of scripts', async () => {
     await page.goto(product.baseUrl);
     await page.getByRole('link', { name: 'Queued' }).waitFor();
     await browsing.untilQuiet();
@@ -120,7 +120,7 @@ describeWith(chromiumService, 'the dashboard in a browser', () => {
     expect(bytes).toBeLessThan(200_000);
   });
 
-  test('a viewer sees what ran, and neither code nor what they may not do', async () => {
+  test('shows a viewer the runs, but no code and no forbidden actions', async () => {
     const { items } = await product.call<{ items: { id: string; name: string }[] }>(
       'GET',
       '/groups',
@@ -157,7 +157,7 @@ describeWith(chromiumService, 'the dashboard in a browser', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test('a developer of one group works there, and what is elsewhere does not exist', async () => {
+  test('limits a developer to the scripts of their group', async () => {
     const { items } = await product.call<{ items: { id: string }[] }>('GET', '/scripts');
     await browsing.signOut();
     await browsing.signIn(`${product.baseUrl}/scripts/${items[0]?.id}`, 'dan@example.com');
@@ -182,7 +182,7 @@ describeWith(chromiumService, 'the dashboard in a browser', () => {
     await browsing.signIn(`${product.baseUrl}/scripts`);
   });
 
-  test('what is made and run elsewhere appears without a question', async () => {
+  test('shows scripts and runs of other clients without a request', async () => {
     await page.getByRole('link', { name: 'Scripts', exact: true }).click();
     await page.getByRole('link', { name: 'from the browser', exact: true }).waitFor();
     const asked: string[] = [];
@@ -197,49 +197,45 @@ describeWith(chromiumService, 'the dashboard in a browser', () => {
     expect(asked).toEqual([]);
   });
 
-  test(
-    'an administrator makes a backup, verifies it, and restores it',
-    { timeout: 90_000 },
-    async () => {
-      await page.getByRole('link', { name: 'Backups' }).click();
-      await page.getByRole('button', { name: 'Make a backup' }).click();
-      const row = page.getByRole('row').filter({ hasText: 'By hand' });
-      await row.getByText('Complete').waitFor();
-      await row.getByRole('button', { name: /^Actions of the backup/ }).click();
-      await page.getByRole('menuitem', { name: 'Verify' }).click();
-      await row.getByText('just now').waitFor();
-      expect(await browsing.barriers()).toEqual([]);
-      await product.script('After the backup', { 'main.py': '' });
+  test('creates, verifies, downloads and restores a backup', { timeout: 90_000 }, async () => {
+    await page.getByRole('link', { name: 'Backups' }).click();
+    await page.getByRole('button', { name: 'Make a backup' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'By hand' });
+    await row.getByText('Complete').waitFor();
+    await row.getByRole('button', { name: /^Actions of the backup/ }).click();
+    await page.getByRole('menuitem', { name: 'Verify' }).click();
+    await row.getByText('just now').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await product.script('After the backup', { 'main.py': '' });
 
-      // What the reader would be asked for: a file, here in the browser's own storage.
-      await page.evaluate(`window.showSaveFilePicker = async ({ suggestedName }) =>
+    // What the reader would be asked for: a file, here in the browser's own storage.
+    await page.evaluate(`window.showSaveFilePicker = async ({ suggestedName }) =>
         (window.chosen = await (await navigator.storage.getDirectory())
           .getFileHandle(suggestedName, { create: true }))`);
-      await row.getByRole('button', { name: /^Actions of the backup/ }).click();
-      await page.getByRole('menuitem', { name: 'Download' }).click();
-      await page.getByText(/^backup-.*\.tar was saved$/).waitFor();
-      const begin = await page.evaluate(
-        `window.chosen.getFile().then((file) => file.slice(257, 262).text())`,
-      );
-      expect(begin).toBe('ustar');
+    await row.getByRole('button', { name: /^Actions of the backup/ }).click();
+    await page.getByRole('menuitem', { name: 'Download' }).click();
+    await page.getByText(/^backup-.*\.tar was saved$/).waitFor();
+    const begin = await page.evaluate(
+      `window.chosen.getFile().then((file) => file.slice(257, 262).text())`,
+    );
+    expect(begin).toBe('ustar');
 
-      await row.getByRole('button', { name: /^Actions of the backup/ }).click();
-      await page.getByRole('menuitem', { name: 'Restore' }).click();
-      const dialog = page.getByRole('dialog');
-      await dialog.getByRole('button', { name: 'Restore' }).click();
-      await dialog.getByText('Say first that you know what is lost.').waitFor();
-      await dialog.getByLabel(/^I know that/).check();
-      await dialog.getByRole('button', { name: 'Restore' }).click();
-      // It may be over before the page has heard that it has begun.
-      await until('what was made after the backup is gone', async () => {
-        const names = await scriptNames().catch(() => undefined);
-        return names?.includes('After the backup') === false ? true : undefined;
-      });
-      await browsing.signIn(`${product.baseUrl}/scripts`);
-      await page.getByRole('link', { name: 'from the browser' }).waitFor();
-      expect(await page.getByText('After the backup').count()).toBe(0);
-      // The browser tells of its WebSocket, which had nobody to talk to meanwhile.
-      browsing.forgive('WebSocket connection');
-    },
-  );
+    await row.getByRole('button', { name: /^Actions of the backup/ }).click();
+    await page.getByRole('menuitem', { name: 'Restore' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Restore' }).click();
+    await dialog.getByText('Say first that you know what is lost.').waitFor();
+    await dialog.getByLabel(/^I know that/).check();
+    await dialog.getByRole('button', { name: 'Restore' }).click();
+    // It may be over before the page has heard that it has begun.
+    await until('what was made after the backup is gone', async () => {
+      const names = await scriptNames().catch(() => undefined);
+      return names?.includes('After the backup') === false ? true : undefined;
+    });
+    await browsing.signIn(`${product.baseUrl}/scripts`);
+    await page.getByRole('link', { name: 'from the browser' }).waitFor();
+    expect(await page.getByText('After the backup').count()).toBe(0);
+    // The browser tells of its WebSocket, which had nobody to talk to meanwhile.
+    browsing.forgive('WebSocket connection');
+  });
 });

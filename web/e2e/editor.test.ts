@@ -1,4 +1,4 @@
-/** The editor of the dashboard in a real browser, on the real product. */
+/** The script editor, in a real browser with the real product. */
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -9,7 +9,7 @@ import type { Product } from '../../services/minimal/testing/product.ts';
 const ugly = "import   sys\nprint( \"one\",sys.version ,end = '' )\nprint('two')\n";
 const tidy = 'import sys\n\nprint("one", sys.version, end="")\nprint("two")\n';
 
-describeWith(chromiumService, 'the editor of the dashboard', () => {
+describeWith(chromiumService, 'the script editor', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -32,7 +32,7 @@ describeWith(chromiumService, 'the editor of the dashboard', () => {
   const saved = async (path: string) =>
     await (await product.fetch('GET', `/scripts/${scriptId}/files/${path}`)).text();
 
-  test('Python is laid out anew when somebody asks, and undo takes it back', async () => {
+  test('formats Python on request, and undoes it', async () => {
     const loaded: string[] = [];
     page.on('request', (request) => loaded.push(request.url()));
     await codeOf('main.py').press('Shift+Alt+F');
@@ -49,7 +49,7 @@ describeWith(chromiumService, 'the editor of the dashboard', () => {
     await expect.poll(() => saved('main.py')).toBe(ugly);
   });
 
-  test('what is no Python stays as it is, and is told where it is wrong', async () => {
+  test('leaves invalid Python unchanged, and names the line with the error', async () => {
     await codeOf('main.py').fill('def broken(:\n    pass\n');
     await page.getByRole('button', { name: 'Format' }).click();
     await page.getByText('main.py was not formatted').waitFor();
@@ -58,7 +58,7 @@ describeWith(chromiumService, 'the editor of the dashboard', () => {
     await expect.poll(() => saved('main.py')).toBe('def broken(:\n    pass\n');
   });
 
-  test('files are opened in tabs, renamed, uploaded and deleted; what is not saved is asked about', async () => {
+  test('opens, renames, uploads and deletes files, and asks about unsaved changes', async () => {
     const tabs = page.getByRole('list', { name: 'Open files' });
     const files = page.getByRole('navigation', { name: 'Files' });
     await files.getByRole('button', { name: 'rows.py' }).click();
@@ -96,7 +96,7 @@ describeWith(chromiumService, 'the editor of the dashboard', () => {
     await tabs.getByText('cities.csv').waitFor({ state: 'detached' });
   });
 
-  test('two versions are compared, and requirements are explained', async () => {
+  test('compares two versions, and explains the requirements', async () => {
     await codeOf('main.py').fill('print("new")\n');
     await page.keyboard.press('Control+s');
     await page.getByText('Saved', { exact: true }).waitFor();
@@ -113,7 +113,7 @@ describeWith(chromiumService, 'the editor of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('what somebody else saved meanwhile is not written over', async () => {
+  test('does not overwrite the changes of another user', async () => {
     await codeOf('main.py').fill('print("mine")\n');
     const content = { content: 'print("theirs")\n', encoding: 'utf-8' };
     await product.call('PUT', `/scripts/${scriptId}/files/main.py`, content);
@@ -130,7 +130,7 @@ describeWith(chromiumService, 'the editor of the dashboard', () => {
     expect(await saved('main.py')).toBe('print("mine again")\n');
   });
 
-  test('what the package of the platform can do is offered behind its dot', async () => {
+  test('completes the names of the platform package after a dot', async () => {
     await codeOf('main.py').fill('from orchestrator import Platform\nplatform = Platform()\n');
     await page.keyboard.press('Control+End');
     await page.keyboard.type('platform.sec');
@@ -140,7 +140,7 @@ describeWith(chromiumService, 'the editor of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('Ctrl+Enter saves and runs, and the log is beside the code where there is room', async () => {
+  test('saves and runs on Ctrl+Enter, and shows the log next to the code on a wide screen', async () => {
     await codeOf('main.py').fill('print("hello from beside")\n');
     await page.keyboard.press('Control+Enter');
     const run = page.getByRole('region', { name: 'Run', exact: true });

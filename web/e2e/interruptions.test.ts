@@ -1,4 +1,4 @@
-/** The dashboard when something goes wrong, in a real browser on the real product. */
+/** Expired sessions and lost connections, in a real browser with the real product. */
 import type { Page, Route } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -13,7 +13,7 @@ for number in range(1, ${lines} + 1):
     time.sleep(0.1)
 `;
 
-describeWith(chromiumService, 'the dashboard in trouble', () => {
+describeWith(chromiumService, 'the dashboard after an interruption', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -29,7 +29,7 @@ describeWith(chromiumService, 'the dashboard in trouble', () => {
   const saved = async (scriptId: string) =>
     await (await product.fetch('GET', `/scripts/${scriptId}/files/main.py`)).text();
 
-  test('a session that ends while somebody writes costs them nothing that they wrote', async () => {
+  test('keeps unsaved text when the session expires', async () => {
     const scriptId = await product.script('unfinished', { 'main.py': 'print("before")\n' });
     await page.goto(`${product.baseUrl}/scripts/${scriptId}`);
     await code().fill('print("hours of work")\n');
@@ -51,7 +51,7 @@ describeWith(chromiumService, 'the dashboard in trouble', () => {
     expect(await saved(scriptId)).toBe('print("hours of work")\n');
   });
 
-  test('the log of a run goes on where it was when the server comes back, without a gap or a repeat', async () => {
+  test('resumes a log without gaps or repeats when the server is back', async () => {
     const got: number[] = [];
     const asked: string[] = [];
     page.on('websocket', (socket) => {
@@ -89,7 +89,7 @@ describeWith(chromiumService, 'the dashboard in trouble', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test('being offline is told, and is over by itself', async () => {
+  test('reports a lost connection until the browser is online again', async () => {
     await page.goto(`${product.baseUrl}/scripts`);
     await page.getByRole('link', { name: 'steady', exact: true }).waitFor();
     const held = Promise.withResolvers<Route>();

@@ -1,5 +1,5 @@
-/** The dashboard by its keys, by its figures, and with lists that are longer than a page, in a real browser
- *  on the real product. */
+/** Keyboard shortcuts, links from figures to lists, and lists of several pages, in a real browser with the real
+ *  product. */
 import type { Locator, Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -14,7 +14,7 @@ const paced = `import json, os, time
 time.sleep(json.loads(os.environ["ORCH_PARAMS"])["seconds"])
 `;
 
-describeWith(chromiumService, 'the dashboard by keys and figures', () => {
+describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -49,34 +49,30 @@ describeWith(chromiumService, 'the dashboard by keys and figures', () => {
   const dialog = () => page.getByRole('dialog');
   const title = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
 
-  test(
-    'each figure of the dashboard leads to the list behind it, which has as many rows',
-    { timeout: 90_000 },
-    async () => {
-      for (const [label, count] of [
-        ['Runs in 24 hours', 2],
-        ['Errors in 24 hours', 1],
-        ['Running', 1],
-        ['Queued', 1],
-        ['Duration, median', 2],
-        ['Duration, 95 % within', 2],
-        ['Wait, 95 % within', 2],
-      ] as const) {
-        await page.goto(product.baseUrl);
-        const card = page.getByRole('link', { name: label });
-        if (!label.includes(',')) await card.getByText(String(count), { exact: true }).waitFor();
-        await card.click();
-        await title('Runs').waitFor();
-        await expect.poll(() => rows().count()).toBe(count);
-      }
+  test('links each figure to a list with as many rows', { timeout: 90_000 }, async () => {
+    for (const [label, count] of [
+      ['Runs in 24 hours', 2],
+      ['Errors in 24 hours', 1],
+      ['Running', 1],
+      ['Queued', 1],
+      ['Duration, median', 2],
+      ['Duration, 95 % within', 2],
+      ['Wait, 95 % within', 2],
+    ] as const) {
       await page.goto(product.baseUrl);
-      await page.getByRole('link', { name: `Scripts ${many + 2}` }).click();
-      await title('Scripts').waitFor();
-      await expect.poll(() => rows().count()).toBe(aPage);
-    },
-  );
+      const card = page.getByRole('link', { name: label });
+      if (!label.includes(',')) await card.getByText(String(count), { exact: true }).waitFor();
+      await card.click();
+      await title('Runs').waitFor();
+      await expect.poll(() => rows().count()).toBe(count);
+    }
+    await page.goto(product.baseUrl);
+    await page.getByRole('link', { name: `Scripts ${many + 2}` }).click();
+    await title('Scripts').waitFor();
+    await expect.poll(() => rows().count()).toBe(aPage);
+  });
 
-  test('a run that goes on says when it is expected to end, and one that has ended does not', async () => {
+  test('shows the expected end of a running run only', async () => {
     await page.goto(`${product.baseUrl}/runs/${runningId}`);
     const expected = page.getByText('Expected to end').locator('..');
     await expected.getByText(/ later than usual$/).waitFor();
@@ -91,7 +87,7 @@ describeWith(chromiumService, 'the dashboard by keys and figures', () => {
   });
 
   test(
-    'all that match are meant, more than a page of them, and it is stopped midway',
+    'applies an action to all matches across pages, and stops midway on request',
     { timeout: 60_000 },
     async () => {
       await page.goto(`${product.baseUrl}/scripts?q=bulk&sort=name`);
@@ -133,38 +129,34 @@ describeWith(chromiumService, 'the dashboard by keys and figures', () => {
     },
   );
 
-  test(
-    'the keys are listed, and each place is where its keys lead',
-    { timeout: 60_000 },
-    async () => {
-      await page.goto(`${product.baseUrl}/runs`);
-      await title('Runs').waitFor();
-      await page.keyboard.press('?');
-      const list = page.getByRole('dialog', { name: 'Keys' });
-      await list.waitFor();
-      const texts = async (found: Locator) =>
-        (await found.allTextContents()).map((text) => text.trim());
-      const keys = await texts(list.locator('dt'));
-      const words = await texts(list.locator('dd'));
-      expect(keys).toEqual(expect.arrayContaining(['/', 'j, k', 'x, X', 'c', 'r', '?']));
-      await page.keyboard.press('Escape');
-      const menu = page.getByRole('navigation', { name: 'Main' });
-      const places = keys.flatMap((key, index) =>
-        key.startsWith('g ') ? [{ key: key.slice(2), label: words[index] ?? '' }] : [],
-      );
-      expect(places.length).toBeGreaterThan(10);
-      for (const { key, label } of places) {
-        await page.keyboard.press('g');
-        await page.keyboard.press(key);
-        const own = { Preferences: '/preferences', 'Account and API tokens': '/account' }[label];
-        const link = menu.getByRole('link', { name: label });
-        const href = own ?? (await link.getAttribute('href'));
-        await page.waitForURL((url) => url.pathname === href);
-      }
-    },
-  );
+  test('lists the shortcuts, and opens the page of each', { timeout: 60_000 }, async () => {
+    await page.goto(`${product.baseUrl}/runs`);
+    await title('Runs').waitFor();
+    await page.keyboard.press('?');
+    const list = page.getByRole('dialog', { name: 'Keys' });
+    await list.waitFor();
+    const texts = async (found: Locator) =>
+      (await found.allTextContents()).map((text) => text.trim());
+    const keys = await texts(list.locator('dt'));
+    const words = await texts(list.locator('dd'));
+    expect(keys).toEqual(expect.arrayContaining(['/', 'j, k', 'x, X', 'c', 'r', '?']));
+    await page.keyboard.press('Escape');
+    const menu = page.getByRole('navigation', { name: 'Main' });
+    const places = keys.flatMap((key, index) =>
+      key.startsWith('g ') ? [{ key: key.slice(2), label: words[index] ?? '' }] : [],
+    );
+    expect(places.length).toBeGreaterThan(10);
+    for (const { key, label } of places) {
+      await page.keyboard.press('g');
+      await page.keyboard.press(key);
+      const own = { Preferences: '/preferences', 'Account and API tokens': '/account' }[label];
+      const link = menu.getByRole('link', { name: label });
+      const href = own ?? (await link.getAttribute('href'));
+      await page.waitForURL((url) => url.pathname === href);
+    }
+  });
 
-  test('rows, the search, what is new and what is asked anew are a key away', async () => {
+  test('reaches rows, the search, new items and a reload by one key', async () => {
     await page.goto(`${product.baseUrl}/scripts?sort=name`);
     await rows().nth(2).waitFor();
     const focused = () => page.evaluate('document.activeElement.textContent');
@@ -198,7 +190,7 @@ describeWith(chromiumService, 'the dashboard by keys and figures', () => {
     await page.keyboard.press('Escape');
   });
 
-  test('the palette finds scripts, runs and what can be done', async () => {
+  test('finds scripts, runs and actions in the palette', async () => {
     const find = async (typed: string) => {
       await page.keyboard.press('Control+k');
       await page.getByPlaceholder('Find a page').fill(typed);

@@ -15,7 +15,7 @@ const screens = {
   phone: { width: 390, height: 844 },
 };
 
-describeWith(chromiumService, 'the looks of the dashboard', () => {
+describeWith(chromiumService, 'the layout of the dashboard', () => {
   let product: Product;
   let browsing: Browsing;
   let paths: readonly string[];
@@ -44,7 +44,7 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
   });
 
   test(
-    'on a wide screen and on a phone, everybody can use every page, and nothing stands beyond its edge',
+    'fits every page on a wide screen and a phone, without accessibility barriers',
     { timeout: 300_000 },
     async () => {
       const { page } = browsing;
@@ -67,7 +67,7 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
     },
   );
 
-  test('at an address that no page has, the menu leads on', async () => {
+  test('keeps the menu at an unknown URL', async () => {
     const { page } = browsing;
     await page.setViewportSize(screens.phone);
     await page.goto(`${product.baseUrl}/nowhere/at/all`);
@@ -77,7 +77,7 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
     await page.getByRole('heading', { name: 'Schedules' }).waitFor();
   });
 
-  test('on a phone, filters are folded away, and tell how many there are', async () => {
+  test('folds the filters on a phone, and shows the number of active filters', async () => {
     const { page } = browsing;
     await page.setViewportSize(screens.phone);
     await page.goto(`${product.baseUrl}/runs?status=failed&since=7d`);
@@ -91,7 +91,7 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('on a phone, tabs that do not fit say so, and the open one is in view', async () => {
+  test('scrolls the tabs on a phone, and keeps the current tab in view', async () => {
     const { page } = browsing;
     await page.setViewportSize(screens.phone);
     const tabs = page.getByRole('navigation', { name: 'Script' });
@@ -105,7 +105,7 @@ describeWith(chromiumService, 'the looks of the dashboard', () => {
     expect((open?.x ?? 0) + (open?.width ?? 0)).toBeLessThanOrEqual(screens.phone.width);
   });
 
-  test('a long name leaves what is done with the script in view', async () => {
+  test('keeps the actions of a script with a long name in view', async () => {
     const { page } = browsing;
     const name = 'long '.repeat(24).trim();
     const scriptId = await product.script(name, { 'main.py': 'print("done")' });

@@ -1,5 +1,4 @@
-/** The lists of runs and scripts in a real browser on the real product: what they are narrowed to, and what
- *  is done to many at once. */
+/** Filters and bulk actions of the lists of runs and scripts, in a real browser with the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -41,7 +40,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
       .filter({ has: page.locator('a') });
   const select = (name: string) => page.getByRole('checkbox', { name });
 
-  test('runs are narrowed to what they are not, and going back widens the list again', async () => {
+  test('excludes values from the list of runs, and removes the filter on going back', async () => {
     await expect.poll(() => rows().count()).toBe(6);
     await page.getByLabel('Status', { exact: true }).selectOption('success');
     await expect.poll(() => rows().count()).toBe(1);
@@ -63,7 +62,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await expect.poll(() => rows().count()).toBe(6);
   });
 
-  test('rows are selected by keys, by a range and all at once', async () => {
+  test('selects rows by keys, by range and all at once', async () => {
     const bar = page.getByRole('toolbar');
     await page.goto(`${product.baseUrl}/runs`);
     await rows().nth(5).waitFor();
@@ -81,7 +80,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await bar.waitFor({ state: 'detached' });
   });
 
-  test('runs are run again together, and what is refused is told with its reason', async () => {
+  test('reruns selected runs, and gives the reason for each refusal', async () => {
     await page.goto(`${product.baseUrl}/runs?status=!running`);
     await select('Select all runs on this page').click();
     await page.getByRole('toolbar').getByRole('button', { name: 'Run again' }).click();
@@ -100,7 +99,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await product.call('POST', `/scripts/${failing}/enable`);
   });
 
-  test('what runs is stopped together, and what has ended is left alone', async () => {
+  test('stops the active runs of a selection', async () => {
     await page.goto(`${product.baseUrl}/runs?q=bot`);
     await select('Select all runs on this page').click();
     await page.getByRole('toolbar').getByRole('button', { name: 'Stop' }).click();
@@ -119,7 +118,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await page.getByRole('toolbar').waitFor({ state: 'detached' });
   });
 
-  test('the palette does what the page offers, and what is asked for by a verb', async () => {
+  test('offers the actions of the page in the palette, and understands verbs', async () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('option', { name: 'Select all runs on this page' }).click();
     await page.getByRole('toolbar').getByText('3 selected').waitFor();
@@ -138,7 +137,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await page.getByText('“quick” is disabled').waitFor();
   });
 
-  test('scripts are narrowed and ordered by their address, and going back widens the list', async () => {
+  test('filters and sorts scripts by the URL, and removes the filter on going back', async () => {
     await page.goto(`${product.baseUrl}/scripts`);
     await expect.poll(() => rows().count()).toBe(3);
     await page.getByLabel('Order').selectOption('name');
@@ -165,7 +164,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await bar.waitFor({ state: 'detached' });
   }
 
-  test('scripts are disabled, moved and deleted together', async () => {
+  test('disables, moves and deletes selected scripts', async () => {
     await page.goto(`${product.baseUrl}/scripts?sort=name`);
     await select('Select bot').click();
     await select('Select quick').click({ modifiers: ['Shift'] });
@@ -196,7 +195,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await expect.poll(() => rows().count()).toBe(1);
   });
 
-  test('an operator stops and reruns, a viewer selects nothing', async () => {
+  test('lets an operator stop and rerun, and a viewer select nothing', async () => {
     await browsing.signOut();
     await browsing.signIn(`${product.baseUrl}/runs`, 'operator@example.com');
     await select('Select all runs on this page').click();

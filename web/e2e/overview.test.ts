@@ -1,4 +1,4 @@
-/** What the dashboard says of now and of what comes, in a real browser. */
+/** The first page of the dashboard and the schedule preview, in a real browser. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -6,7 +6,7 @@ import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
 import { until, type Product } from '../../services/minimal/testing/product.ts';
 
-describeWith(chromiumService, 'the present in the dashboard', () => {
+describeWith(chromiumService, 'the first page of the dashboard', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -19,7 +19,7 @@ describeWith(chromiumService, 'the present in the dashboard', () => {
 
   const region = (name: string) => page.getByRole('region', { name });
 
-  test('what fails and what is due next comes by itself, with the fires of the next day', async () => {
+  test('updates failing scripts, next runs and the due times of the next day', async () => {
     await region('Failing').getByText('The last run of every script went well.').waitFor();
     const { run_id: runId } = await product.run(scriptId);
     await product.untilFinished(runId);
@@ -35,7 +35,7 @@ describeWith(chromiumService, 'the present in the dashboard', () => {
     expect(page.url()).toContain('last_status=failed');
   });
 
-  test('a stretch of time that is drawn on a chart is shown by all, and is in the address', async () => {
+  test('applies a time range drawn on a chart to all charts and to the URL', async () => {
     await page.goto(product.baseUrl);
     const chart = page.getByRole('img', { name: /^Runs: / });
     await chart.locator('canvas').waitFor();
@@ -61,7 +61,7 @@ describeWith(chromiumService, 'the present in the dashboard', () => {
     expect(new URL(page.url()).searchParams.get('from')).toBe(asked.get('from'));
   });
 
-  test('a stretch is drawn by a finger', async () => {
+  test('selects a time range by touch', async () => {
     await page.goto(product.baseUrl);
     const chart = page.getByRole('img', { name: /^Runs: / });
     await chart.scrollIntoViewIfNeeded();
@@ -80,7 +80,7 @@ describeWith(chromiumService, 'the present in the dashboard', () => {
     await page.getByRole('link', { name: 'Runs of this time' }).waitFor();
   });
 
-  test('by keys a stretch is chosen, moved, made longer, left and taken', async () => {
+  test('selects, moves, extends, cancels and applies a time range by keys', async () => {
     await page.goto(product.baseUrl);
     const stretch = page.getByRole('slider', { name: 'Stretch of time of Runs' });
     const words = () => stretch.getAttribute('aria-valuetext');
@@ -105,7 +105,7 @@ describeWith(chromiumService, 'the present in the dashboard', () => {
     expect(minutes).toBeLessThanOrEqual(121);
   });
 
-  test('a preview says which due times may meet the run of now, and other schedules', async () => {
+  test('previews due times that may overlap the current run or other schedules', async () => {
     const sleeping = { 'main.py': 'import time\ntime.sleep(600)\n' };
     const busyId = await product.script('busy', sleeping);
     await product.call('POST', '/schedules', { script_id: busyId, cron: '0 3 * * *' });

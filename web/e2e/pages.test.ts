@@ -1,5 +1,5 @@
-// Long because each page is tried on the same product: another would take seconds to start.
-/** What starts scripts, and who may do what, in a real browser on the real product. */
+// Long because all pages share one product, which takes seconds to start.
+/** The pages of triggers, people and administration, in a real browser with the real product. */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { apiTokenForm } from '../../services/shared/api-tokens.ts';
@@ -30,7 +30,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     () => release,
   );
 
-  test('a schedule is made with its next due times in view, and its ledger fills by itself', async () => {
+  test('creates a schedule with a preview, and updates its run history', async () => {
     await page.getByRole('button', { name: 'New schedule' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'New schedule' });
     await dialog.getByLabel('Script').pressSequentially('night');
@@ -65,7 +65,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(page.url()).toContain(`/scripts/${scriptId}/schedules`);
   });
 
-  test('a webhook shows its address once, and a call of it starts the script', async () => {
+  test('shows a webhook URL once, and starts the script on a call', async () => {
     await page.goto(`${product.baseUrl}/scripts/${scriptId}/webhooks`);
     await page.getByRole('button', { name: 'New webhook' }).click();
     await page.getByLabel('Name').fill('push');
@@ -117,7 +117,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor();
   });
 
-  test('a secret is written and never read; what others set appears by itself', async () => {
+  test('sets a secret without showing it, and shows the secrets of other users', async () => {
     await page.getByRole('link', { name: 'Secrets' }).click();
     await page.getByRole('button', { name: 'New secret' }).click();
     await page.getByLabel('Name').fill('API_TOKEN');
@@ -140,7 +140,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByRole('heading', { name: 'No secrets yet' }).waitFor();
   });
 
-  test('an API token is shown once, and another session is ended', async () => {
+  test('shows an API token once, and ends another session', async () => {
     await product.signIn();
     await page.getByRole('button', { name: 'Account:' }).click();
     await page.getByRole('menuitem', { name: 'Account and API tokens' }).click();
@@ -172,7 +172,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('a chain is drawn, a ring is refused in words, and what follows is told', async () => {
+  test('draws a chain, explains why a cycle is refused, and lists its occurrences', async () => {
     const mailId = await product.script('mail it', { 'main.py': 'print("sent")\n' });
     await page.keyboard.press('g');
     await page.keyboard.press('h');
@@ -213,7 +213,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByRole('heading', { name: 'No chains yet' }).waitFor();
   });
 
-  test('a failure is in the inbox at once, and a channel that is tried says what became of it', async () => {
+  test('shows a failure in the inbox, and the outcome of a test delivery', async () => {
     const failing = await product.script('fails', { 'main.py': 'raise SystemExit(3)\n' });
     await page.goto(`${product.baseUrl}/notifications`);
     await page.getByRole('heading', { name: 'Nothing yet' }).waitFor();
@@ -260,7 +260,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await product.call('DELETE', `/scripts/${failing}`);
   });
 
-  test('an administrator makes a group and an account, is told its rights, and disables it', async () => {
+  test('creates a group and an account, shows its permissions, and disables it', async () => {
     await page.goto(`${product.baseUrl}/people`);
     await page.getByRole('button', { name: 'New group' }).click();
     await page.getByLabel('Name').fill('reports');
@@ -286,7 +286,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('triggers are held and released, and what is kept is set', async () => {
+  test('pauses and resumes triggers, and sets the retention', async () => {
     await page.goto(`${product.baseUrl}/system`);
     await page.getByRole('button', { name: 'Hold all' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Hold all' }).click();
@@ -301,7 +301,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await product.call('GET', '/system/retention')).toMatchObject({ logs_days: 90 });
   });
 
-  test('a configuration is exported, changed and imported, with its differences in view', async () => {
+  test('exports, changes and imports a configuration, and shows the differences', async () => {
     await product.script('goes with it', { 'main.py': 'print("gone")\n' });
     await page.goto(`${product.baseUrl}/configuration`);
     const saving = page.waitForEvent('download');
@@ -343,7 +343,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByText('The configuration was imported.').waitFor();
   });
 
-  test('a newer version is found, its changed artifact is refused, and the history says so', async () => {
+  test('finds a newer version, refuses a tampered artifact, and records it in the history', async () => {
     await page.goto(`${product.baseUrl}/updates`);
     await page.getByText('Nobody has looked for a newer one yet.').waitFor();
     await page.getByRole('button', { name: 'Look for updates' }).click();
@@ -361,7 +361,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('the audit trail is narrowed by its address, opened and verified', async () => {
+  test('filters the audit trail by the URL, opens an entry, and verifies the trail', async () => {
     await page.goto(`${product.baseUrl}/audit`);
     await page.getByLabel('Action', { exact: true }).fill('triggers_paused');
     await page.getByRole('button', { name: 'Filter' }).click();
@@ -396,7 +396,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     }
   });
 
-  test('the past is shown beside the present, stepped through, and shared by its address', async () => {
+  test('compares a point in time with the present, steps through events, and shares the URL', async () => {
     const id = await product.script('second thoughts', { 'main.py': 'print("first")\n' });
     await product.call('PUT', `/scripts/${id}/files/main.py`, { content: 'print("later")\n' });
     const position = await until('the trail has both', async () => {
@@ -435,7 +435,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
   });
 
   test(
-    'every page is found and opened by keys, and shows what everybody can use',
+    'opens every page by keys, without accessibility barriers',
     { timeout: 60_000 },
     async () => {
       await page.goto(`${product.baseUrl}/audit`);

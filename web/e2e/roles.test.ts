@@ -1,4 +1,4 @@
-/** Every screen of the dashboard, as each role has it, in a real browser on the real product. */
+/** Every screen of the dashboard for each role, in a real browser with the real product. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
@@ -7,7 +7,7 @@ import { productPassword, type Product } from '../../services/minimal/testing/pr
 import { screensOf, visitors, type Screen, type Visitor } from './testing/screens.ts';
 import { seed } from './testing/seed.ts';
 
-describeWith(chromiumService, 'the dashboard as each role has it', () => {
+describeWith(chromiumService, 'the dashboard for each role', () => {
   let product: Product;
   let browser: Browsing;
   let screens: readonly Screen[];
@@ -56,7 +56,7 @@ describeWith(chromiumService, 'the dashboard as each role has it', () => {
       await browsing.untilQuiet();
     }
 
-    test('sees what the role is for, does what it may, and is offered no more', async () => {
+    test('sees the screens of the role, performs the allowed actions, and is offered no others', async () => {
       const { page } = browsing;
       for (const screen of screens.filter((one) => isOpen(one) && isNews(one))) {
         await open(screen);
@@ -79,7 +79,7 @@ describeWith(chromiumService, 'the dashboard as each role has it', () => {
       }
     }, 300_000);
 
-    test('is told by the address what is not open', async () => {
+    test('is told at the URL of a forbidden screen', async () => {
       const { page } = browsing;
       for (const { path, instead } of screens.filter((one) => !isOpen(one) && isNews(one))) {
         await page.goto(product.baseUrl + path);
@@ -96,7 +96,7 @@ describeWith(chromiumService, 'the dashboard as each role has it', () => {
       expect(browsing.complaints).toEqual([]);
     }, 120_000);
 
-    test('has a menu of what is open', async () => {
+    test('has a menu of the allowed screens', async () => {
       const menu = browsing.page.getByRole('navigation', { name: 'Main' }).getByRole('link');
       const paths = await menu.evaluateAll((links) =>
         links.map((link) => link.getAttribute('href')),

@@ -1,4 +1,4 @@
-/** The log viewer of the dashboard in a real browser, on the real product. */
+/** The log viewer, in a real browser with the real product. */
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -37,7 +37,7 @@ for number in range(200):
 time.sleep(1000)
 `;
 
-describeWith(chromiumService, 'the log viewer of the dashboard', () => {
+describeWith(chromiumService, 'the log viewer', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -60,7 +60,7 @@ describeWith(chromiumService, 'the log viewer of the dashboard', () => {
     return items[0]?.seq ?? 0;
   };
 
-  test('it opens at the end, and a search goes through the whole of it, forwards and backwards', async () => {
+  test('opens at the end, and searches the whole log in both directions', async () => {
     await page.goto(`${product.baseUrl}/runs/${runId}`);
     await log().getByText('green').waitFor();
     await page.getByLabel('Search the log').fill('needle');
@@ -81,7 +81,7 @@ describeWith(chromiumService, 'the log viewer of the dashboard', () => {
     await page.getByText('0 matching lines.').waitFor();
   });
 
-  test('lines are linked, and the link leads to them', async () => {
+  test('links to lines, and opens the linked lines', async () => {
     const [first, last] = [await numberOf('row 1500'), await numberOf('row 1502')];
     await page.goto(`${product.baseUrl}/runs/${runId}#L${first}-L${last}`);
     await line('row 1500').waitFor();
@@ -106,7 +106,7 @@ describeWith(chromiumService, 'the log viewer of the dashboard', () => {
     await page.waitForURL(/#L5-L6$/);
   });
 
-  test('the next error output is found, and then from the beginning again', async () => {
+  test('finds the next error output, and wraps around', async () => {
     const { run_id } = await product.run(await product.script('failing', { 'main.py': failing }));
     await product.untilFinished(run_id);
     await page.goto(`${product.baseUrl}/runs/${run_id}`);
@@ -117,7 +117,7 @@ describeWith(chromiumService, 'the log viewer of the dashboard', () => {
     }
   });
 
-  test('times, wrapping, one stream, the plain text and the file are a click away', async () => {
+  test('offers times, wrapping, single streams, plain text and a download', async () => {
     await page.goto(`${product.baseUrl}/runs/${runId}`);
     await log().getByText('green').waitFor();
     expect(await log().locator('.ansi-green-fg').textContent()).toBe('green');
@@ -161,7 +161,7 @@ describeWith(chromiumService, 'the log viewer of the dashboard', () => {
     expect(text.split('\n').length).toBeGreaterThan(3000);
   });
 
-  test('who scrolls up is left in peace, and told how many lines have come', async () => {
+  test('stops following on scroll, and counts the new lines', async () => {
     const scriptId = await product.script('talks', { 'main.py': talking });
     const { run_id: talkingId } = await product.run(scriptId);
     await page.goto(`${product.baseUrl}/runs/${talkingId}`);

@@ -1,4 +1,4 @@
-/** The page of a run, and two runs beside each other, in a real browser on the real product. */
+/** The page of a run and the comparison of two runs, in a real browser with the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -54,7 +54,7 @@ describeWith(chromiumService, 'the page of a run', () => {
     await browsing.signIn(`${product.baseUrl}/runs/${after}`);
   });
 
-  test('it tells what was decided, and what came of it', async () => {
+  test('explains each decision and its effects', async () => {
     await page.getByText('done', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Cause and effect' }).click();
     await page
@@ -72,7 +72,7 @@ describeWith(chromiumService, 'the page of a run', () => {
     await page.getByRole('heading', { name: 'report' }).waitFor();
   });
 
-  test('it shows what it was given, what it put out, and what it gave to keep', async () => {
+  test('shows the parameters, the result and the artifacts', async () => {
     await page.goto(`${product.baseUrl}/runs/${after}`);
     await page.getByRole('link', { name: 'Inputs and results' }).click();
     await page.getByRole('region', { name: 'parameters' }).getByText('"days": 7').waitFor();
@@ -83,7 +83,7 @@ describeWith(chromiumService, 'the page of a run', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('its events are there as they are stored', async () => {
+  test('shows the stored events', async () => {
     await page.getByRole('link', { name: 'Events', exact: true }).click();
     const events = page.getByRole('list', { name: 'Events' });
     await events.getByText('RunFinished', { exact: true }).click();
@@ -93,7 +93,7 @@ describeWith(chromiumService, 'the page of a run', () => {
     await page.getByRole('region', { name: 'parameters' }).waitFor();
   });
 
-  test('it is compared with the run before: facts, parameters, code, packages and logs', async () => {
+  test('compares facts, parameters, code, packages and logs with the previous run', async () => {
     await page.goto(`${product.baseUrl}/runs/${after}`);
     await page.getByRole('link', { name: 'Compare' }).click();
     await page.getByText('Choose the run that it is compared with.').waitFor();
@@ -113,7 +113,7 @@ describeWith(chromiumService, 'the page of a run', () => {
     await page.getByText('They were started with the same parameters.').waitFor();
   });
 
-  test('it is run again exactly as it was', async () => {
+  test('reruns the same version', async () => {
     await page.goto(`${product.baseUrl}/runs/${before}`);
     await page.getByRole('button', { name: 'As it was' }).click();
     await page.waitForURL((url) => !url.pathname.includes(before));
@@ -122,7 +122,7 @@ describeWith(chromiumService, 'the page of a run', () => {
     expect(await page.getByText('Rerun', { exact: true }).count()).toBe(1);
   });
 
-  test('a viewer compares runs without their code, and starts none', async () => {
+  test('lets a viewer compare runs without code, and start none', async () => {
     await browsing.signOut();
     await browsing.signIn(
       `${product.baseUrl}/runs/${after}/compare/${before}`,

@@ -9,7 +9,7 @@ import { openDashboard } from './testing/dashboard.ts';
 import { OtherPort } from './testing/other-port.ts';
 import type { Product } from '../../services/minimal/testing/product.ts';
 
-describeWith(chromiumService, 'the session of the dashboard in a browser', () => {
+describeWith(chromiumService, 'the session in a browser', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -108,7 +108,7 @@ describeWith(chromiumService, 'the session of the dashboard in a browser', () =>
     });
   });
 
-  test('several tabs that load at once go on with one session, until one signs out', async () => {
+  test('shares one session between tabs until one signs out', async () => {
     const second = await tab(`${product.baseUrl}/`);
     await isSignedIn(second);
     for (const _round of [1, 2, 3]) {
@@ -128,7 +128,7 @@ describeWith(chromiumService, 'the session of the dashboard in a browser', () =>
     await second.close();
   });
 
-  test('a session without its key asks for the password', async () => {
+  test('asks for the password when the session key is missing', async () => {
     await page.evaluate(`localStorage.removeItem('orch-session-key')`);
     await page.reload();
     await page.getByRole('button', { name: 'Log in' }).waitFor();

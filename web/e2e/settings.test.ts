@@ -1,4 +1,4 @@
-/** What people set in the dashboard for a script, for themselves and for their account, in a real browser. */
+/** Settings of a script, preferences and the account, in a real browser with the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -6,7 +6,7 @@ import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
 import type { Product } from '../../services/minimal/testing/product.ts';
 
-describeWith(chromiumService, 'the settings in the dashboard', () => {
+describeWith(chromiumService, 'the settings', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -17,7 +17,7 @@ describeWith(chromiumService, 'the settings in the dashboard', () => {
     await browsing.signIn(product.baseUrl);
   });
 
-  test('everything that a script can be told is told in its form, and what is wrong is not sent', async () => {
+  test('edits every setting of a script, and does not send invalid values', async () => {
     await page.goto(`${product.baseUrl}/scripts/${scriptId}/settings`);
     const form = page.getByRole('form', { name: 'Settings' });
     await form.getByLabel('Environment variables').fill('no variable');
@@ -55,7 +55,7 @@ describeWith(chromiumService, 'the settings in the dashboard', () => {
       .toMatchObject({ environment: { TZ: 'UTC' }, python: '3.99' });
   });
 
-  test('a script is made of a template and of an archive, copied, deleted and brought back', async () => {
+  test('creates a script from a template and an archive, and copies, deletes and restores it', async () => {
     const title = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
     const dialog = page.getByRole('dialog');
     await page.goto(`${product.baseUrl}/scripts`);
@@ -108,7 +108,7 @@ describeWith(chromiumService, 'the settings in the dashboard', () => {
     expect(await page.getByRole('button', { name: 'Bring it back' }).count()).toBe(0);
   });
 
-  test('how things look is chosen, and stays', async () => {
+  test('keeps the display preferences', async () => {
     await page.getByRole('button', { name: 'Account:' }).click();
     await page.getByRole('menuitem', { name: 'Preferences' }).click();
     await page.getByRole('heading', { level: 1, name: 'Preferences' }).waitFor();
@@ -132,7 +132,7 @@ describeWith(chromiumService, 'the settings in the dashboard', () => {
     await page.getByLabel('Time zone').fill('');
   });
 
-  test('the settings of the environment are listed, those with their default on demand, and no secret', async () => {
+  test('lists the settings of the environment without secrets, and defaults on demand', async () => {
     await page.goto(`${product.baseUrl}/system`);
     const settings = page.getByRole('table', { name: 'Settings' });
     await settings.getByRole('row', { name: 'ORCH_EXAMPLES false environment' }).waitFor();
@@ -143,7 +143,7 @@ describeWith(chromiumService, 'the settings in the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('the password is changed, and all other sessions are ended at once', async () => {
+  test('changes the password, and ends all other sessions', async () => {
     await product.signIn();
     await page.goto(`${product.baseUrl}/account`);
     const form = page.getByRole('form', { name: 'Password' });
@@ -164,7 +164,7 @@ describeWith(chromiumService, 'the settings in the dashboard', () => {
     await product.signIn();
   });
 
-  test('all sessions of somebody else are ended at once, and their password lets in again', async () => {
+  test('ends all sessions of another user, who can sign in again', async () => {
     const credentials = { email: 'ada@example.com', password: 'a good password' };
     await product.call('POST', '/users', { ...credentials, name: 'Ada', role: 'developer' });
     const signIn = () => product.call<{ access_token: string }>('POST', '/auth/login', credentials);
