@@ -17,7 +17,7 @@ export default defineConfig({
           name: 'service',
           environment: 'node',
           include: ['**/*.test.ts'],
-          exclude: ['**/node_modules/**', '**/.*/**', 'web/**', 'domain/**'],
+          exclude: ['**/node_modules/**', '**/.*/**', 'web/src/**', 'domain/**'],
           // One embedded PostgreSQL serves the whole run.
           globalSetup: [
             'infra/testing/postgres-server.ts',

@@ -61,10 +61,26 @@ describe('a planted violation is found', () => {
     ['services/backend/main.ts', '../../scripts/check.ts'],
     ['services/backend/main.ts', '../../web/src/lib/api/schema.d.ts'],
     ['services/shared/config.ts', '#services/backend/config.ts'],
-    ['web/src/lib/runs.ts', '../../../domain/run/events.ts'],
-    ['web/src/lib/runs.ts', '#domain/run/events.ts'],
-    ['web/src/lib/runs.ts', '#lib/../../../domain/run/events.ts'],
-    ['web/src/lib/runs.ts', 'node:fs'],
+    ['web/src/lib/runs/run.ts', '../../../../domain/run/events.ts'],
+    ['web/src/lib/runs/run.ts', '#domain/run/events.ts'],
+    ['web/src/lib/runs/run.ts', '#lib/../../../domain/run/events.ts'],
+    ['web/src/lib/runs/run.ts', 'node:fs'],
+    ['web/src/lib/runs/run.ts', '../../../../services/shared/settings.ts'],
+    ['web/src/lib/runs/run.ts', '../../../e2e/testing/seed.ts'],
+    ['web/src/lib/runs/run.test.ts', '../../../../services/minimal/testing/product.ts'],
+    ['web/vite.config.ts', '../services/minimal/testing/product.ts'],
+    ['web/src/lib/api/client.ts', '#lib/ui/format.ts'],
+    ['web/src/lib/api/client.ts', '../session/session.svelte.ts'],
+    ['web/src/lib/ui/toasts.ts', '#lib/runs/labels.ts'],
+    ['web/src/lib/ui/toasts.ts', '#lib/session/session.svelte.ts'],
+    ['web/src/lib/session/api.ts', '#lib/people/api.ts'],
+    ['web/src/lib/live/feed-cache.ts', '#lib/runs/labels.ts'],
+    ['web/src/lib/live/feed-cache.ts', '#lib/schedules/api.ts'],
+    ['web/src/lib/webhooks/api.ts', '#lib/runs/api.ts'],
+    ['web/src/lib/runs/log/ansi.ts', '../../schedules/labels.ts'],
+    ['web/src/lib/runs/api.ts', '../../routes/login/+page.ts'],
+    ['web/src/lib/format.ts', '#lib/ui/format.ts'],
+    ['web/src/lib/components/card.ts', '#lib/ui/card.svelte'],
     ['elsewhere/file.ts', './other.ts'],
     ['domain/run/decide.ts', '#domain/testing/ids.ts'],
     ['infra/postgres/pool.ts', '#infra/testing/database.ts'],
@@ -104,7 +120,7 @@ describe('a planted violation is found', () => {
     `<script module>let a;</script><script lang="ts">\nimport '../../../infra/a.ts';\n</script>`,
     `<p>don't</p>{#await import('../../../domain/a.ts') then a}{a}{/await}`,
   ])('in the component %s', (source) => {
-    expect(violations('web/src/lib/Run.svelte', source)).toHaveLength(1);
+    expect(violations('web/src/lib/runs/run.svelte', source)).toHaveLength(1);
   });
 
   test.each([
@@ -172,9 +188,14 @@ describe('what is allowed passes', () => {
     ['services/backend/main.ts', './routes/runs.ts'],
     ['services/backend/main.ts', '#projections/runs/queries.ts'],
     ['services/backend/main.test.ts', '#services/runtime/main.ts'],
-    ['web/src/lib/Run.ts', '#lib/api/schema.d.ts'],
-    ['web/src/lib/Run.ts', '$app/state'],
+    ['web/src/lib/runs/run.ts', '#lib/api/schema.d.ts'],
+    ['web/src/lib/runs/run.ts', '$app/state'],
+    ['web/src/lib/ui/toasts.ts', '#lib/api/api-error.ts'],
+    ['web/src/lib/live/feed-cache.ts', '#lib/runs/api.ts'],
+    ['web/src/lib/runs/log/ansi.ts', '#lib/scripts/api.ts'],
+    ['web/src/routes/+page.svelte', '#lib/runs/api.ts'],
     ['web/vite.config.ts', 'node:path'],
+    ['web/e2e/runs.test.ts', '../../services/minimal/testing/product.ts'],
     ['scripts/bench/main.ts', '#services/backend/main.ts'],
   ])('%s importing %s', (path, specifier) => {
     expect(violations(path, `import { x } from '${specifier}';`)).toEqual([]);

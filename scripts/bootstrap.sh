@@ -92,7 +92,7 @@ hash_of() {
 }
 
 hash_of_web() {
-  hash_of package-lock.json web -type d \( -name node_modules -o -name '.*' -o -path web/build \) -prune \
+  hash_of package-lock.json web -type d \( -name node_modules -o -name '.*' -o -path web/build -o -path web/e2e \) -prune \
     -o ! -name '*.test.ts' ! -name '*.d.ts'
 }
 

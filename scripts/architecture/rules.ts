@@ -1,6 +1,7 @@
 // The table of who may import whom: docs/adr/0001-checks.md says why it is kept here.
 import { isBuiltin } from 'node:module';
 import { posix } from 'node:path';
+import { DASHBOARD_FOLDERS } from './dashboard.ts';
 import type { ModuleEdges } from './imports.ts';
 import { tokensOf } from './tokens.ts';
 
@@ -43,8 +44,14 @@ const TABLE: readonly { readonly where: RegExp; readonly may: readonly Rule[] }[
     may: [under('domain'), packages('typebox', 'vitest', 'fast-check', 'cron-parser')],
   },
   { where: /^domain\//u, may: [under('domain'), packages('typebox')] },
-  { where: /^web\/src\//u, may: [under('web'), anyPackage] },
-  { where: /^web\//u, may: [under('web'), anyPackage, node] },
+  ...Array.from(DASHBOARD_FOLDERS, ([folder, may]) => ({
+    where: new RegExp(`^${folder}/`, 'u'),
+    may: [under(...may), anyPackage],
+  })),
+  { where: /^web\/src\/(?!lib\/)/u, may: [under('web'), anyPackage] },
+  // Browser tests drive the whole product.
+  { where: /^web\/e2e\//u, may: ANYTHING },
+  { where: /^web\/(?!src\/)/u, may: [under('web'), anyPackage, node] },
   { where: TEST_FILE, may: ANYTHING },
   { where: /^projections\//u, may: [under('domain', 'projections'), packages('kysely')] },
   { where: /^infra\//u, may: INFRA },

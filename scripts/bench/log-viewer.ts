@@ -1,7 +1,7 @@
 /** The log viewer of the dashboard in a real browser: two million lines, and a flood. */
 import { performance } from 'node:perf_hooks';
 import type { Page } from 'playwright-core';
-import { Browsing } from '#services/minimal/testing/browsing.ts';
+import { Browsing } from '../../web/e2e/testing/browsing.ts';
 import type { Product } from '#services/minimal/testing/product.ts';
 import { row } from './report.ts';
 

@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch';
-import { connection } from '../state/connection.svelte.ts';
 import { readApiError } from './api-error.ts';
 import { authorizedFetch } from './authorized-fetch.ts';
+import { connection } from './connection.svelte.ts';
 import type { paths } from './schema.d.ts';
 import { keeper } from './tokens.ts';
 

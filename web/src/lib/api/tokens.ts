@@ -1,4 +1,4 @@
-import { connection } from '../state/connection.svelte.ts';
+import { connection } from './connection.svelte.ts';
 import { refreshWithKey, sessionKey } from './session-key.ts';
 import { TokenKeeper, type HeldToken } from './token-keeper.ts';
 

@@ -1,4 +1,4 @@
-import { keeper } from '../api/tokens.ts';
+import { keeper } from '#lib/api/tokens.ts';
 import type { LivePorts, Socket } from './live-socket.ts';
 
 /** What live connections get from the browser. */

@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/query-core';
 import { expect, test, vi } from 'vitest';
-import type { ListedScript, RecentRun, Run, Script } from '../api/types.ts';
+import type { ListedScript, RecentRun, Run, Script } from '#lib/api/types.ts';
 import { FeedCache } from './feed-cache.ts';
 import type { Pages } from './live-pages.ts';
 

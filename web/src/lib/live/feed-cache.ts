@@ -1,10 +1,10 @@
 import type { QueryClient, QueryKey } from '@tanstack/svelte-query';
-import type { VersionedScript } from '../api/scripts.ts';
-import type { RunFilter } from '../api/runs.ts';
-import type { FeedFrame, ListedScript, Run, Script } from '../api/types.ts';
+import type { FeedFrame, ListedScript, Run, Script } from '#lib/api/types.ts';
+import type { RunFilter } from '#lib/runs/api.ts';
+import type { VersionedScript } from '#lib/scripts/api.ts';
+import { hasItem, matches, withItem, withoutItem, type Pages } from './live-pages.ts';
 import type { LivePorts } from './live-socket.ts';
 import { withRuns } from './recent-runs.ts';
-import { hasItem, matches, withItem, withoutItem, type Pages } from './live-pages.ts';
 
 /** Frames that follow closely are one change of what is shown. */
 const gatherMs = 50;

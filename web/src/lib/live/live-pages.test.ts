@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Run } from '../api/types.ts';
+import type { Run } from '#lib/api/types.ts';
 import { hasItem, matches, withItem, withoutItem, type Pages } from './live-pages.ts';
 
 interface Item {

@@ -1,7 +1,7 @@
 import type { InfiniteData } from '@tanstack/svelte-query';
-import type { RunFilter } from '../api/runs.ts';
-import type { Page, Run } from '../api/types.ts';
-import { isMeant } from '../choice.ts';
+import type { Page, Run } from '#lib/api/types.ts';
+import type { RunFilter } from '#lib/runs/api.ts';
+import { matchesFilter } from '#lib/ui/lists/filter.ts';
 
 /** The loaded pages of a list, newest first. */
 export type Pages<Item> = InfiniteData<Page<Item>>;
@@ -55,9 +55,9 @@ export function hasItem<Item>(
 export function matches(run: Run, filter: RunFilter): boolean | null {
   const { status, trigger_type, script_id, q, group_id, from, to } = filter;
   const isOther =
-    !isMeant(status, run.status) ||
-    !isMeant(trigger_type, run.trigger_type) ||
-    !isMeant(script_id, run.script_id) ||
+    !matchesFilter(status, run.status) ||
+    !matchesFilter(trigger_type, run.trigger_type) ||
+    !matchesFilter(script_id, run.script_id) ||
     (q !== undefined && !run.script_name.toLowerCase().includes(q.toLowerCase())) ||
     (from !== undefined && Date.parse(run.queued_at) < Date.parse(from)) ||
     (to !== undefined && Date.parse(run.queued_at) >= Date.parse(to));

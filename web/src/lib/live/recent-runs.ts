@@ -1,4 +1,4 @@
-import type { ListedScript, RecentRun, Run } from '../api/types.ts';
+import type { ListedScript, RecentRun, Run } from '#lib/api/types.ts';
 
 type Activity = NonNullable<ListedScript['activity']>;
 

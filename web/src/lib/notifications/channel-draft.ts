@@ -1,4 +1,4 @@
-import type { Channel } from '../api/types.ts';
+import type { Channel } from '#lib/api/types.ts';
 
 /** A channel as its form shows it. What is secret is empty until somebody enters it. */
 export interface ChannelDraft {

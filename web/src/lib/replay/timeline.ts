@@ -1,5 +1,5 @@
 /** The time line of the replay: which stretch it shows, and how high its bars are. Times in milliseconds. */
-import type { AuditDensity } from '../api/types.ts';
+import type { AuditDensity } from '#lib/api/types.ts';
 
 export interface Range {
   readonly fromMs: number;

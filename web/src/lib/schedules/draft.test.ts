@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Schedule } from '../api/types.ts';
+import type { Schedule } from '#lib/api/types.ts';
 import { bodyOf, draftOf, newDraft, timingOf } from './draft.ts';
 
 const schedule = {

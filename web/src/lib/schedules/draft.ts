@@ -1,5 +1,5 @@
-import { inputTime, localInput } from '../format.ts';
-import type { NewSchedule, Schedule, ScheduleChanges, ScheduleTiming } from '../api/types.ts';
+import type { NewSchedule, Schedule, ScheduleChanges, ScheduleTiming } from '#lib/api/types.ts';
+import { inputTime, localInput } from '#lib/ui/format.ts';
 
 /** How many seconds each unit of an interval has. */
 export const unitSeconds = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 } as const;

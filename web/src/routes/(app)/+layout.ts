@@ -1,6 +1,6 @@
 import { redirect } from '@sveltejs/kit';
-import { failPage } from '#lib/page-error.ts';
-import { session } from '#lib/state/session.svelte.ts';
+import { failPage } from '#lib/api/page-error.ts';
+import { session } from '#lib/session/session.svelte.ts';
 import type { LayoutLoad } from './$types';
 
 export const load: LayoutLoad = async ({ url }) => {

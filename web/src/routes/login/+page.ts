@@ -1,5 +1,5 @@
 import { redirect } from '@sveltejs/kit';
-import { session } from '#lib/state/session.svelte.ts';
+import { session } from '#lib/session/session.svelte.ts';
 import type { PageLoad } from './$types';
 
 /** Where to go after the login: a path of this site only, so that a link cannot lead elsewhere. */

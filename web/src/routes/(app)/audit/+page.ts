@@ -1,5 +1,6 @@
 import type { AuditFilter } from '#lib/api/types.ts';
-import { requireRight } from '#lib/require-right.ts';
+import { requireRight } from '#lib/session/require-right.ts';
+import { readFilters } from '#lib/ui/lists/filter.ts';
 import type { PageLoad } from './$types';
 
 const names = ['actor', 'action', 'resource', 'outcome', 'from', 'to', 'position'] as const;
@@ -7,9 +8,5 @@ const names = ['actor', 'action', 'resource', 'outcome', 'from', 'to', 'position
 /** The filter is the address, so that it can be shared and survives a reload. */
 export const load: PageLoad = async ({ url, parent }): Promise<{ filter: AuditFilter }> => {
   await requireRight(parent, 'audit.read');
-  const given = names.flatMap((name) => {
-    const value = url.searchParams.get(name);
-    return value ? [[name, value]] : [];
-  });
-  return { filter: Object.fromEntries(given) as AuditFilter };
+  return { filter: readFilters(url.searchParams, names) as AuditFilter };
 };

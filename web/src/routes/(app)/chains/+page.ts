@@ -1,4 +1,4 @@
-import { requireRight } from '#lib/require-right.ts';
+import { requireRight } from '#lib/session/require-right.ts';
 import type { PageLoad } from './$types';
 
 /** Which chain is told of is in the address. */

@@ -1,5 +1,5 @@
-import type { RunFilter } from '#lib/api/runs.ts';
-import { askedRuns, asFilter, type AskedRuns } from '#lib/run-query.ts';
+import type { RunFilter } from '#lib/runs/api.ts';
+import { askedRuns, asFilter, type AskedRuns } from '#lib/runs/query.ts';
 import type { PageLoad } from './$types';
 
 /** The filter is the address, so that it can be shared and survives a reload. */

@@ -1,4 +1,4 @@
-import { askedScripts, type ScriptFilter } from '#lib/script-query.ts';
+import { askedScripts, type ScriptFilter } from '#lib/scripts/query.ts';
 import type { PageLoad } from './$types';
 
 /** The filter is the address, so that it can be shared and survives a reload. */

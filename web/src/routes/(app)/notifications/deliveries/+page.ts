@@ -1,5 +1,5 @@
 import type { NotificationDelivery } from '#lib/api/types.ts';
-import { requireRight } from '#lib/require-right.ts';
+import { requireRight } from '#lib/session/require-right.ts';
 import type { PageLoad } from './$types';
 
 interface Filter {

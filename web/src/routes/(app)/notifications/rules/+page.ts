@@ -1,4 +1,4 @@
-import { requireRight } from '#lib/require-right.ts';
+import { requireRight } from '#lib/session/require-right.ts';
 import type { PageLoad } from './$types';
 
 export const load: PageLoad = ({ parent }) => requireRight(parent, 'notifications.manage');

@@ -1,5 +1,5 @@
-import { getRun } from '#lib/api/runs.ts';
-import { failPage } from '#lib/page-error.ts';
+import { failPage } from '#lib/api/page-error.ts';
+import { getRun } from '#lib/runs/api.ts';
 import type { PageLoad } from './$types';
 
 export const load: PageLoad = async ({ params }) => ({

@@ -1,6 +1,6 @@
-import { getSchedule } from '#lib/api/schedules.ts';
-import { failPage } from '#lib/page-error.ts';
-import { queryClient } from '#lib/query-client.ts';
+import { failPage } from '#lib/api/page-error.ts';
+import { queryClient } from '#lib/api/query-client.ts';
+import { getSchedule } from '#lib/schedules/api.ts';
 import type { PageLoad } from './$types';
 
 export const load: PageLoad = async ({ params }) => {

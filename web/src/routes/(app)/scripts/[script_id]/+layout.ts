@@ -1,6 +1,6 @@
-import { getScript } from '#lib/api/scripts.ts';
-import { failPage } from '#lib/page-error.ts';
-import { queryClient } from '#lib/query-client.ts';
+import { failPage } from '#lib/api/page-error.ts';
+import { queryClient } from '#lib/api/query-client.ts';
+import { getScript } from '#lib/scripts/api.ts';
 import type { LayoutLoad } from './$types';
 
 export const load: LayoutLoad = async ({ params }) => {

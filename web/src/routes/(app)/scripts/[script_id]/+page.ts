@@ -1,5 +1,5 @@
 import { redirect } from '@sveltejs/kit';
-import { session } from '#lib/state/session.svelte.ts';
+import { session } from '#lib/session/session.svelte.ts';
 import type { PageLoad } from './$types';
 
 export const load: PageLoad = async ({ params, parent }) => {

@@ -1,0 +1,45 @@
+/** Folders of `web/src/lib`, in the order of their layers, and the others that each may import. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  api: [],
+  ui: ['api'],
+  session: ['api', 'ui'],
+  // Frames of the change feed rewrite cached runs and scripts.
+  live: ['api', 'ui', 'runs/api.ts', 'scripts/api.ts'],
+};
+
+/** One folder per page or concern. Each may import all layers and the pages listed here. */
+const PAGES: Readonly<Record<string, readonly string[]>> = {
+  account: [],
+  audit: [],
+  backups: [],
+  chains: ['runs', 'scripts'],
+  configuration: [],
+  dashboard: ['runs'],
+  models: [],
+  notifications: ['scripts'],
+  people: ['account', 'scripts'],
+  preferences: [],
+  replay: ['audit', 'runs', 'scripts'],
+  runs: ['audit', 'preferences', 'scripts'],
+  schedules: ['runs', 'scripts', 'system'],
+  scripts: ['audit', 'runs'],
+  secrets: [],
+  shell: ['notifications', 'runs', 'scripts', 'system'],
+  system: [],
+  updates: [],
+  webhooks: [],
+};
+
+/** Each folder of `web/src/lib` with the paths that its code may import. */
+export const DASHBOARD_FOLDERS: ReadonlyMap<string, readonly string[]> = new Map(
+  [
+    ...Object.entries(LAYERS),
+    ...Object.entries(PAGES).map(
+      ([page, others]) => [page, [...Object.keys(LAYERS), ...others]] as const,
+    ),
+  ].map(([folder, others]) => [inLib(folder), [folder, ...others].map(inLib)]),
+);
+
+function inLib(path: string): string {
+  return `web/src/lib/${path}`;
+}

@@ -1,0 +1,113 @@
+/** Expired sessions and lost connections, in a real browser with the real product. */
+import type { Page, Route } from 'playwright-core';
+import { afterEach, expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import { productPassword, type Product } from '../../services/minimal/testing/product.ts';
+
+const lines = 60;
+const steady = `import time
+for number in range(1, ${lines} + 1):
+    print("row", number, flush=True)
+    time.sleep(0.1)
+`;
+
+describeWith(chromiumService, 'the dashboard after an interruption', () => {
+  let product: Product;
+  let browsing: Browsing;
+  let page: Page;
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
+    await browsing.signIn(product.baseUrl);
+  });
+  // The browser itself tells of each that had nobody to talk to.
+  afterEach(() => browsing.forgive('WebSocket connection'));
+
+  const code = () => page.getByRole('textbox', { name: 'Code of main.py' });
+  const banner = () => page.getByText(/^\s*No connection to the server/);
+  const saved = async (scriptId: string) =>
+    await (await product.fetch('GET', `/scripts/${scriptId}/files/main.py`)).text();
+
+  test('keeps unsaved text when the session expires', async () => {
+    const scriptId = await product.script('unfinished', { 'main.py': 'print("before")\n' });
+    await page.goto(`${product.baseUrl}/scripts/${scriptId}`);
+    await code().fill('print("hours of work")\n');
+    await product.call('DELETE', '/auth/sessions');
+    await page.keyboard.press('Control+s');
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await dialog.getByLabel('Password').fill('not the password');
+    await dialog.getByRole('button', { name: 'Log in' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByLabel('Password').fill(productPassword);
+    await dialog.getByRole('button', { name: 'Log in' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await code().getByText('hours of work').waitFor();
+    expect(await saved(scriptId)).toBe('print("before")\n');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved', { exact: true }).waitFor();
+    expect(await saved(scriptId)).toBe('print("hours of work")\n');
+  });
+
+  test('resumes a log without gaps or repeats when the server is back', async () => {
+    const got: number[] = [];
+    const asked: string[] = [];
+    page.on('websocket', (socket) => {
+      if (!socket.url().includes('/ws/runs/')) return;
+      asked.push(socket.url());
+      socket.on('framereceived', ({ payload }) => {
+        const frame = JSON.parse(String(payload)) as { items?: { seq: number }[] };
+        got.push(...(frame.items ?? []).map(({ seq }) => seq));
+      });
+    });
+    await page.setViewportSize({ width: 1280, height: 2400 });
+    const { run_id: runId } = await product.run(
+      await product.script('steady', { 'main.py': steady }),
+    );
+    await page.goto(`${product.baseUrl}/runs/${runId}`);
+    const log = page.getByRole('region', { name: 'Log', exact: true });
+    await log.getByText('row 5', { exact: true }).waitFor();
+    process.kill(await product.pidOf('backend'), 'SIGKILL');
+    await banner().waitFor();
+    await banner().waitFor({ state: 'detached', timeout: 30_000 });
+    await page.getByRole('status', { name: 'Run status' }).getByText('Success').waitFor();
+    await page.getByRole('status', { name: 'Log connection' }).getByText('Complete').waitFor();
+    await log.getByText(`row ${lines}`, { exact: true }).waitFor();
+
+    const all = (await product.log(runId)).map(({ seq }) => seq);
+    const rows = log.locator('[data-seq]');
+    expect(
+      await rows.evaluateAll((found) => found.map((row) => Number(row.getAttribute('data-seq')))),
+    ).toEqual(all);
+    const texts = await log.locator('.log-text').allTextContents();
+    expect(texts.filter((text) => text.startsWith('row '))).toHaveLength(lines);
+    // What came before the first socket was read with the page.
+    expect(got).toEqual(all.slice(all.indexOf(got[0] ?? 0)));
+    expect(asked.length).toBeGreaterThan(1);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  test('reports a lost connection until the browser is online again', async () => {
+    await page.goto(`${product.baseUrl}/scripts`);
+    await page.getByRole('link', { name: 'steady', exact: true }).waitFor();
+    const held = Promise.withResolvers<Route>();
+    await page.route('**/api/v1/scripts?*', (route) => held.resolve(route), { times: 1 });
+    await page.keyboard.press('r');
+    const late = await held.promise;
+    await page.context().setOffline(true);
+    await banner().waitFor();
+    // What was asked for before is answered still.
+    const answered = page.waitForResponse(late.request().url());
+    await late.fulfill({ json: { items: [], next_cursor: null } });
+    await (await answered).finished();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByRole('button', { name: 'Try now' }).click();
+    await banner().waitFor();
+    await product.call('POST', '/scripts', { name: 'made meanwhile' });
+    await page.context().setOffline(false);
+    await banner().waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'made meanwhile' }).waitFor();
+  });
+});

@@ -1,0 +1,135 @@
+/** Every page of the dashboard, in the light and the dark look, on a wide screen and on a phone. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import type { Product } from '../../services/minimal/testing/product.ts';
+import { seed } from './testing/seed.ts';
+
+/** Where the pictures go, for somebody who wants to look at them; none are kept otherwise. */
+const pictures = process.env['ORCH_TEST_PICTURES'];
+const screens = {
+  wide: { width: 1280, height: 800 },
+  phone: { width: 390, height: 844 },
+};
+
+describeWith(chromiumService, 'the layout of the dashboard', () => {
+  let product: Product;
+  let browsing: Browsing;
+  let paths: readonly string[];
+  openDashboard(async (opened) => {
+    ({ product, browsing } = opened);
+    const { scriptId, scheduleId, runId, failedRunId } = await seed(product);
+    await browsing.signIn(product.baseUrl);
+    const menu = browsing.page.getByRole('navigation', { name: 'Main' }).getByRole('link');
+    const places = await menu.evaluateAll((links) =>
+      links.map((link) => link.getAttribute('href') ?? ''),
+    );
+    const ofScript = ['', '/runs', '/schedules', '/webhooks', '/secrets', '/settings'];
+    paths = [
+      // The interactive description of the API is a program of others.
+      ...places.filter((path) => path !== '/docs'),
+      '/account',
+      '/preferences',
+      ...ofScript.map((part) => `/scripts/${scriptId}${part}`),
+      `/runs/${runId}`,
+      `/runs/${failedRunId}`,
+      `/schedules/${scheduleId}`,
+      ...['channels', 'rules', 'deliveries'].map((part) => `/notifications/${part}`),
+      '/nowhere',
+    ];
+    if (pictures !== undefined) await mkdir(pictures, { recursive: true });
+  });
+
+  test(
+    'fits every page on a wide screen and a phone, without accessibility barriers',
+    { timeout: 300_000 },
+    async () => {
+      const { page } = browsing;
+      for (const path of paths) {
+        await page.goto(product.baseUrl + path);
+        await page.getByRole('heading').first().waitFor();
+        for (const [screen, size] of Object.entries(screens)) {
+          await page.setViewportSize(size);
+          await browsing.untilQuiet();
+          const tooWide = await page
+            .locator('html')
+            .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+          expect(tooWide, `${path} scrolls sideways on a ${screen} screen`).toBe(0);
+          expect(await browsing.barriers(), `${path} on a ${screen} screen`).toEqual([]);
+          expect(browsing.complaints, path).toEqual([]);
+          if (pictures !== undefined) await takePictures(screen, path, pictures);
+        }
+      }
+      expect(paths.length).toBeGreaterThan(25);
+    },
+  );
+
+  test('keeps the menu at an unknown URL', async () => {
+    const { page } = browsing;
+    await page.setViewportSize(screens.phone);
+    await page.goto(`${product.baseUrl}/nowhere/at/all`);
+    await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await page.getByRole('link', { name: 'Schedules' }).click();
+    await page.getByRole('heading', { name: 'Schedules' }).waitFor();
+  });
+
+  test('folds the filters on a phone, and shows the number of active filters', async () => {
+    const { page } = browsing;
+    await page.setViewportSize(screens.phone);
+    await page.goto(`${product.baseUrl}/runs?status=failed&since=7d`);
+    const status = page.getByLabel('Status', { exact: true });
+    const filters = page.getByRole('button', { name: 'Filters 2' });
+    await filters.waitFor();
+    expect(await status.isVisible()).toBe(false);
+    await filters.click();
+    await status.selectOption('Success');
+    await page.getByRole('link', { name: /^Run of Daily report, success/ }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+  });
+
+  test('scrolls the tabs on a phone, and keeps the current tab in view', async () => {
+    const { page } = browsing;
+    await page.setViewportSize(screens.phone);
+    const tabs = page.getByRole('navigation', { name: 'Script' });
+    const [scriptPath = ''] = paths.filter((path) => path.startsWith('/scripts/'));
+    await page.goto(product.baseUrl + scriptPath);
+    await tabs.getByRole('link', { name: 'Code' }).waitFor();
+    await expect.poll(() => tabs.getAttribute('data-beyond')).toBe('right');
+    await page.goto(`${product.baseUrl + scriptPath}/settings`);
+    await expect.poll(() => tabs.getAttribute('data-beyond')).toBe('left');
+    const open = await tabs.getByRole('link', { name: 'Settings' }).boundingBox();
+    expect((open?.x ?? 0) + (open?.width ?? 0)).toBeLessThanOrEqual(screens.phone.width);
+  });
+
+  test('keeps the actions of a script with a long name in view', async () => {
+    const { page } = browsing;
+    const name = 'long '.repeat(24).trim();
+    const scriptId = await product.script(name, { 'main.py': 'print("done")' });
+    const { run_id: runId } = await product.run(scriptId);
+    for (const size of Object.values(screens)) {
+      await page.setViewportSize(size);
+      for (const path of ['/scripts', `/scripts/${scriptId}`, `/runs/${runId}`]) {
+        await page.goto(product.baseUrl + path);
+        const run = page.getByRole('button', { name: /^Run/ }).first();
+        await run.waitFor();
+        const box = await run.boundingBox();
+        expect((box?.x ?? 0) + (box?.width ?? 0), path).toBeLessThanOrEqual(size.width);
+      }
+    }
+  });
+
+  async function takePictures(screen: string, path: string, folder: string): Promise<void> {
+    const id = /[0-9a-f]{8}-[0-9a-f-]+/g;
+    const name = path.slice(1).replaceAll(id, 'one').replaceAll('/', '-') || 'dashboard';
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await browsing.page.emulateMedia({ colorScheme });
+      await browsing.page.screenshot({
+        path: join(folder, `${name}-${screen}-${colorScheme}.png`),
+      });
+    }
+  }
+});

@@ -1,0 +1,215 @@
+/** Filters and bulk actions of the lists of runs and scripts, in a real browser with the real product. */
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import { productPassword, type Product } from '../../services/minimal/testing/product.ts';
+
+const waiting = { 'main.py': 'import time\ntime.sleep(600)\n' };
+
+describeWith(chromiumService, 'the lists of the dashboard', () => {
+  let product: Product;
+  let browsing: Browsing;
+  let page: Page;
+  let failing: string;
+  let bot: string;
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
+    failing = await product.script('failing', { 'main.py': 'raise SystemExit(3)\n' });
+    bot = await product.script('bot', waiting);
+    const quick = await product.script('quick', { 'main.py': 'print(1)\n' });
+    await product.call('PATCH', `/scripts/${bot}`, { max_concurrent_runs: 3 });
+    for (const id of [quick, failing, failing]) {
+      await product.untilFinished((await product.run(id)).run_id);
+    }
+    for (const _ of [1, 2, 3]) await product.run(bot);
+    for (const role of ['operator', 'viewer']) {
+      const body = { email: `${role}@example.com`, name: role, role, password: productPassword };
+      const { items } = await product.call<{ items: { id: string }[] }>('GET', '/groups');
+      await product.call('POST', '/users', { ...body, group_ids: items.map(({ id }) => id) });
+    }
+    await browsing.signIn(`${product.baseUrl}/runs`);
+  });
+
+  /** Of things: before those have come, others stand for them. */
+  const rows = () =>
+    page
+      .getByRole('table')
+      .locator('tbody tr')
+      .filter({ has: page.locator('a') });
+  const select = (name: string) => page.getByRole('checkbox', { name });
+
+  test('excludes values from the list of runs, and removes the filter on going back', async () => {
+    await expect.poll(() => rows().count()).toBe(6);
+    await page.getByLabel('Status', { exact: true }).selectOption('success');
+    await expect.poll(() => rows().count()).toBe(1);
+    await page.getByRole('button', { name: 'Status is not' }).click();
+    await expect.poll(() => rows().count()).toBe(5);
+    expect(new URL(page.url()).searchParams.get('status')).toBe('!success');
+    await page.getByRole('combobox', { name: 'Script' }).pressSequentially('fail');
+    await page.getByRole('option', { name: 'failing' }).click();
+    await expect.poll(() => rows().count()).toBe(2);
+    await page.getByRole('button', { name: 'Script is not' }).click();
+    await expect.poll(() => rows().count()).toBe(3);
+    expect(page.url()).toContain(`script_id=%21${failing}`);
+    expect(await browsing.barriers()).toEqual([]);
+    await page.reload();
+    await expect.poll(() => rows().count()).toBe(3);
+    await page.goBack();
+    await expect.poll(() => rows().count()).toBe(2);
+    await page.getByRole('link', { name: 'Clear all' }).click();
+    await expect.poll(() => rows().count()).toBe(6);
+  });
+
+  test('selects rows by keys, by range and all at once', async () => {
+    const bar = page.getByRole('toolbar');
+    await page.goto(`${product.baseUrl}/runs`);
+    await rows().nth(5).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await bar.getByText('1 selected').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Shift+X');
+    await bar.getByText('3 selected').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await select('Select all runs on this page').click();
+    await bar.getByText('6 selected').waitFor();
+    await page.keyboard.press('Escape');
+    await bar.waitFor({ state: 'detached' });
+  });
+
+  test('reruns selected runs, and gives the reason for each refusal', async () => {
+    await page.goto(`${product.baseUrl}/runs?status=!running`);
+    await select('Select all runs on this page').click();
+    await page.getByRole('toolbar').getByRole('button', { name: 'Run again' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('3 new runs of 2 scripts').waitFor();
+    await dialog.getByText('Exactly as they were').click();
+    await product.call('POST', `/scripts/${failing}/disable`);
+    await dialog.getByRole('button', { name: 'Run them' }).click();
+    await dialog.getByText('1 run queued').waitFor();
+    const refused = dialog.getByRole('list', { name: 'Refused' });
+    await refused.getByText('failing, failed').first().waitFor();
+    await expect.poll(() => refused.getByRole('listitem').count()).toBe(2);
+    await refused.getByText('disabled').first().waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await product.call('POST', `/scripts/${failing}/enable`);
+  });
+
+  test('stops the active runs of a selection', async () => {
+    await page.goto(`${product.baseUrl}/runs?q=bot`);
+    await select('Select all runs on this page').click();
+    await page.getByRole('toolbar').getByRole('button', { name: 'Stop' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Stop the selected runs?' });
+    await dialog.getByText('3 running ones will be asked to end').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Stop them' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await expect.poll(() => page.getByRole('table').getByText('Stopped').count()).toBe(3);
+    await select('Select all runs on this page').click();
+    await page.getByRole('toolbar').getByRole('button', { name: 'Stop' }).click();
+    await dialog.getByText('there is nothing to stop').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await page.getByRole('toolbar').waitFor({ state: 'detached' });
+  });
+
+  test('offers the actions of the page in the palette, and understands verbs', async () => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option', { name: 'Select all runs on this page' }).click();
+    await page.getByRole('toolbar').getByText('3 selected').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('Find a page').fill('run the sel');
+    await page.getByRole('option', { name: 'Run the selected runs again' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Run the selected runs again?' });
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('Find a page').fill('disable quick');
+    await page.getByRole('option', { name: 'Disable quick' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByText('“quick” is disabled').waitFor();
+  });
+
+  test('filters and sorts scripts by the URL, and removes the filter on going back', async () => {
+    await page.goto(`${product.baseUrl}/scripts`);
+    await expect.poll(() => rows().count()).toBe(3);
+    await page.getByLabel('Order').selectOption('name');
+    await expect.poll(() => rows().nth(0).textContent()).toContain('bot');
+    await page.getByLabel('Last run', { exact: true }).selectOption('failed');
+    await expect.poll(() => rows().count()).toBe(1);
+    expect(page.url()).toContain('sort=name&last_status=failed');
+    await page.getByRole('searchbox', { name: 'Search scripts' }).fill('nothing');
+    await page.getByRole('heading', { name: 'No script matches' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.goBack();
+    await expect.poll(() => rows().count()).toBe(3);
+    await expect.poll(() => rows().nth(0).textContent()).toContain('bot');
+  });
+
+  /** Does it to the selected scripts, from the bar to the end of it. */
+  async function doToSelected(action: string, before: () => Promise<void> = async () => {}) {
+    const bar = page.getByRole('toolbar');
+    await bar.getByRole('button', { name: action, exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await before();
+    await dialog.getByRole('button', { name: action, exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await bar.waitFor({ state: 'detached' });
+  }
+
+  test('disables, moves and deletes selected scripts', async () => {
+    await page.goto(`${product.baseUrl}/scripts?sort=name`);
+    await select('Select bot').click();
+    await select('Select quick').click({ modifiers: ['Shift'] });
+    expect(await browsing.barriers()).toEqual([]);
+    await doToSelected('Disable', async () => {
+      await page.getByText('2 scripts will be disabled: nothing starts them').waitFor();
+      expect(await browsing.barriers()).toEqual([]);
+    });
+    await expect.poll(() => page.getByText('Disabled', { exact: true }).count()).toBe(4);
+    await select('Select all scripts on this page').click();
+    await doToSelected('Enable');
+    await select('Select failing').click();
+    await doToSelected('Move to group', async () => {
+      await page.getByLabel('Group').last().selectOption({ label: 'monitoring' });
+    });
+    await page
+      .getByRole('row', { name: /failing/ })
+      .getByText('monitoring')
+      .last()
+      .waitFor();
+    await select('Select failing').click();
+    await select('Select quick').click();
+    await doToSelected('Delete', async () => {
+      const dialog = page.getByRole('dialog');
+      expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
+      await dialog.getByLabel('Type “delete” to confirm').fill('delete');
+    });
+    await expect.poll(() => rows().count()).toBe(1);
+  });
+
+  test('lets an operator stop and rerun, and a viewer select nothing', async () => {
+    await browsing.signOut();
+    await browsing.signIn(`${product.baseUrl}/runs`, 'operator@example.com');
+    await select('Select all runs on this page').click();
+    await page.getByRole('toolbar').getByRole('button', { name: 'Stop' }).waitFor();
+    await page.goto(`${product.baseUrl}/scripts`);
+    await select('Select bot').click();
+    const buttons = page.getByRole('toolbar').getByRole('button');
+    await expect
+      .poll(() => buttons.allTextContents())
+      .toEqual(['Disable', 'Stop runs', ''].map((text) => expect.stringContaining(text)));
+    await browsing.signOut();
+    await browsing.signIn(`${product.baseUrl}/runs`, 'viewer@example.com');
+    await rows().first().waitFor();
+    expect(await page.getByRole('checkbox').count()).toBe(0);
+    expect(await browsing.barriers()).toEqual([]);
+  });
+});

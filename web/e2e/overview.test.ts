@@ -1,0 +1,127 @@
+/** The first page of the dashboard and the schedule preview, in a real browser. */
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import { until, type Product } from '../../services/minimal/testing/product.ts';
+
+describeWith(chromiumService, 'the first page of the dashboard', () => {
+  let product: Product;
+  let browsing: Browsing;
+  let page: Page;
+  let scriptId: string;
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
+    scriptId = await product.script('night report', { 'main.py': 'raise SystemExit(3)\n' });
+    await browsing.signIn(product.baseUrl);
+  });
+
+  const region = (name: string) => page.getByRole('region', { name });
+
+  test('updates failing scripts, next runs and the due times of the next day', async () => {
+    await region('Failing').getByText('The last run of every script went well.').waitFor();
+    const { run_id: runId } = await product.run(scriptId);
+    await product.untilFinished(runId);
+    await region('Failing').getByRole('link', { name: 'night report' }).waitFor();
+    await region('Due next').getByText('No schedule is due.').waitFor();
+    await product.call('POST', '/schedules', { script_id: scriptId, cron: '0 3 * * *' });
+    await region('Due next').getByRole('link', { name: 'night report' }).waitFor();
+    await page.getByRole('img', { name: 'Due in the next 24 hours: 1 in all' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await region('Failing').getByRole('link', { name: 'All 1' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Scripts' }).waitFor();
+    await page.getByRole('link', { name: 'night report' }).waitFor();
+    expect(page.url()).toContain('last_status=failed');
+  });
+
+  test('applies a time range drawn on a chart to all charts and to the URL', async () => {
+    await page.goto(product.baseUrl);
+    const chart = page.getByRole('img', { name: /^Runs: / });
+    await chart.locator('canvas').waitFor();
+    const box = await chart.boundingBox();
+    if (box === null) throw new Error('the chart is not shown');
+    const middle = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width * 0.4, middle);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.6, middle, { steps: 4 });
+    await page.mouse.up();
+    const runs = page.getByRole('link', { name: 'Runs of this time' });
+    await runs.waitFor();
+    const asked = new URL(page.url()).searchParams;
+    const hours = (Date.parse(asked.get('to') ?? '') - Date.parse(asked.get('from') ?? '')) / 3.6e6;
+    expect(hours).toBeGreaterThan(3);
+    expect(hours).toBeLessThan(7);
+    expect(await browsing.barriers()).toEqual([]);
+    await page.goBack();
+    await runs.waitFor({ state: 'detached' });
+    await page.goForward();
+    await runs.click();
+    await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('from')).toBe(asked.get('from'));
+  });
+
+  test('selects a time range by touch', async () => {
+    await page.goto(product.baseUrl);
+    const chart = page.getByRole('img', { name: /^Runs: / });
+    await chart.scrollIntoViewIfNeeded();
+    const box = await chart.boundingBox();
+    if (box === null) throw new Error('the chart is not shown');
+    const y = box.y + box.height / 2;
+    const fingers = await page.context().newCDPSession(page);
+    const touch = (type: 'touchStart' | 'touchMove', part: number) =>
+      fingers.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: [{ x: box.x + box.width * part, y }],
+      });
+    await touch('touchStart', 0.5);
+    for (const part of [0.55, 0.6, 0.7]) await touch('touchMove', part);
+    await fingers.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+    await page.getByRole('link', { name: 'Runs of this time' }).waitFor();
+  });
+
+  test('selects, moves, extends, cancels and applies a time range by keys', async () => {
+    await page.goto(product.baseUrl);
+    const stretch = page.getByRole('slider', { name: 'Stretch of time of Runs' });
+    const words = () => stretch.getAttribute('aria-valuetext');
+    await page.locator('canvas').first().waitFor();
+    await stretch.focus();
+    expect(await words()).toBe('none');
+    await page.keyboard.press('ArrowLeft');
+    const latest = await words();
+    await page.keyboard.press('ArrowLeft');
+    expect(await words()).not.toBe(latest);
+    expect(await browsing.barriers()).toEqual([]);
+    await page.keyboard.press('Escape');
+    expect(await words()).toBe('none');
+    for (const key of ['ArrowLeft', 'ArrowLeft', 'ArrowLeft', 'Shift+ArrowRight']) {
+      await page.keyboard.press(key);
+    }
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Runs of this time' }).waitFor();
+    const asked = new URL(page.url()).searchParams;
+    const minutes = (Date.parse(asked.get('to') ?? '') - Date.parse(asked.get('from') ?? '')) / 6e4;
+    expect(minutes).toBeGreaterThanOrEqual(119);
+    expect(minutes).toBeLessThanOrEqual(121);
+  });
+
+  test('previews due times that may overlap the current run or other schedules', async () => {
+    const sleeping = { 'main.py': 'import time\ntime.sleep(600)\n' };
+    const busyId = await product.script('busy', sleeping);
+    await product.call('POST', '/schedules', { script_id: busyId, cron: '0 3 * * *' });
+    const { run_id: runId } = await product.run(busyId);
+    await until('it runs', async () => {
+      const { status } = await product.runState(runId);
+      return status === 'running' || undefined;
+    });
+    await page.goto(`${product.baseUrl}/scripts/${busyId}/schedules`);
+    await page.getByRole('button', { name: 'New schedule' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'New schedule' });
+    await dialog.getByLabel('Time zone').fill('UTC');
+    await dialog.getByLabel('Cron expression').fill('0 3 * * *');
+    await dialog.getByText('Together with another schedule of the script').first().waitFor();
+    expect(await dialog.getByText('The run before may not be over').count()).toBe(1);
+    expect(await browsing.barriers()).toEqual([]);
+    await product.call('POST', `/runs/${runId}/stop`);
+  });
+});

@@ -1,0 +1,113 @@
+/** Every screen of the dashboard for each role, in a real browser with the real product. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import { productPassword, type Product } from '../../services/minimal/testing/product.ts';
+import { screensOf, visitors, type Screen, type Visitor } from './testing/screens.ts';
+import { seed } from './testing/seed.ts';
+
+describeWith(chromiumService, 'the dashboard for each role', () => {
+  let product: Product;
+  let browser: Browsing;
+  let screens: readonly Screen[];
+  /** Of a group that is the administrator's alone. */
+  let elsewhereId: string;
+  openDashboard(async (opened) => {
+    ({ product, browsing: browser } = opened);
+    screens = screensOf(await seed(product));
+    const { items } = await product.call<{ items: { id: string; name: string }[] }>(
+      'GET',
+      '/groups',
+    );
+    const groupId = (wanted: string) => items.find(({ name }) => name === wanted)?.id;
+    const elsewhere = { name: 'elsewhere', group_id: groupId('bots') };
+    elsewhereId = (await product.call<{ id: string }>('POST', '/scripts', elsewhere)).id;
+    for (const visitor of visitors.filter((one) => one !== 'administrator')) {
+      await product.call('POST', '/users', {
+        name: visitor,
+        email: emailOf(visitor),
+        password: productPassword,
+        role: visitor === 'auditor' ? 'viewer' : visitor,
+        can_audit: visitor === 'auditor',
+        group_ids: [groupId('custom')],
+      });
+    }
+  });
+
+  describe.each(visitors)('%s', (visitor) => {
+    let browsing: Browsing;
+    beforeAll(async () => {
+      browsing = await browser.another();
+      await browsing.signIn(`${product.baseUrl}/preferences`, emailOf(visitor));
+    });
+    afterAll(() => browsing.page.close());
+
+    const isOpen = ({ of }: Pick<Screen, 'of'>): boolean => of.includes(visitor);
+    /** Beyond that, the auditor is a viewer, who has looked already. */
+    const isNews = ({ of }: Screen): boolean => visitor !== 'auditor' || !of.includes('viewer');
+
+    /** Whoever sees the least comes by each address, the others by links, which takes a third of the time. */
+    async function open({ path, sign }: Screen): Promise<void> {
+      const { page } = browsing;
+      const url = product.baseUrl + path;
+      await (visitor === 'viewer' || page.url() === url ? page.goto(url) : browsing.follow(url));
+      await sign(page).waitFor();
+      await browsing.untilQuiet();
+    }
+
+    test('sees the screens of the role, performs the allowed actions, and is offered no others', async () => {
+      const { page } = browsing;
+      for (const screen of screens.filter((one) => isOpen(one) && isNews(one))) {
+        await open(screen);
+        // The administrator, who sees the most, is looked over the shoulder elsewhere, in both looks.
+        if (visitor === 'viewer' || visitor === 'auditor') {
+          expect(await browsing.barriersInLight(), screen.path).toEqual([]);
+        }
+        for (const { of, control } of screen.actions) {
+          const found = control(page);
+          const isOffered = async () => (await found.count()) > 0;
+          const message = `${found.toString()} at ${screen.path}`;
+          await expect.poll(isOffered, { message }).toBe(isOpen({ of }));
+        }
+        for (const { control, work } of screen.actions.filter(isOpen)) {
+          const isThere = page.url() === product.baseUrl + screen.path;
+          if (!isThere || (await page.getByRole('dialog').count()) > 0) await open(screen);
+          await work(page, control(page), { visitor, product });
+        }
+        expect(browsing.complaints, screen.path).toEqual([]);
+      }
+    }, 300_000);
+
+    test('is told at the URL of a forbidden screen', async () => {
+      const { page } = browsing;
+      for (const { path, instead } of screens.filter((one) => !isOpen(one) && isNews(one))) {
+        await page.goto(product.baseUrl + path);
+        if (instead === undefined) {
+          await page.getByText('Your role does not allow it.').waitFor();
+          expect(page.url()).toBe(product.baseUrl + path);
+        } else await page.waitForURL(product.baseUrl + instead);
+      }
+      if (visitor !== 'administrator') {
+        await page.goto(`${product.baseUrl}/scripts/${elsewhereId}`);
+        await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+      }
+      expect(await browsing.barriersInLight()).toEqual([]);
+      expect(browsing.complaints).toEqual([]);
+    }, 120_000);
+
+    test('has a menu of the allowed screens', async () => {
+      const menu = browsing.page.getByRole('navigation', { name: 'Main' }).getByRole('link');
+      const paths = await menu.evaluateAll((links) =>
+        links.map((link) => link.getAttribute('href')),
+      );
+      const shut = screens.filter((screen) => !isOpen(screen)).map(({ path }) => path);
+      expect(paths.length).toBeGreaterThan(5);
+      expect(paths.filter((path) => shut.includes(path ?? ''))).toEqual([]);
+    });
+  });
+});
+
+function emailOf(visitor: Visitor): string {
+  return visitor === 'administrator' ? 'admin@example.com' : `${visitor}@example.com`;
+}

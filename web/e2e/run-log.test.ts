@@ -1,0 +1,177 @@
+/** The log viewer, in a real browser with the real product. */
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import type { Product } from '../../services/minimal/testing/product.ts';
+
+const long = `import sys
+for number in range(1, 3001):
+    print(f"row {number}" + (" needle" if number % 1000 == 0 else ""), flush=number % 500 == 0)
+    if number in (700, 701, 1900):
+        sys.stdout.flush()
+        print(f"problem {number}", file=sys.stderr, flush=True)
+print("wide " + "x" * 2000)
+print("\\x1b[32mgreen\\x1b[0m end")
+`;
+/** More stands before each of its errors than a pipe holds: what was written at nearly the same time would be one stretch. */
+const failing = `import sys
+for part in ("one", "two"):
+    for number in range(2000):
+        print("steady " * 20)
+    sys.stdout.flush()
+    print("problem", part, file=sys.stderr, flush=True)
+print("the end")
+`;
+/** Says something more when it is stopped. */
+const talking = `import signal, sys, time
+def last_words(*_):
+    print("one more")
+    print("and another", flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, last_words)
+for number in range(200):
+    print("filler", number, flush=True)
+time.sleep(1000)
+`;
+
+describeWith(chromiumService, 'the log viewer', () => {
+  let product: Product;
+  let browsing: Browsing;
+  let page: Page;
+  let runId: string;
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
+    await browsing.signIn(product.baseUrl);
+    const { run_id } = await product.run(await product.script('long', { 'main.py': long }));
+    await product.untilFinished(run_id);
+    runId = run_id;
+  });
+
+  const log = () => page.getByRole('region', { name: 'Log', exact: true });
+  const line = (text: string) => log().getByText(text, { exact: true });
+  const numberOf = async (text: string) => {
+    const { items } = await product.call<{ items: { seq: number }[] }>(
+      'GET',
+      `/runs/${runId}/logs?q=${encodeURIComponent(text)}`,
+    );
+    return items[0]?.seq ?? 0;
+  };
+
+  test('opens at the end, and searches the whole log in both directions', async () => {
+    await page.goto(`${product.baseUrl}/runs/${runId}`);
+    await log().getByText('green').waitFor();
+    await page.getByLabel('Search the log').fill('needle');
+    const matches = page.getByRole('toolbar', { name: 'Matches' });
+    await matches.getByText('1 of 3').waitFor();
+    await line('row 1000 needle').waitFor();
+    expect(await log().locator('mark').first().textContent()).toBe('needle');
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByLabel('Search the log').press('Enter');
+    await line('row 2000 needle').waitFor();
+    await page.getByLabel('Search the log').press('Shift+Enter');
+    await page.getByLabel('Search the log').press('Shift+Enter');
+    await matches.getByText('3 of 3').waitFor();
+    await line('row 3000 needle').waitFor();
+    await matches.getByRole('button', { name: 'Matches alone' }).click();
+    await page.getByText('3 matching lines.').waitFor();
+    await page.getByLabel('Search the log').fill('nowhere');
+    await page.getByText('0 matching lines.').waitFor();
+  });
+
+  test('links to lines, and opens the linked lines', async () => {
+    const [first, last] = [await numberOf('row 1500'), await numberOf('row 1502')];
+    await page.goto(`${product.baseUrl}/runs/${runId}#L${first}-L${last}`);
+    await line('row 1500').waitFor();
+    await page.getByText(`Lines ${first}–${last}`).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    const numberAt = (seq: number) => log().locator(`[data-seq="${seq}"] [data-number]`);
+    await numberAt(first + 1).click();
+    await page.waitForURL(new RegExp(`#L${first + 1}$`));
+    await numberAt(first + 4).click({ modifiers: ['Shift'] });
+    await page.waitForURL(new RegExp(`#L${first + 1}-L${first + 4}$`));
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy text' }).click();
+    await page.getByText('4 lines are on the clipboard').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      'row 1501\nrow 1502\nrow 1503\nrow 1504\n',
+    );
+    await page.getByRole('button', { name: 'Choose no lines' }).click();
+    await page.waitForURL(({ hash }) => hash === '');
+    await page.getByLabel('Go to lines').fill('5-6');
+    await page.getByLabel('Go to lines').press('Enter');
+    await line('row 5').waitFor();
+    await page.waitForURL(/#L5-L6$/);
+  });
+
+  test('finds the next error output, and wraps around', async () => {
+    const { run_id } = await product.run(await product.script('failing', { 'main.py': failing }));
+    await product.untilFinished(run_id);
+    await page.goto(`${product.baseUrl}/runs/${run_id}`);
+    await line('the end').waitFor();
+    for (const part of ['one', 'two', 'one']) {
+      await page.getByRole('button', { name: 'Next error output' }).click();
+      await line(`problem ${part}`).waitFor();
+    }
+  });
+
+  test('offers times, wrapping, single streams, plain text and a download', async () => {
+    await page.goto(`${product.baseUrl}/runs/${runId}`);
+    await log().getByText('green').waitFor();
+    expect(await log().locator('.ansi-green-fg').textContent()).toBe('green');
+    expect(await log().locator('time').count()).toBe(0);
+    const timeOfLast = () => log().locator('time').last().textContent();
+    await page.getByLabel('Times').selectOption('Time of day');
+    await expect.poll(timeOfLast).toMatch(/^\d\d:\d\d:\d\d\.\d{3}$/);
+    await page.getByLabel('Times').selectOption('Since the start');
+    await expect.poll(timeOfLast).toMatch(/^\+\d+\.\d{3} s$/);
+
+    const widths = async () =>
+      await log().evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
+    const [before = 0, room = 0] = await widths();
+    expect(before).toBeGreaterThan(room);
+    await page.getByRole('button', { name: 'Wrap long lines' }).click();
+    await expect.poll(async () => (await widths())[0]).toBe(room);
+    await log().getByText('green').waitFor();
+    await page.reload();
+    await log().getByText('green').waitFor();
+    expect((await widths())[0]).toBe(room);
+    expect(await browsing.barriers()).toEqual([]);
+    await log().press('Home');
+    await line('row 1').waitFor();
+    await page.getByRole('button', { name: 'Jump to end' }).click();
+    await log().getByText('green').waitFor();
+    await page.getByRole('button', { name: 'Wrap long lines' }).click();
+    await page.getByLabel('Times').selectOption('No times');
+
+    await page.getByLabel('Stream').selectOption('stderr');
+    await page.getByText('3 matching lines.').waitFor();
+    await page.getByLabel('Stream').selectOption('All output');
+    const opening = page.waitForEvent('popup');
+    await page.getByRole('button', { name: 'Open the plain text' }).click();
+    const raw = await opening;
+    await raw.getByText('row 2999').waitFor();
+    await raw.close();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download the log' }).click();
+    const text = await readFile(await (await saving).path(), 'utf8');
+    expect(text).toContain('row 1\n');
+    expect(text.split('\n').length).toBeGreaterThan(3000);
+  });
+
+  test('stops following on scroll, and counts the new lines', async () => {
+    const scriptId = await product.script('talks', { 'main.py': talking });
+    const { run_id: talkingId } = await product.run(scriptId);
+    await page.goto(`${product.baseUrl}/runs/${talkingId}`);
+    await line('filler 199').waitFor();
+    await log().hover();
+    await page.mouse.wheel(0, -800);
+    await page.getByRole('button', { name: 'Jump to end' }).waitFor();
+    await product.call('POST', `/runs/${talkingId}/stop`);
+    await page.getByRole('button', { name: /^\d new lines$/ }).click();
+    await line('and another').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+  });
+});

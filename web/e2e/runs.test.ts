@@ -1,0 +1,138 @@
+/** The page of a run and the comparison of two runs, in a real browser with the real product. */
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import { productPassword, until, type Product } from '../../services/minimal/testing/product.ts';
+
+const first = 'import os\nprint("rows", os.environ["ORCH_PARAMS"])\nprint("done")\n';
+const second = `${first}from orchestrator import Platform
+platform = Platform()
+platform.storage.upload("report/rows.csv", b"a,b")
+platform.output({"rows": 3})
+`;
+
+describeWith(chromiumService, 'the page of a run', () => {
+  let product: Product;
+  let browsing: Browsing;
+  let page: Page;
+  let before: string;
+  let after: string;
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
+    const script = await product.script('report', { 'main.py': first });
+    const chained = await product.script('mailer', { 'main.py': 'print("sent")\n' });
+    const run = async (params: object) => {
+      const { run_id: id } = await product.run(script, { params });
+      await product.untilFinished(id);
+      return id;
+    };
+    before = await run({ days: 1 });
+    await product.call('PUT', `/scripts/${script}/files/main.py`, {
+      content: second,
+      encoding: 'utf-8',
+    });
+    const chain = { source_script_id: script, target_script_id: chained, on: 'success' };
+    await product.call('POST', '/chains', chain);
+    after = await run({ days: 7 });
+    await until('the chain has started the other script', async () => {
+      const { effects } = await product.call<{ effects: unknown[] }>(
+        'GET',
+        `/runs/${after}/causes`,
+      );
+      return effects.length > 0 ? true : undefined;
+    });
+    const { items } = await product.call<{ items: { id: string }[] }>('GET', '/groups');
+    await product.call('POST', '/users', {
+      email: 'viewer@example.com',
+      name: 'Vera',
+      role: 'viewer',
+      password: productPassword,
+      group_ids: items.map(({ id }) => id),
+    });
+    await browsing.signIn(`${product.baseUrl}/runs/${after}`);
+  });
+
+  test('explains each decision and its effects', async () => {
+    await page.getByText('done', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Cause and effect' }).click();
+    await page
+      .getByRole('list', { name: 'Decisions' })
+      .getByText('The script ended by itself')
+      .waitFor();
+    const causes = page.getByRole('list', { name: 'Causes and effects' });
+    await causes.getByText('This run').waitFor();
+    await causes.getByRole('link', { name: 'mailer' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await causes.getByRole('link', { name: 'run queued' }).first().click();
+    await page.getByRole('heading', { name: 'mailer' }).waitFor();
+    await page.getByRole('link', { name: 'Cause and effect' }).click();
+    await causes.getByRole('link', { name: 'Run of report' }).click();
+    await page.getByRole('heading', { name: 'report' }).waitFor();
+  });
+
+  test('shows the parameters, the result and the artifacts', async () => {
+    await page.goto(`${product.baseUrl}/runs/${after}`);
+    await page.getByRole('link', { name: 'Inputs and results' }).click();
+    await page.getByRole('region', { name: 'parameters' }).getByText('"days": 7').waitFor();
+    await page.getByRole('region', { name: 'output' }).getByText('"rows": 3').waitFor();
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download report/rows.csv' }).click();
+    expect((await download).suggestedFilename()).toBe('rows.csv');
+    expect(await browsing.barriers()).toEqual([]);
+  });
+
+  test('shows the stored events', async () => {
+    await page.getByRole('link', { name: 'Events', exact: true }).click();
+    const events = page.getByRole('list', { name: 'Events' });
+    await events.getByText('RunFinished', { exact: true }).click();
+    await events.getByText('"outcome": "success"').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.goBack();
+    await page.getByRole('region', { name: 'parameters' }).waitFor();
+  });
+
+  test('compares facts, parameters, code, packages and logs with the previous run', async () => {
+    await page.goto(`${product.baseUrl}/runs/${after}`);
+    await page.getByRole('link', { name: 'Compare' }).click();
+    await page.getByText('Choose the run that it is compared with.').waitFor();
+    await page.getByRole('link', { name: 'Previous run' }).click();
+    await page.waitForURL(`**/runs/${after}/compare/${before}`);
+    const parameters = page.getByRole('table', { name: 'Parameters that differ' });
+    await parameters.getByRole('row', { name: 'days 1 7' }).waitFor();
+    await page.getByRole('table', { name: 'Facts' }).getByText('Most memory').waitFor();
+    await page.getByText('+platform = Platform()').waitFor();
+    await page.getByText('They had the same packages.').waitFor();
+    await page.getByRole('button', { name: 'Compare the logs' }).click();
+    await page.getByText('− rows {"days":1}').waitFor();
+    await page.getByText('+ rows {"days":7}').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByLabel('Id of any run').fill(`${product.baseUrl}/runs/${after}`);
+    await page.getByRole('button', { name: 'Compare', exact: true }).click();
+    await page.getByText('They were started with the same parameters.').waitFor();
+  });
+
+  test('reruns the same version', async () => {
+    await page.goto(`${product.baseUrl}/runs/${before}`);
+    await page.getByRole('button', { name: 'As it was' }).click();
+    await page.waitForURL((url) => !url.pathname.includes(before));
+    await page.getByRole('status', { name: 'Run status' }).getByText('Success').waitFor();
+    await page.getByText('rows {"days":1}').waitFor();
+    expect(await page.getByText('Rerun', { exact: true }).count()).toBe(1);
+  });
+
+  test('lets a viewer compare runs without code, and start none', async () => {
+    await browsing.signOut();
+    await browsing.signIn(
+      `${product.baseUrl}/runs/${after}/compare/${before}`,
+      'viewer@example.com',
+    );
+    await page.getByRole('table', { name: 'Parameters that differ' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Code and settings' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Back to the run' }).click();
+    await page.getByRole('link', { name: 'Compare' }).waitFor();
+    expect(await page.getByRole('button', { name: /Run|As it was/ }).count()).toBe(0);
+    expect(await browsing.barriers()).toEqual([]);
+  });
+});

@@ -1,0 +1,39 @@
+/** What the tests of the dashboard begin with and leave nothing of: a product, and a browser before it. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { Browsing } from './browsing.ts';
+import { Product, type ProductOptions } from '../../../services/minimal/testing/product.ts';
+
+export interface Dashboard {
+  readonly product: Product;
+  readonly browsing: Browsing;
+  /** The one of `browsing`. */
+  readonly page: Page;
+}
+
+/** Starts both before the tests of a suite, and ends them after it, also where their start failed or took too
+ *  long. No page may have complained when a test ends.
+ *  @param prepare makes what the tests need, and signs in
+ *  @param options with which the product is started */
+export function openDashboard(
+  prepare: (dashboard: Dashboard) => Promise<void>,
+  options: () => ProductOptions = () => ({}),
+): void {
+  let starting: { product: Promise<Product>; browsing: Promise<Browsing> } | undefined;
+  let complaints: readonly string[] = [];
+  beforeAll(async () => {
+    starting = { product: Product.start(options()), browsing: Browsing.start() };
+    const [product, browsing] = await Promise.all([starting.product, starting.browsing]);
+    ({ complaints } = browsing);
+    await prepare({ product, browsing, page: browsing.page });
+  });
+  afterEach(() => expect(complaints).toEqual([]));
+  afterAll(async () => {
+    const told = (): void => undefined;
+    await starting?.browsing.then((browsing) => browsing.close(), told);
+    await starting?.product.then(async (product) => {
+      await product.stop();
+      await product.remove();
+    }, told);
+  });
+}

@@ -1,0 +1,42 @@
+import { client, unwrap } from '#lib/api/client.ts';
+import { randomKey } from '#lib/api/random-key.ts';
+import type { ApiToken, NewApiToken, Page, ShownApiToken, SignIn } from '#lib/api/types.ts';
+
+export function listTokens(cursor: string | null): Promise<Page<ApiToken>> {
+  const query = cursor ? { cursor } : {};
+  return unwrap(client.GET('/api/v1/auth/tokens', { params: { query } }));
+}
+
+/** The answer alone shows the token.
+ *  @throws ApiError 403 for a scope that one does not have */
+export function createToken(body: NewApiToken): Promise<ShownApiToken> {
+  const params = { header: { 'Idempotency-Key': randomKey() } };
+  return unwrap(client.POST('/api/v1/auth/tokens', { params, body }));
+}
+
+export async function revokeToken(id: string): Promise<void> {
+  const params = { path: { token_id: id } };
+  await unwrap(client.DELETE('/api/v1/auth/tokens/{token_id}', { params }));
+}
+
+/** Where one is signed in, the newest first. */
+export async function listSessions(): Promise<SignIn[]> {
+  return (await unwrap(client.GET('/api/v1/auth/sessions', {}))).items;
+}
+
+export async function revokeSession(id: string): Promise<void> {
+  const params = { path: { session_id: id } };
+  await unwrap(client.DELETE('/api/v1/auth/sessions/{session_id}', { params }));
+}
+
+/** Ends all sessions of one's own but this one. */
+export async function revokeOtherSessions(): Promise<void> {
+  await unwrap(client.DELETE('/api/v1/auth/sessions', {}));
+}
+
+/** Ends all other sessions, too.
+ *  @throws ApiError 422 where the present password is wrong, 429 after too many attempts */
+export async function changePassword(current: string, next: string): Promise<void> {
+  const body = { current_password: current, new_password: next };
+  await unwrap(client.POST('/api/v1/auth/password', { body }));
+}

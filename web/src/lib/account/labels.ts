@@ -1,0 +1,51 @@
+import type { Role, Scope } from '#lib/api/types.ts';
+
+/** What a token with a scope may do, and the right without which nobody may give it. */
+export const scopeWords: Record<Scope, { words: string; right: string }> = {
+  'scripts:read': { words: 'Read scripts, their files and schedules', right: 'scripts.list' },
+  'scripts:write': { words: 'Make, change and delete scripts', right: 'scripts.write' },
+  'runs:read': { words: 'Read runs and their logs', right: 'runs.read' },
+  'runs:write': { words: 'Start and stop runs', right: 'runs.start' },
+  'schedules:write': { words: 'Make, change and delete schedules', right: 'schedules.write' },
+  'webhooks:write': { words: 'Make, change and delete webhooks', right: 'webhooks.manage' },
+  'secrets:write': { words: 'Set and delete secrets', right: 'secrets.manage' },
+  'audit:read': { words: 'Read the audit trail', right: 'audit.read' },
+  admin: { words: 'Administer people, groups and the system', right: 'system.manage' },
+  '*': { words: 'Everything that you may do', right: 'tokens.manage' },
+};
+
+export const scopes = Object.keys(scopeWords) as Scope[];
+
+/** What each role may do within its groups. */
+export const roleWords: Record<Role, string> = {
+  administrator: 'Everything, in every group',
+  developer:
+    'Reads and writes scripts, their schedules, webhooks and secrets; starts and stops them',
+  operator: 'Reads scripts and logs; starts, stops and disables scripts',
+  viewer: 'Sees scripts, runs and logs; no code',
+};
+
+export const roles = Object.keys(roleWords) as Role[];
+
+interface Rights {
+  role: Role;
+  can_audit: boolean;
+  disabled: boolean;
+}
+
+/** What somebody may do in effect, in one sentence.
+ *  @param groups names of their groups */
+export function effectiveRights(
+  { role, can_audit: canAudit, disabled }: Rights,
+  groups: readonly string[],
+): string {
+  if (disabled) return 'Nothing: the account is disabled.';
+  if (role === 'administrator') return `${roleWords.administrator}, and the audit trail.`;
+  const audit = canAudit ? ' Reads the audit trail of the whole platform.' : '';
+  if (groups.length === 0) return `Nothing of any script: they are in no group.${audit}`;
+  return `${roleWords[role]}. In ${list(groups)} alone.${audit}`;
+}
+
+function list(names: readonly string[]): string {
+  return new Intl.ListFormat('en').format(names);
+}

@@ -1,0 +1,66 @@
+import { readApiError } from '#lib/api/api-error.ts';
+import { client, sendAuthorized, unwrap } from '#lib/api/client.ts';
+import type { AuditEntry, AuditFilter, AuditVerification, Page } from '#lib/api/types.ts';
+
+/** Newest first. */
+export function listAudit(filter: AuditFilter, cursor: string | null): Promise<Page<AuditEntry>> {
+  const query = { ...filter, ...(cursor && { cursor }) };
+  return unwrap(client.GET('/api/v1/audit', { params: { query } }));
+}
+
+/** How far a verification is. */
+export interface VerificationProgress {
+  checked: number;
+  entries: number;
+}
+
+/** Computes the whole chain anew.
+ *  @param head `<audit_seq>:<hash>` that somebody kept, to which the chain has to lead
+ *  @param onProgress told now and then how far it is
+ *  @throws ApiError; TypeError when the connection breaks before the result */
+export async function verifyAudit(
+  head: string | null,
+  onProgress: (progress: VerificationProgress) => void,
+): Promise<AuditVerification> {
+  const headers = { accept: 'application/x-ndjson' };
+  const query = head === null ? '' : `?${new URLSearchParams({ head })}`;
+  const response = await sendAuthorized(new Request(`/api/v1/audit/verify${query}`, { headers }));
+  if (!response.ok || !response.body) throw await readApiError(response);
+  for await (const line of linesOf(response.body)) {
+    const told = JSON.parse(line) as VerificationProgress | AuditVerification;
+    if ('valid' in told) return told;
+    onProgress(told);
+  }
+  throw new TypeError('The verification broke off.');
+}
+
+async function* linesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+    const lines = (rest + value).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines.filter(Boolean);
+  }
+}
+
+/** The whole trail, with its signed head. */
+export async function exportAudit(format: 'ndjson' | 'csv'): Promise<Blob> {
+  const response = await sendAuthorized(new Request(`/api/v1/audit/export?format=${format}`));
+  if (!response.ok) throw await readApiError(response);
+  return response.blob();
+}
+
+/** The latest signed heads, as the program that verifies an export reads them. */
+export async function auditHeads(): Promise<Blob> {
+  const params = { query: { limit: 200 } };
+  const heads = await unwrap(client.GET('/api/v1/audit/heads', { params }));
+  return new Blob([JSON.stringify(heads)], { type: 'application/json' });
+}
+
+/** The public key that heads are signed with, as PEM. */
+export async function auditKey(): Promise<Blob> {
+  const response = await sendAuthorized(new Request('/api/v1/audit/key'));
+  if (!response.ok) throw await readApiError(response);
+  return response.blob();
+}

@@ -1,0 +1,38 @@
+import type { Backup } from '#lib/api/types.ts';
+import { byteSize } from '#lib/ui/format.ts';
+
+export const backupKinds: Record<Backup['kind'], string> = {
+  manual: 'By hand',
+  scheduled: 'By the schedule',
+  before_update: 'Before an update',
+};
+
+export const never = 'never';
+/** Typed by hand. */
+export const other = 'other';
+
+/** When backups are usually made, by what stands in the choice. */
+export const usualTimes: readonly { readonly value: string; readonly label: string }[] = [
+  { value: never, label: 'Never by itself' },
+  { value: '0 3 * * *', label: 'Every night at 03:00' },
+  { value: '0 3 * * 0', label: 'Every Sunday at 03:00' },
+  { value: '0 */6 * * *', label: 'Every six hours' },
+  { value: other, label: 'By a cron expression' },
+];
+
+/** The choice that a schedule is. */
+export function usualTimeOf(cron: string | null): string {
+  if (cron === null) return never;
+  return usualTimes.some(({ value }) => value === cron) ? cron : other;
+}
+
+/** "38 %", while something is being done with a backup. */
+export function progressWords({ progress }: Pick<Backup, 'progress'>): string {
+  return `${Math.floor((progress ?? 0) * 100)} %`;
+}
+
+/** What is in a backup, such as "4,700 events, 12.4 MiB"; nothing before it is complete. */
+export function contentWords({ events, size_bytes: size }: Backup): string {
+  if (events === null || size === null) return '';
+  return `${events.toLocaleString('en')} ${events === 1 ? 'event' : 'events'}, ${byteSize(size)}`;
+}

@@ -1,0 +1,53 @@
+/** How differences of configurations are said. */
+import { ApiError } from '#lib/api/api-error.ts';
+import type { ConfigurationImport } from '#lib/api/types.ts';
+import type { Tone } from '#lib/ui/badge.svelte';
+
+type Difference = ConfigurationImport['items'][number];
+
+export const actionWords: Readonly<Record<Difference['action'], { word: string; tone: Tone }>> = {
+  create: { word: 'New', tone: 'success' },
+  change: { word: 'Changes', tone: 'info' },
+  delete: { word: 'Goes', tone: 'danger' },
+  absent: { word: 'Stays', tone: 'neutral' },
+  unchanged: { word: 'Same', tone: 'neutral' },
+};
+
+export const kindWords: Readonly<Record<Difference['kind'], string>> = {
+  group: 'Group',
+  script: 'Script',
+  channel: 'Channel',
+  rule: 'Rule',
+  schedule: 'Schedule',
+  webhook: 'Webhook',
+  chain: 'Chain',
+  retention: 'Setting',
+};
+
+/** What an import does, as one sentence. */
+export function summaryOf({ create, change, delete: gone }: ConfigurationImport['counts']): string {
+  const parts = [
+    ...(create > 0 ? [`${create} made`] : []),
+    ...(change > 0 ? [`${change} changed`] : []),
+    ...(gone > 0 ? [`${gone} deleted`] : []),
+  ];
+  if (parts.length === 0) return 'Nothing differs.';
+  const last = parts.pop();
+  const all = parts.length === 0 ? last : `${parts.join(', ')} and ${last}`;
+  return `${create + change + gone === 1 ? 'One thing is' : 'Things are'} touched: ${all}.`;
+}
+
+/** A value, short enough for a line. */
+export function valueText(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (typeof value === 'object' && 'size_bytes' in value && 'sha256' in value) {
+    return `${String(value.size_bytes)} bytes, SHA-256 ${String(value.sha256).slice(0, 8)}…`;
+  }
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text || '“”';
+}
+
+/** A failure whose sentence names the place in the document: the parts of it alone would not. */
+export function failureOf(error: unknown): unknown {
+  return error instanceof ApiError && error.status < 500 ? new Error(error.message) : error;
+}

@@ -1,0 +1,55 @@
+/** Stretches of time that figures are shown of, as the dashboard's address has them. */
+import type { TimeseriesBucket } from '#lib/api/types.ts';
+
+const hour = 3600;
+
+/** Up to now. */
+export const spans = [
+  { key: '1h', name: 'Last hour', seconds: hour, bucket: 60 },
+  { key: '24h', name: 'Last 24 hours', seconds: 24 * hour, bucket: 900 },
+  { key: '7d', name: 'Last 7 days', seconds: 7 * 24 * hour, bucket: 21_600 },
+  { key: '90d', name: 'Last 90 days', seconds: 90 * 24 * hour, bucket: 86_400 },
+] as const;
+
+type Span = (typeof spans)[number];
+
+/** One of the spans, or two moments as ISO 8601. */
+export type TimeRange = Span | { readonly from: string; readonly to: string };
+
+/** What an address asks for; without anything that makes sense, the last 24 hours. */
+export function askedRange(query: URLSearchParams): TimeRange {
+  const [fromMs, toMs] = ['from', 'to'].map((name) => Date.parse(query.get(name) ?? ''));
+  if (fromMs !== undefined && toMs !== undefined && fromMs < toMs) {
+    return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+  }
+  return spans.find(({ key }) => key === query.get('span')) ?? spans[1];
+}
+
+/** The address of a range of the dashboard. */
+export function rangeQuery(range: TimeRange): string {
+  return 'key' in range
+    ? `?span=${range.key}`
+    : `?${new URLSearchParams({ from: range.from, to: range.to })}`;
+}
+
+/** What the server is asked for; of two moments it chooses the buckets. */
+export function timesOf(
+  range: TimeRange,
+  nowMs: number,
+): { from: string; to?: string; bucket?: TimeseriesBucket } {
+  if (!('key' in range)) return { from: range.from, to: range.to };
+  return { from: new Date(nowMs - range.seconds * 1000).toISOString(), bucket: range.bucket };
+}
+
+/** How long it is, in seconds. */
+export function lengthOf(range: TimeRange): number {
+  return 'key' in range ? range.seconds : (Date.parse(range.to) - Date.parse(range.from)) / 1000;
+}
+
+/** A stretch that was drawn, on whole minutes; at least one. */
+export function drawnRange(fromMs: number, toMs: number): TimeRange {
+  const minuteMs = 60_000;
+  const begin = Math.floor(fromMs / minuteMs) * minuteMs;
+  const end = Math.max(Math.ceil(toMs / minuteMs) * minuteMs, begin + minuteMs);
+  return { from: new Date(begin).toISOString(), to: new Date(end).toISOString() };
+}

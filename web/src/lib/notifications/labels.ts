@@ -1,0 +1,58 @@
+import type { Channel, NotificationDelivery, NotificationRule } from '#lib/api/types.ts';
+import type { Tone } from '#lib/ui/badge.svelte';
+
+type Happening = NotificationDelivery['on'];
+
+/** What is told of, as a rule names it. */
+export const happenings: Record<NotificationRule['on'][number], string> = {
+  failed: 'A run failed',
+  failed_n_times: 'Several runs in a row failed',
+  recovered: 'A run succeeded after one that failed',
+  success: 'A run succeeded',
+  stopped: 'A run was stopped',
+  missed: 'A due time was missed',
+  message: 'A script said something',
+  alarm: 'The platform raised an alarm',
+  alarm_cleared: 'An alarm of the platform is over',
+};
+
+export function happeningWord(on: Happening): string {
+  return on === 'test' ? 'Somebody tried the channel' : happenings[on];
+}
+
+export const channelKinds: Record<Channel['kind'], string> = {
+  email: 'Email',
+  messaging: 'Chat',
+  webhook: 'Webhook',
+  in_app: 'Inbox',
+};
+
+export const chatServices = {
+  telegram: 'Telegram',
+  slack: 'Slack',
+  discord: 'Discord',
+  mattermost: 'Mattermost',
+} as const;
+
+export const deliveryLooks: Record<NotificationDelivery['status'], { word: string; tone: Tone }> = {
+  pending: { word: 'Waiting', tone: 'warning' },
+  sent: { word: 'Sent', tone: 'success' },
+  failed: { word: 'Failed', tone: 'danger' },
+};
+
+/** Where a channel leads, without what is secret. */
+export function channelTarget({ kind, config }: Channel): string {
+  const text = (name: string) => String((config[name] as string | undefined) ?? '');
+  switch (kind) {
+    case 'email':
+      return Array.isArray(config['to']) ? config['to'].join(', ') : '';
+    case 'messaging': {
+      const service = chatServices[text('service') as keyof typeof chatServices];
+      return config['chat_id'] ? `${service}, chat ${text('chat_id')}` : service;
+    }
+    case 'webhook':
+      return text('url');
+    case 'in_app':
+      return config['group_id'] ? 'A chosen group' : 'The group of the script';
+  }
+}

@@ -1,0 +1,20 @@
+import { createQuery } from '@tanstack/svelte-query';
+import { liveFeed } from '#lib/live/live-feed.svelte.ts';
+import { session } from '#lib/session/session.svelte.ts';
+import { listNotifications } from './api.ts';
+
+/** How many notifications the reader has not read, up to 1000. For components only. */
+export function unread() {
+  const query = createQuery(() => ({
+    queryKey: ['notifications', 'unread'],
+    queryFn: () => listNotifications({ limit: 1 }, null),
+    staleTime: 60_000,
+    refetchInterval: liveFeed.pollMs,
+    enabled: session.may('notifications.read'),
+  }));
+  return {
+    get count() {
+      return query.data?.unread ?? 0;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/** What there was and is, in words. */
+import type { Replay, ReplayDifference } from '#lib/api/types.ts';
+import { duration, localTime } from '#lib/ui/format.ts';
+
+type Thing = Readonly<Record<string, unknown>>;
+
+export const kindWords: Record<ReplayDifference['kind'], string> = {
+  group: 'Group',
+  user: 'Person',
+  script: 'Script',
+  schedule: 'Schedule',
+  webhook: 'Webhook',
+  chain: 'Chain',
+};
+
+/** What became of a thing since the moment. */
+export const changeWords: Record<ReplayDifference['change'], string> = {
+  created: 'Made since',
+  changed: 'Changed since',
+  deleted: 'Deleted since',
+};
+
+/** Names of scripts and groups by their ids, of then and of now. */
+export function namesOf(...replays: readonly (Replay | undefined)[]): ReadonlyMap<string, string> {
+  return new Map(
+    replays.flatMap((replay) =>
+      [...(replay?.groups.items ?? []), ...(replay?.scripts.items ?? [])].map(
+        ({ id, name }) => [id, name] as const,
+      ),
+    ),
+  );
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** What people call it. */
+export function nameOf(
+  { kind, before, after }: Pick<ReplayDifference, 'kind' | 'before' | 'after'>,
+  names: ReadonlyMap<string, string>,
+): string {
+  const thing: Thing = after ?? before ?? {};
+  const named = (field: string) => names.get(text(thing[field])) ?? 'a deleted script';
+  switch (kind) {
+    case 'group':
+    case 'script':
+      return text(thing['name']);
+    case 'user':
+      return text(thing['email']);
+    case 'webhook':
+      return `${text(thing['name'])} of ${named('script_id')}`;
+    case 'schedule': {
+      const every = Number(thing['interval_seconds'] ?? 0) * 1000;
+      const when = text(thing['cron']) || `every ${duration(every)}`;
+      return `${when} of ${named('script_id')}`;
+    }
+    case 'chain':
+      return `${named('source_script_id')} → ${named('target_script_id')}`;
+  }
+}
+
+/** `max_concurrent_runs` as "Max concurrent runs". */
+export function fieldWord(field: string): string {
+  const words = field.replace(/_ids?$/, '').replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A value of a field, for people. */
+export function valueWord(value: unknown, names: ReadonlyMap<string, string>): string {
+  if (value === null || value === undefined || value === '') return '–';
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No';
+  if (Array.isArray(value)) {
+    return value.length === 0 ? '–' : value.map((one) => valueWord(one, names)).join(', ');
+  }
+  if (typeof value !== 'string') return JSON.stringify(value);
+  if (/^\d{4}-\d\d-\d\dT.*Z$/.test(value)) return localTime(value);
+  return names.get(value) ?? value;
+}

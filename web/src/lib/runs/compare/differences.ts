@@ -1,0 +1,74 @@
+/** What two runs differ in, beside their code and their logs. */
+import type { Environment, Run } from '#lib/api/types.ts';
+import { byteSize, duration } from '#lib/ui/format.ts';
+import { failureWord, statusWord, triggerOf } from '../labels.ts';
+
+/** A line of a table of two: what is absent is `null`. */
+export interface Pair {
+  name: string;
+  before: string | null;
+  after: string | null;
+}
+
+/** The facts of two runs beside each other. */
+export function factsOf(before: Run, after: Run): Pair[] {
+  const pair = (name: string, of: (run: Run) => string | null | undefined): Pair => ({
+    name,
+    before: of(before) ?? null,
+    after: of(after) ?? null,
+  });
+  const size = (bytes: number | null | undefined) => (bytes == null ? null : byteSize(bytes));
+  const time = (ms: number | null) => (ms === null ? null : duration(ms));
+  return [
+    pair('Status', (run) => statusWord(run.status)),
+    pair('Failure', failureWord),
+    pair('Duration', (run) => time(run.duration_ms)),
+    pair('Wait', (run) => time(run.queue_ms)),
+    pair('Most memory', (run) => size(run.usage?.max_memory_bytes)),
+    pair('CPU time', (run) => run.usage?.cpu_seconds?.toFixed(2).concat(' s')),
+    pair('Most threads', (run) => run.usage?.max_threads?.toString()),
+    pair('Log', (run) => `${run.log_lines} lines, ${byteSize(run.log_bytes)}`),
+    pair('Version', (run) => `v${run.script_version}`),
+    pair('Trigger', (run) => triggerOf(run)),
+    pair('Requested by', (run) => run.requested_by),
+    pair('Attempt', (run) => String(run.attempt)),
+    pair('Runtime', (run) => run.runtime_id),
+  ].filter((one) => one.before !== null || one.after !== null);
+}
+
+/** By how much the second is more or less, such as "+40 %"; empty where that says nothing. */
+export function change(
+  before: number | null | undefined,
+  after: number | null | undefined,
+): string {
+  if (!before || after == null) return '';
+  const percent = Math.round((100 * (after - before)) / before);
+  return percent === 0 ? '' : `${percent > 0 ? '+' : '−'}${Math.abs(percent)} %`;
+}
+
+/** Values that are not the same, by name. */
+export function changedEntries(
+  before: Readonly<Record<string, unknown>> | null,
+  after: Readonly<Record<string, unknown>> | null,
+): Pair[] {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  const text = (value: unknown) => (value === undefined ? null : JSON.stringify(value));
+  return names
+    .map((name) => ({ name, before: text(before?.[name]), after: text(after?.[name]) }))
+    .filter((pair) => pair.before !== pair.after);
+}
+
+/** Packages that are not the same, by name, as they were last chosen. */
+export function changedPackages(before: Environment, after: Environment): Pair[] {
+  const versions = ({ locks }: Environment) => {
+    const last = locks
+      .toSorted((one, other) => one.locked_at.localeCompare(other.locked_at))
+      .at(-1);
+    return Object.fromEntries((last?.packages ?? []).map(({ name, version }) => [name, version]));
+  };
+  return changedEntries(versions(before), versions(after)).map((pair) => ({
+    ...pair,
+    before: pair.before && (JSON.parse(pair.before) as string),
+    after: pair.after && (JSON.parse(pair.after) as string),
+  }));
+}

@@ -1,0 +1,29 @@
+import type { RecentRun, UsualDuration } from '#lib/api/types.ts';
+import { duration } from '#lib/ui/format.ts';
+
+/** When a run that has run for so long is expected to end. */
+export function remaining(
+  elapsedMs: number,
+  { p50_ms: half, p95_ms: most }: Pick<UsualDuration, 'p50_ms' | 'p95_ms'>,
+): string {
+  if (elapsedMs < half) return `about ${duration(half - elapsedMs)} left`;
+  return elapsedMs < most ? 'about to end' : 'longer than usual';
+}
+
+/** How long runs of a script usually take. */
+export function usualWords({
+  p50_ms: half,
+  p95_ms: most,
+}: Pick<UsualDuration, 'p50_ms' | 'p95_ms'>): string {
+  return `usually ${duration(half)}, 95 % within ${duration(most)}`;
+}
+
+/** The median of those that succeeded; undefined without any. */
+export function medianMs(
+  runs: readonly Pick<RecentRun, 'status' | 'duration_ms'>[],
+): number | undefined {
+  const times = runs.flatMap(({ status, duration_ms: ms }) =>
+    status === 'success' && ms !== null ? [ms] : [],
+  );
+  return times.toSorted((one, other) => one - other)[times.length >> 1];
+}

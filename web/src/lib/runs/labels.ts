@@ -1,0 +1,90 @@
+import type { FailureReason, Run, RunStatus, TriggerType } from '#lib/api/types.ts';
+
+const statusWords: Record<RunStatus, string> = {
+  queued: 'Queued',
+  running: 'Running',
+  success: 'Success',
+  failed: 'Failed',
+  stopped: 'Stopped',
+};
+
+const triggerWords: Record<TriggerType, string> = {
+  manual: 'Manual',
+  api: 'API',
+  schedule: 'Schedule',
+  webhook: 'Webhook',
+  event: 'Event',
+  retry: 'Retry',
+  rerun: 'Rerun',
+  mcp: 'MCP',
+  queue: 'Queue',
+};
+
+const failureWords: Record<FailureReason, string> = {
+  exit_code: 'The script ended with an error',
+  timeout: 'It ran longer than its time limit',
+  cpu_limit: 'It used more CPU time than its limit',
+  memory_limit: 'It used more memory than its limit',
+  environment_error: 'Its Python environment could not be built; the log shows why',
+  sandbox_error: 'The sandbox could not be set up',
+  runtime_lost: 'The runtime that executed it was lost',
+  expired: 'It waited in the queue longer than its limit',
+};
+
+export const runStatuses = Object.keys(statusWords) as RunStatus[];
+export const triggerTypes = Object.keys(triggerWords) as TriggerType[];
+
+export function statusWord(status: RunStatus): string {
+  return statusWords[status];
+}
+
+export function triggerWord(trigger: TriggerType): string {
+  // A server newer than this page may know more triggers.
+  return triggerWords[trigger] ?? trigger;
+}
+
+/** What started a run. A chain is an event that has a name of its own. */
+export function triggerOf(run: Pick<Run, 'trigger_type' | 'trigger'>): string {
+  return run.trigger.chain_id ? 'Chain' : triggerWord(run.trigger_type);
+}
+
+const platformWords: Record<string, string> = {
+  reaction: 'the platform',
+  scheduler: 'the scheduler',
+  runtime: 'the runtime',
+  queue: 'a Redis client',
+};
+
+/** Who asked for something: a person by their address, a part of the platform in words. */
+export function whoWord(actor: string): string {
+  return platformWords[actor] ?? actor;
+}
+
+/** Why a run failed, in words; null when it did not. */
+export function failureWord(
+  run: Pick<Run, 'failure_reason' | 'exit_code' | 'signal'>,
+): string | null {
+  if (!run.failure_reason) return null;
+  const words = failureWords[run.failure_reason];
+  if (run.failure_reason !== 'exit_code') return `${words}.`;
+  return run.signal
+    ? `The script was ended by ${run.signal}.`
+    : `${words} (exit code ${run.exit_code}).`;
+}
+
+export function isActive(status: RunStatus): boolean {
+  return status === 'queued' || status === 'running';
+}
+
+/** How long a run took, or has taken so far; null before it started. */
+export function elapsedMs(run: Run, nowMs: number): number | null {
+  if (run.duration_ms !== null && !isActive(run.status)) return run.duration_ms;
+  if (!run.started_at) return null;
+  const endMs = run.finished_at ? Date.parse(run.finished_at) : nowMs;
+  return Math.max(0, endMs - Date.parse(run.started_at));
+}
+
+/** "1 run", "12 runs". */
+export function counted(count: number, what: string): string {
+  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,61 @@
+import type { Run } from '#lib/api/types.ts';
+import { copyText } from '#lib/ui/clipboard.ts';
+import { byteSize } from '#lib/ui/format.ts';
+import { saveBlob } from '#lib/ui/save-blob.ts';
+import { toastDone, toastError } from '#lib/ui/toasts.ts';
+import { logLines, logText } from '../api.ts';
+import type { LineRange } from './line-range.ts';
+
+/** More than this freezes a page that pastes it. */
+const maxCopiedBytes = 5 * 1024 * 1024;
+
+/** Puts the whole log on the clipboard. */
+export async function copyLog(run: Run): Promise<void> {
+  try {
+    if (run.log_bytes > maxCopiedBytes) {
+      throw new Error(`It is ${byteSize(run.log_bytes)} long. Download it instead.`);
+    }
+    await copyText(await (await logText(run.run_id)).text());
+    toastDone('The log is on the clipboard');
+  } catch (error) {
+    toastError('The log was not copied', error);
+  }
+}
+
+/** Opens the whole log as plain text in a tab of its own. */
+export async function openRawLog(run: Run): Promise<void> {
+  // Before the answer: a browser opens it for a click alone.
+  const tab = globalThis.open('', '_blank');
+  try {
+    const text = new Blob([await logText(run.run_id)], { type: 'text/plain;charset=utf-8' });
+    tab?.location.replace(URL.createObjectURL(text));
+  } catch (error) {
+    tab?.close();
+    toastError('The log was not opened', error);
+  }
+}
+
+/** Puts some lines on the clipboard. */
+export async function copyLines(run: Run, { from, to }: LineRange): Promise<void> {
+  try {
+    const lines = await logLines(run.run_id, from, to);
+    await copyText(lines.map(({ text }) => `${text}\n`).join(''));
+    toastDone(
+      lines.length === 1
+        ? 'The line is on the clipboard'
+        : `${lines.length} lines are on the clipboard`,
+    );
+  } catch (error) {
+    toastError('The lines were not copied', error);
+  }
+}
+
+/** Saves the whole log as a text file. */
+export async function downloadLog(run: Run): Promise<void> {
+  try {
+    const name = run.script_name.replace(/[^\p{L}\p{N}._-]+/gu, '-');
+    saveBlob(await logText(run.run_id), `${name}-${run.run_id}.log`);
+  } catch (error) {
+    toastError('The log was not downloaded', error);
+  }
+}

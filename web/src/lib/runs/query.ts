@@ -1,0 +1,37 @@
+import { readFilters } from '#lib/ui/lists/filter.ts';
+import type { RunFilter } from './api.ts';
+
+/** Times up to now that the list of runs can be narrowed to, in seconds. */
+export const runSpans: Record<string, { name: string; seconds: number }> = {
+  '1h': { name: 'Last hour', seconds: 3600 },
+  '24h': { name: 'Last 24 hours', seconds: 86_400 },
+  '7d': { name: 'Last 7 days', seconds: 604_800 },
+};
+
+/** What the address of the list asks for. */
+export interface AskedRuns extends RunFilter {
+  /** A key of `runSpans`, in place of times. */
+  since?: string;
+}
+
+const names = [
+  'status',
+  'trigger_type',
+  'script_id',
+  'group_id',
+  'q',
+  'since',
+  'from',
+  'to',
+] as const;
+
+/** What an address asks for. */
+export function askedRuns(query: URLSearchParams): AskedRuns {
+  return readFilters(query, names);
+}
+
+/** The same for the server. The time is the same for all pages of the list. */
+export function asFilter({ since, ...rest }: AskedRuns, nowMs: number): RunFilter {
+  const span = runSpans[since ?? ''];
+  return span ? { ...rest, from: new Date(nowMs - span.seconds * 1000).toISOString() } : rest;
+}

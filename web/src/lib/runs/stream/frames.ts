@@ -1,0 +1,16 @@
+import type { LogLine, Run, RunSample, RunStatus } from '#lib/api/types.ts';
+
+/** One frame of `/ws/runs/{run_id}`, as JSON text. */
+export type RunFrame =
+  | { type: 'log'; items: LogLine[] }
+  | { type: 'status'; run: Run }
+  | ({ type: 'sample' } & RunSample)
+  | { type: 'end'; status: RunStatus };
+
+/** The frame in `text`, or null for a type that this version does not know. */
+export function parseFrame(text: string): RunFrame | null {
+  const frame: unknown = JSON.parse(text);
+  if (typeof frame !== 'object' || frame === null || !('type' in frame)) return null;
+  const known = ['log', 'status', 'sample', 'end'];
+  return known.includes(String(frame.type)) ? (frame as RunFrame) : null;
+}

@@ -1,0 +1,150 @@
+import { connection } from '#lib/api/connection.svelte.ts';
+import type { LogLine, Page, Run } from '#lib/api/types.ts';
+import type { LinkState } from '#lib/live/live-socket.ts';
+import { getRun, logPage, logTail, searchLogs, stopRun } from '../api.ts';
+import { isActive } from '../labels.ts';
+import { LogWindow, chunkLines } from '../log/log-window.ts';
+import { refreshRunsOf } from '../refresh-runs.ts';
+import { openRunSocket } from './open-run-socket.ts';
+import type { RunSocket } from './run-socket.ts';
+import { RunUsage } from './usage-samples.svelte.ts';
+
+/** A failed page of the log is asked for again after this long. */
+const pageRetryMs = 2000;
+
+/** One run as it happens: its state, and the part of its log that is in memory. */
+export class LiveRun {
+  run: Run = $state.raw() as Run;
+  link = $state.raw<LinkState>({ state: 'connecting' });
+  /** Why the log could not be read; null while it can. */
+  failure = $state.raw<unknown>(null);
+  stopping = $state(false);
+  /** Grows when `lines` has changed: the window itself is not reactive, for speed. */
+  revision = $state(0);
+  readonly lines = new LogWindow();
+  readonly usage: RunUsage;
+  readonly #loading = new Set<number>();
+  #socket: RunSocket | null = null;
+  #frame = 0;
+  #closed = false;
+  readonly #forgetConnection: () => void;
+
+  constructor(run: Run) {
+    this.run = run;
+    this.usage = new RunUsage(run.run_id);
+    this.#forgetConnection = connection.onBack(() => void this.start());
+  }
+
+  /** Reads the end of the log and follows the run if it is active. Called again, it goes on. */
+  async start(): Promise<void> {
+    if (this.#closed) return;
+    if (this.#socket) return this.#socket.connect();
+    try {
+      // The log of a queued run is empty: its first line shall not wait for a question.
+      if (this.run.status !== 'queued') this.#put(await logTail(this.run.run_id, chunkLines));
+      this.failure = null;
+    } catch (error) {
+      this.failure = error;
+      return;
+    }
+    if (this.#closed) return;
+    if (isActive(this.run.status)) this.#follow();
+    else this.link = { state: 'ended' };
+    if (this.run.log_truncated) void this.#findTruncation();
+  }
+
+  /** Ends the connection. Safe to call twice. */
+  close(): void {
+    this.#closed = true;
+    this.#socket?.close();
+    this.#forgetConnection();
+    cancelAnimationFrame(this.#frame);
+  }
+
+  /** Loads what these rows need and memory lacks. */
+  need(firstRow: number, count: number): void {
+    for (const fromSeq of this.lines.missing(firstRow, count)) {
+      if (!this.#loading.has(fromSeq)) void this.#loadPage(fromSeq);
+    }
+  }
+
+  /** @throws ApiError 409 when the run has ended already */
+  async requestStop(): Promise<void> {
+    this.stopping = true;
+    try {
+      await stopRun(this.run.run_id);
+    } catch (error) {
+      this.stopping = false;
+      throw error;
+    }
+  }
+
+  #follow(): void {
+    this.#socket = openRunSocket(this.run.run_id, this.lines.lastSeq + 1, {
+      onLines: (lines) => this.#put(lines),
+      onRun: (run) => {
+        const changed = run.status !== this.run.status;
+        this.run = run;
+        if (changed) refreshRunsOf(run.script_id);
+      },
+      onSample: (sample) => this.usage.put(sample),
+      onEnd: () => void this.#onEnd(),
+      onLink: (link) => {
+        this.link = link;
+        // Is it this stream, or the server? The banner shall say so at once.
+        if (link.state === 'waiting') void connection.probe();
+      },
+    });
+    void this.#socket.connect();
+  }
+
+  async #onEnd(): Promise<void> {
+    this.run = await getRun(this.run.run_id).catch(() => this.run);
+    this.stopping = false;
+    refreshRunsOf(this.run.script_id);
+    if (this.run.log_truncated) await this.#findTruncation();
+  }
+
+  /** The mark of a truncated middle, without which the rows before it cannot be counted. */
+  async #findTruncation(): Promise<void> {
+    let cursor: string | null = null;
+    do {
+      const page: Page<LogLine> | null = await searchLogs(
+        this.run.run_id,
+        { stream: 'system' },
+        cursor,
+      ).catch(() => null);
+      const mark = page?.items.find((line) => line.to_seq !== undefined);
+      if (mark) return this.#put([mark]);
+      cursor = page?.next_cursor ?? null;
+    } while (cursor !== null && !this.#closed);
+  }
+
+  async #loadPage(fromSeq: number): Promise<void> {
+    this.#loading.add(fromSeq);
+    try {
+      this.lines.putPage(fromSeq, await logPage(this.run.run_id, fromSeq));
+      this.failure = null;
+      this.#loading.delete(fromSeq);
+    } catch (error) {
+      this.failure = error;
+      setTimeout(() => this.#loading.delete(fromSeq), pageRetryMs);
+    }
+    this.#changed();
+  }
+
+  #put(lines: LogLine[]): void {
+    if (lines.length === 0) return;
+    this.lines.put(lines);
+    this.#changed();
+  }
+
+  /** At most one redraw per frame, whatever number of lines came in it. */
+  #changed(): void {
+    if (this.#frame || this.#closed) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.revision += 1;
+    });
+  }
+}

@@ -1,0 +1,72 @@
+import type { LogLine, Run, RunSample, RunStatus } from '#lib/api/types.ts';
+import { LiveSocket, type LinkState, type LivePorts, type Socket } from '#lib/live/live-socket.ts';
+import { parseFrame, type RunFrame } from './frames.ts';
+
+export interface RunSocketPorts extends LivePorts {
+  /** Opens `/ws/runs/{run_id}` at `fromSeq`. */
+  open(fromSeq: number, token: string): Socket;
+}
+
+export interface RunSocketEvents {
+  onLines(lines: LogLine[]): void;
+  onRun(run: Run): void;
+  onSample(sample: RunSample): void;
+  onEnd(status: RunStatus): void;
+  onLink(link: LinkState): void;
+}
+
+/** Follows one run: comes back at the line after the last one seen, so that its listener sees every
+ *  line once. */
+export class RunSocket {
+  readonly #socket: LiveSocket;
+  readonly #events: RunSocketEvents;
+  #nextSeq: number;
+
+  constructor(fromSeq: number, ports: RunSocketPorts, events: RunSocketEvents) {
+    this.#nextSeq = fromSeq;
+    this.#events = events;
+    this.#socket = new LiveSocket(
+      { ...ports, open: (token) => ports.open(this.#nextSeq, token) },
+      {
+        onText: (text) => {
+          const frame = parseFrame(text);
+          if (frame) this.#take(frame);
+        },
+        onLink: (link) => events.onLink(link),
+      },
+      null,
+    );
+  }
+
+  /** Connects now; also cuts a backoff short, as when the network is back. */
+  connect(): Promise<void> {
+    return this.#socket.connect();
+  }
+
+  /** Ends the connection for good. Safe to call twice. */
+  close(): void {
+    this.#socket.close();
+  }
+
+  #take(frame: RunFrame): void {
+    switch (frame.type) {
+      case 'log':
+        return this.#takeLines(frame.items);
+      case 'status':
+        return this.#events.onRun(frame.run);
+      case 'sample':
+        return this.#events.onSample(frame);
+      case 'end':
+        this.#events.onEnd(frame.status);
+        return this.#socket.end();
+    }
+  }
+
+  #takeLines(items: LogLine[]): void {
+    const fresh = items.filter((line) => line.seq >= this.#nextSeq);
+    const last = fresh.at(-1);
+    if (!last) return;
+    this.#nextSeq = Math.max(last.seq, last.to_seq ?? 0) + 1;
+    this.#events.onLines(fresh);
+  }
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import type { RunSample } from '#lib/api/types.ts';
+import { cpuShare, usageCharts, usageTogether } from './usage-chart.ts';
+
+const sample = (second: number, cpu: number, memory: number): RunSample => ({
+  time: new Date(second * 1000).toISOString(),
+  cpu_seconds: cpu,
+  memory_bytes: memory,
+  threads: second + 1,
+  processes: 1,
+});
+
+test('CPU time becomes the share of a core between neighbours', () => {
+  expect(
+    cpuShare([
+      [0, 0],
+      [1, 0.5],
+      [3, 2.5],
+      [3, 2.5],
+      [4, 2.4],
+    ]),
+  ).toEqual([
+    [1, 50],
+    [3, 100],
+    [3, 0],
+    [4, 0],
+  ]);
+});
+
+test('samples become charts that count from the first', () => {
+  const [cpu, memory, threads] = usageCharts([sample(7, 0, 1024), sample(9, 1, 512)]);
+  expect(cpu?.summary).toBe('50 %, at most 50 %');
+  expect(memory?.model.series[0]?.points).toEqual([
+    [0, 1024],
+    [2, 512],
+  ]);
+  expect(memory?.summary).toBe('512 B, at most 1.0 KiB');
+  expect(threads?.summary).toBe('10, at most 10');
+  expect(usageCharts([sample(7, 0, 1024)])[0]?.summary).toBe('not measured yet');
+});
+
+test('two runs are drawn over each other, where both were measured', () => {
+  const long = [sample(0, 0, 10), sample(9, 1, 20)];
+  const short = [sample(3, 0, 30), sample(5, 1, 40)];
+  const memory = usageTogether(long, short)[1];
+  expect(memory?.model.series.map(({ name, points }) => [name, points.at(-1)])).toEqual([
+    ['The other run', [9, 20]],
+    ['This run', [2, 40]],
+  ]);
+  expect(memory?.model.range).toEqual([0, 9]);
+  expect(usageTogether(long, [sample(3, 0, 30)])).toEqual([]);
+});

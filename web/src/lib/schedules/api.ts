@@ -1,0 +1,83 @@
+import { client, unwrap, unwrapWithEtag } from '#lib/api/client.ts';
+import { randomKey } from '#lib/api/random-key.ts';
+import type {
+  SchedulePreview,
+  NewSchedule,
+  Occurrence,
+  Page,
+  Schedule,
+  ScheduleChanges,
+  ScheduleTiming,
+} from '#lib/api/types.ts';
+
+/** A schedule with the `ETag` to send back on a write. */
+export interface VersionedSchedule {
+  schedule: Schedule;
+  etag: string | null;
+}
+
+/** Of one script, or of all that one may see. */
+export function listSchedules(
+  scriptId: string | null,
+  cursor: string | null,
+): Promise<Page<Schedule>> {
+  const query = { ...(scriptId && { script_id: scriptId }), ...(cursor && { cursor }) };
+  return unwrap(client.GET('/api/v1/schedules', { params: { query } }));
+}
+
+export async function getSchedule(id: string): Promise<VersionedSchedule> {
+  const params = { path: { schedule_id: id } };
+  return versioned(client.GET('/api/v1/schedules/{schedule_id}', { params }));
+}
+
+export function createSchedule(body: NewSchedule): Promise<Schedule> {
+  const params = { header: { 'Idempotency-Key': randomKey() } };
+  return unwrap(client.POST('/api/v1/schedules', { params, body }));
+}
+
+/** @throws ApiError 412 when the schedule is not at `etag` any more */
+export function patchSchedule(
+  id: string,
+  body: ScheduleChanges,
+  etag: string | null,
+): Promise<VersionedSchedule> {
+  const params = { path: { schedule_id: id }, header: etag ? { 'If-Match': etag } : {} };
+  return versioned(
+    client.PATCH('/api/v1/schedules/{schedule_id}', {
+      params,
+      body,
+      headers: { 'content-type': 'application/merge-patch+json' },
+    }),
+  );
+}
+
+export async function deleteSchedule(id: string): Promise<void> {
+  const params = { path: { schedule_id: id } };
+  await unwrap(client.DELETE('/api/v1/schedules/{schedule_id}', { params }));
+}
+
+/** When such a schedule would be due next.
+ *  @param from as of when, also in the past; null: now
+ *  @throws ApiError 422 naming the field that cannot be */
+export function previewSchedule(
+  timing: ScheduleTiming,
+  count: number,
+  from: string | null,
+  of: { script_id?: string; schedule_id?: string },
+): Promise<SchedulePreview> {
+  const body = { ...timing, ...of, count, from };
+  return unwrap(client.POST('/api/v1/schedules/preview', { body }));
+}
+
+/** What became of its due times, the last first. */
+export function listOccurrences(id: string, cursor: string | null): Promise<Page<Occurrence>> {
+  const params = { path: { schedule_id: id }, query: cursor ? { cursor } : {} };
+  return unwrap(client.GET('/api/v1/schedules/{schedule_id}/occurrences', { params }));
+}
+
+async function versioned(
+  call: Promise<{ data?: Schedule; response: Response }>,
+): Promise<VersionedSchedule> {
+  const { data, etag } = await unwrapWithEtag(call);
+  return { schedule: data, etag };
+}

@@ -1,0 +1,65 @@
+import cronstrue from 'cronstrue';
+import type { DueTime, Schedule } from '#lib/api/types.ts';
+
+/** What a cron expression says, in words; null where it says nothing. The server decides what is
+ *  valid: this only reads aloud. */
+export function cronWords(cron: string): string | null {
+  try {
+    const words = cronstrue.toString(cron, { use24HourTimeFormat: true });
+    const daily = /^At ([\d:]+)$/.exec(words);
+    if (daily) return `Every day at ${daily[1]}`;
+    // Where both are named, either will do, as in every cron.
+    return words.replace(', and on ', ', or on ');
+  } catch {
+    return null;
+  }
+}
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** "Every 5 minutes", "Every day". */
+export function intervalWords(seconds: number): string {
+  const [unit, size] = units.find(([, of]) => seconds % of === 0) ?? units[3];
+  const count = seconds / size;
+  return count === 1 ? `Every ${unit}` : `Every ${count} ${unit}s`;
+}
+
+/** When a schedule is due, in words. */
+export function scheduleWords(schedule: Pick<Schedule, 'cron' | 'interval_seconds'>): string {
+  if (schedule.interval_seconds !== null) return intervalWords(schedule.interval_seconds);
+  const cron = schedule.cron ?? '';
+  return cronWords(cron) ?? cron;
+}
+
+export const catchUpWords: Record<Schedule['catch_up'], string> = {
+  none: 'Start nothing for what was due',
+  last: 'Start one run, for the last due time',
+  all: 'Start a run for each due time',
+};
+
+export const overlapWords: Record<Schedule['overlap'], string> = {
+  skip: 'Skip this due time',
+  queue: 'Wait for its turn',
+  cancel_previous: 'Stop the run before, then start',
+};
+
+/** What a due time meets. */
+export function meetingWords({
+  overlap,
+  together,
+}: Pick<DueTime, 'overlap' | 'together'>): string[] {
+  const overlaps = {
+    likely: 'The run before will likely not be over',
+    possible: 'The run before may not be over',
+  };
+  const others = together.length === 1 ? 'another schedule' : `${together.length} other schedules`;
+  return [
+    ...(overlap === null ? [] : [overlaps[overlap]]),
+    ...(together.length === 0 ? [] : [`Together with ${others} of the script`]),
+  ];
+}

@@ -1,0 +1,76 @@
+import { readApiError } from '#lib/api/api-error.ts';
+import { sendAuthorized } from '#lib/api/client.ts';
+
+/** A file's content; `text` is null when it is not UTF-8. */
+export interface FileContent {
+  text: string | null;
+  etag: string | null;
+}
+
+/** @throws ApiError 404 when there is no such file */
+export async function readFile(scriptId: string, path: string): Promise<FileContent> {
+  const response = await send(new Request(address(scriptId, path), { cache: 'no-store' }));
+  const bytes = await response.arrayBuffer();
+  return { text: decode(bytes), etag: response.headers.get('etag') };
+}
+
+/** Saves a file as raw bytes, so that large ones pass too.
+ *  @param condition `If-Match` of the content that was edited, or null to write without a check
+ *  @throws ApiError 412 when somebody else saved first */
+export async function writeFile(
+  scriptId: string,
+  path: string,
+  content: string | Blob,
+  condition: string | null,
+): Promise<string | null> {
+  const headers = new Headers({ 'content-type': 'application/octet-stream' });
+  if (condition) headers.set('if-match', condition);
+  const request = new Request(address(scriptId, path), { method: 'PUT', headers, body: content });
+  return (await send(request)).headers.get('etag');
+}
+
+/** @param condition `If-Match`, or null to move it whatever it holds
+ *  @throws ApiError 409 when there is a file at `to` */
+export async function moveFile(
+  scriptId: string,
+  path: string,
+  to: string,
+  condition: string | null,
+): Promise<void> {
+  const headers = {
+    'content-type': 'application/json',
+    ...(condition && { 'if-match': condition }),
+  };
+  const body = JSON.stringify({ to });
+  await send(new Request(`${address(scriptId, path)}/move`, { method: 'POST', headers, body }));
+}
+
+/** @param condition `If-Match`, or null to delete it whatever it holds
+ *  @throws ApiError 409 when it is the last file */
+export async function deleteFile(
+  scriptId: string,
+  path: string,
+  condition: string | null,
+): Promise<void> {
+  const headers = new Headers(condition ? [['if-match', condition]] : []);
+  await send(new Request(address(scriptId, path), { method: 'DELETE', headers }));
+}
+
+async function send(request: Request): Promise<Response> {
+  const response = await sendAuthorized(request);
+  if (!response.ok) throw await readApiError(response);
+  return response;
+}
+
+function address(scriptId: string, path: string): string {
+  const parts = path.split('/').map(encodeURIComponent).join('/');
+  return `/api/v1/scripts/${scriptId}/files/${parts}`;
+}
+
+function decode(bytes: ArrayBuffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}

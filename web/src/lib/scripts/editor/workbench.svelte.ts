@@ -1,0 +1,73 @@
+import { createContext } from 'svelte';
+import { startRun } from '#lib/runs/api.ts';
+import { refreshRunsOf } from '#lib/runs/refresh-runs.ts';
+import { LiveRun } from '#lib/runs/stream/live-run.svelte.ts';
+import { toastDone, toastError } from '#lib/ui/toasts.ts';
+import { Project } from './project.svelte.ts';
+
+/** What a person does with one script: edit, save, run and read the log, on one page. */
+export class Workbench {
+  readonly project: Project;
+  /** The run whose log is open beneath the editor. */
+  live = $state.raw<LiveRun | null>(null);
+  starting = $state(false);
+  formatting = $state(false);
+
+  constructor(scriptId: string, readOnly: boolean) {
+    this.project = new Project(scriptId, readOnly);
+  }
+
+  /** Saves every changed file and tells how it went. */
+  async save(): Promise<void> {
+    const count = this.project.dirtyFiles.length;
+    if (count > 0 && (await this.#saved()))
+      toastDone(count === 1 ? 'Saved' : `${count} files saved`);
+  }
+
+  /** Lays the open file out anew, where it is Python; one that is not right is left as it is. */
+  async format(): Promise<void> {
+    const file = this.project.active;
+    if (!file?.formats || this.formatting) return;
+    this.formatting = true;
+    try {
+      const { doc } = file.state;
+      const { formatPython } = await import('./format-python.ts');
+      const text = await formatPython(doc.sliceString(0));
+      // What was typed meanwhile is worth more.
+      if (file.state.doc.eq(doc)) file.rewrite(text);
+      if (file.state.doc.eq(doc)) toastDone('It is formatted already');
+    } catch (error) {
+      toastError(`${file.path} was not formatted`, error);
+    } finally {
+      this.formatting = false;
+    }
+  }
+
+  /** Saves, then runs what was saved, and opens its log. */
+  async run(params?: Record<string, unknown>): Promise<void> {
+    if (this.starting) return;
+    this.starting = true;
+    try {
+      if (!(await this.#saved())) return;
+      this.live = new LiveRun(await startRun(this.project.scriptId, params));
+      refreshRunsOf(this.project.scriptId);
+    } catch (error) {
+      toastError('The run was not started', error);
+    } finally {
+      this.starting = false;
+    }
+  }
+
+  /** Whether everything is saved now; says why where it is not. */
+  async #saved(): Promise<boolean> {
+    try {
+      return await this.project.saveAll();
+    } catch (error) {
+      toastError('It was not saved', error);
+      return false;
+    }
+  }
+}
+
+/** Lets the pages of one script share its workbench. */
+export const [getWorkbench, setWorkbench] = createContext<() => Workbench>();

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import type { Script } from '#lib/api/types.ts';
+import { draftOf, draftProblems, patchOf } from './settings-draft.ts';
+
+const before = draftOf({
+  name: 'Price watcher',
+  description: '',
+  group_id: 'g1',
+  tags: ['prices'],
+  entrypoint: 'main.py',
+  python: null,
+  start_mode: 'warm',
+  listen_ports: [],
+  keep_alive: false,
+  max_concurrent_runs: 1,
+  storage_quota_bytes: 104_857_600,
+  environment: { TZ: 'Europe/Berlin', EMPTY: '' },
+  parameters_schema: null,
+  limits: {
+    cpu_seconds: 3600,
+    memory_bytes: 1_073_741_824,
+    address_space_bytes: 8_589_934_592,
+    open_files: 256,
+    processes: 64,
+    wall_clock_seconds: 3600,
+    log_bytes: 10_485_760,
+    queue_seconds: 86_400,
+  },
+  retry: { max_attempts: 1, backoff_seconds: 10, backoff_factor: 2, max_backoff_seconds: 3600 },
+} as unknown as Script);
+
+test('an untouched form patches nothing', () => {
+  expect(patchOf(before, { ...before })).toEqual({});
+});
+
+test('only what differs is sent, and an emptied limit is lifted', () => {
+  const draft = { ...before, name: ' New name ', memoryMib: 1.5, wallClockSeconds: null };
+  expect(patchOf(before, draft)).toEqual({
+    name: 'New name',
+    limits: { memory_bytes: 1_572_864, wall_clock_seconds: null },
+  });
+});
+
+test('variables are set, changed and taken away; their values may hold what they like', () => {
+  const environment = 'TZ=UTC\nURL=https://example.com/?a=b\n\n';
+  expect(patchOf(before, { ...before, environment })).toEqual({
+    environment: { TZ: 'UTC', URL: 'https://example.com/?a=b', EMPTY: null },
+  });
+});
+
+test('tags, retries and the schema of the parameters are sent as they are wanted', () => {
+  const parametersSchema = '{"type": "object"}';
+  const draft = { ...before, tags: 'a, b ,,a', maxAttempts: 3, python: '3.12', parametersSchema };
+  expect(patchOf(before, draft)).toEqual({
+    tags: ['a', 'b'],
+    python: '3.12',
+    retry: { max_attempts: 3 },
+    parameters_schema: { type: 'object' },
+  });
+  expect(patchOf(draft, { ...draft, python: '', parametersSchema: ' ' })).toEqual({
+    python: null,
+    parameters_schema: null,
+  });
+});
+
+test.each(['not a variable', '=x', 'A B=c'])('“%s” is told to be no variable', (environment) => {
+  expect(draftProblems({ ...before, environment }).environment).toContain('NAME=value');
+});
+
+test('listen ports are sent as numbers, each once', () => {
+  expect(patchOf(before, { ...before, listenPorts: ' 8000,0, 8000 ' })).toEqual({
+    listen_ports: [8000, 0],
+  });
+});
+
+test.each(['http', '80', '65536', '-1', '8000 9000', '1e4'])(
+  '“%s” is not a listen port',
+  (listenPorts) => {
+    expect(draftProblems({ ...before, listenPorts }).listenPorts).toContain('not a listen port');
+  },
+);
+
+test.each(['[]', '1', '{', 'object'])('%s is told to be no schema', (parametersSchema) => {
+  expect(draftProblems({ ...before, parametersSchema })).toHaveProperty('parametersSchema');
+});
+
+test('what is right has no problem', () => {
+  expect(draftProblems(before)).toEqual({});
+});

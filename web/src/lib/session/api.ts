@@ -1,0 +1,44 @@
+import { readApiError } from '#lib/api/api-error.ts';
+import { client, unwrap } from '#lib/api/client.ts';
+import { connection } from '#lib/api/connection.svelte.ts';
+import { sessionKey } from '#lib/api/session-key.ts';
+import { exclusively, forgetEverywhere, keeper } from '#lib/api/tokens.ts';
+import type { Me, SessionTokens } from '#lib/api/types.ts';
+
+/** Logs in; the refresh cookie is set by the server and invisible here.
+ *  @throws ApiError 401 for wrong credentials, 429 while throttled */
+export async function logIn(email: string, password: string): Promise<void> {
+  // No tab is to present the new cookie with the key of the session before.
+  const answer = await exclusively(async () => {
+    const signedIn = await postLogin(email, password);
+    sessionKey.set(signedIn.session_key);
+    return signedIn;
+  });
+  keeper.accept(answer);
+}
+
+async function postLogin(email: string, password: string): Promise<SessionTokens> {
+  const response = await connection.watch(() =>
+    fetch('/api/v1/auth/login', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    }),
+  );
+  if (!response.ok) throw await readApiError(response);
+  return (await response.json()) as SessionTokens;
+}
+
+/** Ends the session here and in the other tabs. */
+export async function logOut(): Promise<void> {
+  try {
+    await unwrap(client.POST('/api/v1/auth/logout'));
+  } finally {
+    forgetEverywhere();
+  }
+}
+
+/** The person who is logged in. */
+export function me(): Promise<Me> {
+  return unwrap(client.GET('/api/v1/auth/me'));
+}

@@ -1,0 +1,77 @@
+import { ApiError } from '#lib/api/api-error.ts';
+import { queryClient } from '#lib/api/query-client.ts';
+import { keeper, onSessionEnded } from '#lib/api/tokens.ts';
+import type { Me } from '#lib/api/types.ts';
+import { logIn, logOut, me } from './api.ts';
+
+/** Who is logged in in this tab. */
+class Session {
+  user = $state.raw<Me | null>(null);
+  /** The session ran out under an open page: `user` stays, so that unsaved work is not lost while
+   *  the person logs in again. */
+  expired = $state(false);
+  #resuming: Promise<Me | null> | null = null;
+  /** The server has said that there is no session; asking again would only be refused again. */
+  #over = false;
+
+  constructor() {
+    onSessionEnded((end) => (end === 'expired' ? this.#expire() : this.#end()));
+  }
+
+  /** The person of the refresh cookie, if the session still holds. One attempt at a time.
+   *  @throws when the server cannot be reached */
+  resume(): Promise<Me | null> {
+    if (this.user) return Promise.resolve(this.user);
+    if (this.#over && !keeper.current()) return Promise.resolve(null);
+    this.#resuming ??= this.#load().finally(() => {
+      this.#resuming = null;
+    });
+    return this.#resuming;
+  }
+
+  async logIn(email: string, password: string): Promise<void> {
+    await logIn(email, password);
+    const before = this.user;
+    this.user = await me();
+    this.#over = false;
+    if (!this.expired) return;
+    this.expired = false;
+    // Another person must not go on with what the first one had open.
+    if (before?.id !== this.user.id) location.reload();
+    else await queryClient.invalidateQueries();
+  }
+
+  async logOut(): Promise<void> {
+    await logOut().catch(() => {});
+    this.#end();
+  }
+
+  /** Whether the role has a right, in any group. The dashboard only leaves out what would be
+   *  refused; the server decides. */
+  may(right: string): boolean {
+    return this.user?.rights.includes(right) ?? false;
+  }
+
+  async #load(): Promise<Me | null> {
+    if (!(await keeper.renew(null))) return null;
+    this.user = await me().catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 401) return null;
+      throw error;
+    });
+    return this.user;
+  }
+
+  #expire(): void {
+    this.#over = true;
+    this.expired = this.user !== null;
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.user = null;
+    this.expired = false;
+    queryClient.clear();
+  }
+}
+
+export const session = new Session();

@@ -1,0 +1,70 @@
+/** What the palette does to scripts. */
+import { goto } from '$app/navigation';
+import { queryClient } from '#lib/api/query-client.ts';
+import type { Script } from '#lib/api/types.ts';
+import { startRun, stopScript } from '#lib/runs/api.ts';
+import { counted } from '#lib/runs/labels.ts';
+import { setEnabled } from '#lib/scripts/api.ts';
+import { toastDone, toastError } from '#lib/ui/toasts.ts';
+import type { Verb } from './palette-verbs.ts';
+
+interface ScriptAction {
+  word: string;
+  right: string;
+  /** Whether it would change anything. */
+  fits: (script: Script) => boolean;
+  /** @returns what was done */
+  run: (script: Script) => Promise<string>;
+}
+
+export const scriptActions: Record<Verb, ScriptAction> = {
+  run: {
+    word: 'Run',
+    right: 'runs.start',
+    fits: ({ enabled }) => enabled,
+    run: async ({ id, name }) => {
+      const run = await startRun(id);
+      await goto(`/runs/${run.run_id}`);
+      return `“${name}” is queued`;
+    },
+  },
+  stop: {
+    word: 'Stop',
+    right: 'runs.stop',
+    fits: () => true,
+    run: async ({ id, name }) => {
+      const count = await stopScript(id);
+      return `${counted(count, 'run')} of “${name}” asked to stop`;
+    },
+  },
+  enable: {
+    word: 'Enable',
+    right: 'scripts.enable',
+    fits: ({ enabled }) => !enabled,
+    run: async ({ id, name }) => {
+      await setEnabled(id, true);
+      return `“${name}” is enabled`;
+    },
+  },
+  disable: {
+    word: 'Disable',
+    right: 'scripts.disable',
+    fits: ({ enabled }) => enabled,
+    run: async ({ id, name }) => {
+      await setEnabled(id, false);
+      return `“${name}” is disabled`;
+    },
+  },
+};
+
+/** Does it, and tells what became of it. */
+export async function act(verb: Verb, script: Script): Promise<void> {
+  const action = scriptActions[verb];
+  try {
+    toastDone(await action.run(script));
+    void queryClient.invalidateQueries({ queryKey: ['scripts'] });
+    void queryClient.invalidateQueries({ queryKey: ['script', script.id] });
+  } catch (error) {
+    toastError(`${action.word} “${script.name}”: it was refused`, error);
+  }
+}

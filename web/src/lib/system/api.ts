@@ -1,0 +1,31 @@
+import { client, unwrap } from '#lib/api/client.ts';
+import type { McpInfo, Retention, RetentionChanges, Settings, SystemInfo } from '#lib/api/types.ts';
+
+export function systemInfo(): Promise<SystemInfo> {
+  return unwrap(client.GET('/api/v1/system/info', {}));
+}
+
+/** What the environment says, without secrets. */
+export function listSettings(): Promise<Settings> {
+  return unwrap(client.GET('/api/v1/system/settings', {}));
+}
+
+/** Holds everything that starts by itself, or releases it. */
+export async function holdTriggers(hold: boolean): Promise<void> {
+  await unwrap(
+    hold ? client.POST('/api/v1/system/pause', {}) : client.POST('/api/v1/system/resume', {}),
+  );
+}
+
+export function getRetention(): Promise<Retention> {
+  return unwrap(client.GET('/api/v1/system/retention', {}));
+}
+
+export function putRetention(body: RetentionChanges): Promise<Retention> {
+  return unwrap(client.PUT('/api/v1/system/retention', { body }));
+}
+
+/** Where language models connect, and whether it answers. */
+export function mcpInfo(): Promise<McpInfo> {
+  return unwrap(client.GET('/api/v1/mcp/info', {}));
+}

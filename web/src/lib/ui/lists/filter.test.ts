@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { filtersHref, filterText, matchesFilter, parseFilter, readFilters } from './filter.ts';
+
+test.each(['', 'failed', 'failed,stopped', '!success'])('reads and writes %j', (text) => {
+  expect(filterText(parseFilter(text))).toBe(text);
+});
+
+test('matches the listed values, or all others after !', () => {
+  expect(matchesFilter(undefined, 'failed')).toBe(true);
+  expect(matchesFilter('failed,stopped', 'stopped')).toBe(true);
+  expect(matchesFilter('failed', 'stopped')).toBe(false);
+  expect(matchesFilter('!failed', 'stopped')).toBe(true);
+  expect(matchesFilter('!failed,stopped', 'stopped')).toBe(false);
+});
+
+test('reads the known filters of a URL', () => {
+  const query = new URLSearchParams('q=night&group_id=!g&enabled=&color=red');
+  expect(readFilters(query, ['q', 'group_id', 'enabled'])).toEqual({ q: 'night', group_id: '!g' });
+});
+
+test('writes the filters that are set', () => {
+  expect(filtersHref('/runs', { q: 'a b', status: '', since: undefined, position: 7 })).toBe(
+    '?q=a+b&position=7',
+  );
+  expect(filtersHref('/runs', { q: '' })).toBe('/runs');
+});

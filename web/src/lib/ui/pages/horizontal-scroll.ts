@@ -1,0 +1,27 @@
+/** Attachment of what scrolls sideways. `data-beyond` names the edges beyond which there is more, where app.css fades it
+ *  out; what is open of it (`aria-current`) comes into view. */
+export function horizontalScroll(node: HTMLElement): () => void {
+  function tell(): void {
+    const { scrollLeft, scrollWidth, clientWidth } = node;
+    const isLeft = scrollLeft > 1;
+    const isRight = scrollWidth - clientWidth - scrollLeft > 1;
+    node.dataset['beyond'] = `${isLeft ? 'left' : ''} ${isRight ? 'right' : ''}`.trim();
+  }
+  function showOpen(): void {
+    const open = node.querySelector('[aria-current]')?.getBoundingClientRect();
+    const own = node.getBoundingClientRect();
+    // Not scrollIntoView, which moves the page too.
+    if (open) node.scrollLeft += open.left - own.left - (own.width - open.width) / 2;
+    tell();
+  }
+  const sizes = new ResizeObserver(showOpen);
+  sizes.observe(node);
+  const changes = new MutationObserver(showOpen);
+  changes.observe(node, { subtree: true, childList: true, attributeFilter: ['aria-current'] });
+  node.addEventListener('scroll', tell, { passive: true });
+  return () => {
+    sizes.disconnect();
+    changes.disconnect();
+    node.removeEventListener('scroll', tell);
+  };
+}

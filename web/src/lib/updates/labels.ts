@@ -1,0 +1,18 @@
+/** How updates are said. */
+import type { Update } from '#lib/api/types.ts';
+import type { Tone } from '#lib/ui/badge.svelte';
+
+export const steps: readonly { readonly step: Update['step']; readonly words: string }[] = [
+  { step: 'download', words: 'Download' },
+  { step: 'verify', words: 'Check the signature' },
+  { step: 'backup', words: 'Make a backup' },
+  { step: 'prepare', words: 'Unpack and install packages' },
+  { step: 'restart', words: 'Restart, migrate, watch the services for a minute' },
+];
+
+export const statusWords: Readonly<Record<Update['status'], { word: string; tone: Tone }>> = {
+  running: { word: 'Under way', tone: 'info' },
+  succeeded: { word: 'Installed', tone: 'success' },
+  failed: { word: 'Failed', tone: 'danger' },
+  rolled_back: { word: 'Rolled back', tone: 'warning' },
+};

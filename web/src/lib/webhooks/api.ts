@@ -1,0 +1,86 @@
+import { readApiError } from '#lib/api/api-error.ts';
+import { client, unwrap } from '#lib/api/client.ts';
+import { randomKey } from '#lib/api/random-key.ts';
+import type {
+  HookAnswer,
+  Page,
+  ShownWebhook,
+  Webhook,
+  WebhookChange,
+  WebhookDelivery,
+} from '#lib/api/types.ts';
+import { signedHeaders } from './sign.ts';
+
+export function listWebhooks(scriptId: string, cursor: string | null): Promise<Page<Webhook>> {
+  const query = { script_id: scriptId, ...(cursor && { cursor }) };
+  return unwrap(client.GET('/api/v1/webhooks', { params: { query } }));
+}
+
+/** The answer alone shows the address, and what calls are signed with. */
+export function createWebhook(
+  body: Pick<Webhook, 'script_id' | 'name' | 'when_busy' | 'rate_limit_per_minute' | 'signing'>,
+): Promise<ShownWebhook> {
+  const params = { header: { 'Idempotency-Key': randomKey() } };
+  return unwrap(client.POST('/api/v1/webhooks', { params, body: { ...body, enabled: true } }));
+}
+
+/** The answer alone shows a new signing secret. */
+export function patchWebhook(id: string, body: WebhookChange): Promise<ShownWebhook> {
+  return unwrap(
+    client.PATCH('/api/v1/webhooks/{webhook_id}', {
+      params: { path: { webhook_id: id } },
+      body,
+      headers: { 'content-type': 'application/merge-patch+json' },
+    }),
+  );
+}
+
+/** Gives it another address or signing secret, which the answer alone shows. */
+export function rotateWebhook(id: string, what: 'token' | 'signing_secret'): Promise<ShownWebhook> {
+  const params = { path: { webhook_id: id }, header: { 'Idempotency-Key': randomKey() } };
+  return unwrap(client.POST('/api/v1/webhooks/{webhook_id}/rotate', { params, body: { what } }));
+}
+
+export async function deleteWebhook(id: string): Promise<void> {
+  const params = { path: { webhook_id: id } };
+  await unwrap(client.DELETE('/api/v1/webhooks/{webhook_id}', { params }));
+}
+
+/** What became of its calls, newest first. */
+export function listWebhookDeliveries(
+  id: string,
+  cursor: string | null,
+): Promise<Page<WebhookDelivery>> {
+  const params = { path: { webhook_id: id }, query: cursor ? { cursor } : {} };
+  return unwrap(client.GET('/api/v1/webhooks/{webhook_id}/deliveries', { params }));
+}
+
+/** Has another run made of what a call brought.
+ *  @throws ApiError 410 where that is kept no longer */
+export function redeliverWebhook(id: string, deliveryId: string): Promise<HookAnswer> {
+  const path = { webhook_id: id, delivery_id: deliveryId };
+  const params = { path, header: { 'Idempotency-Key': randomKey() } };
+  return unwrap(
+    client.POST('/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver', {
+      params,
+      body: {},
+    }),
+  );
+}
+
+/** Calls an address as another program would.
+ *  @param secret what the call is signed with; null where it is not
+ *  @throws ApiError with the status that the program would get */
+export async function callWebhook(address: string, secret: string | null): Promise<HookAnswer> {
+  const body = '{"test":true}';
+  const signature =
+    secret === null ? {} : await signedHeaders(secret, `msg_${randomKey()}`, Date.now(), body);
+  const response = await fetch(address, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...signature },
+    body,
+    credentials: 'omit',
+  });
+  if (!response.ok) throw await readApiError(response);
+  return (await response.json()) as HookAnswer;
+}
