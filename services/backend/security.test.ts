@@ -12,8 +12,8 @@ import { tablesWith } from '#infra/testing/stored-text.ts';
 import { administrator, startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import { TestClient } from './testing/test-client.ts';
 import { bcryptPasswords } from '#services/shared/passwords.ts';
-import { openSession } from './routes/sign-in.ts';
-import { seed } from './seed.ts';
+import { openSession } from './access/sign-in.ts';
+import { seed } from './system/seed.ts';
 
 const tokenKey = Buffer.from('0123456789abcdef0123456789abcdef');
 let platform: TestBackend;

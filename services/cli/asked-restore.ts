@@ -2,7 +2,7 @@
  *  services and starting them again. */
 import type { Actor } from '#domain/kernel/actor.ts';
 import { known, parseBackupId, parseCommandId } from '#domain/kernel/ids.ts';
-import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
+import { CommandPipeline } from '#infra/postgres/commands/command-pipeline.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { inlineProjections } from '#projections/registry.ts';

@@ -3,10 +3,10 @@ import type { Command } from '#domain/aggregates.ts';
 import type { ParametersSchema } from '#domain/script/settings.ts';
 import { retentionSetting } from '#projections/retention/queries.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
-import { changesOf, daysOf } from '../routes/retention.ts';
+import { changesOf, daysOf } from '../system/retention-routes.ts';
 import type { Services } from '../services.ts';
 import { differences, type FieldChange } from './compare.ts';
-import { withLivingIds } from './gone-ids.ts';
+import { withLivingIds } from './deleted-ids.ts';
 import type { Document, Item, ItemKind, Keeping, Kind, Present, Reading, Section } from './kind.ts';
 import { kinds } from './kinds.ts';
 

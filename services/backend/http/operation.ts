@@ -10,7 +10,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Services } from '../services.ts';
 import type { ProblemCode } from './problem.ts';
 import type { Answer } from './reply.ts';
-import type { Tag } from './tags.ts';
+import type { Tag } from './description/tags.ts';
 
 /** Who may ask: anybody, anybody who is known, those who signed in (and use no API token), or the holders
  *  of a right; with `session`, those of them who signed in. */

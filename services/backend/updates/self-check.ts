@@ -15,7 +15,7 @@ import { objectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { once } from '../routes/once.ts';
+import { once } from '../http/archives/async-iterable.ts';
 import type { SelfCheck, Switch } from '#services/shared/releases.ts';
 
 export interface SelfCheckParts {

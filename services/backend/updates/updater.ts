@@ -20,7 +20,7 @@ import type { UpdateProvider } from '#domain/ports/updates.ts';
 import type { UpdateCommand } from '#domain/update/commands.ts';
 import type { ActiveUpdate } from '#domain/update/state.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { readStream } from '#infra/postgres/event-store.ts';
+import { readStream } from '#infra/postgres/event-store/event-store.ts';
 import { prepareRelease, type Preparing } from '#infra/updates/prepare.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import {
@@ -29,7 +29,7 @@ import {
   type Releases,
   type Switch,
 } from '#services/shared/releases.ts';
-import { eventsSince, readUpdates } from '../stores/updates.ts';
+import { eventsSince, readUpdates } from './update-history.ts';
 import { checkRuns, removeCheck, type SelfCheckParts } from './self-check.ts';
 
 /** A backup that is not there after so long does not come. */

@@ -5,8 +5,8 @@ import type { RunScript } from '#domain/run/commands.ts';
 import type { CalledWebhook } from '#projections/webhooks/queries.ts';
 import { paramsObjection } from '#services/shared/run-requests.ts';
 import { isProblem, notFound, type Problem } from '../http/problem.ts';
-import { accepted } from '../routes/outcome.ts';
-import { runOf, type Queued } from '../routes/queue-run.ts';
+import { accepted } from '../http/outcome.ts';
+import { runOf, type Queued } from '../runs/queue-run.ts';
 import type { Services } from '../services.ts';
 
 export interface ToDeliver {

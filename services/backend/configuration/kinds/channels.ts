@@ -6,7 +6,12 @@ import { newSigningSecret } from '#infra/outgoing/webhook-signature.ts';
 import type { ChannelsTable } from '#projections/channels/table.ts';
 import { openChannel, type ChannelSecrets } from '#services/shared/channel-secrets.ts';
 import { isProblem, problem, type Problem } from '../../http/problem.ts';
-import { configJson, readConfig, secretsOf, type ReadConfig } from '../../routes/channel-config.ts';
+import {
+  configJson,
+  readConfig,
+  secretsOf,
+  type ReadConfig,
+} from '../../notifications/channel-config.ts';
 import type { Given, Kind, Present, Reading, Wanted } from '../kind.ts';
 
 type Channel = Given<'channels'>;

@@ -1,7 +1,7 @@
 /** Groups in a configuration. */
 import { defaultGroupId } from '#domain/group/seed.ts';
 import { known, parseGroupId } from '#domain/kernel/ids.ts';
-import { groupJson } from '../../routes/views.ts';
+import { groupJson } from '../../runs/view.ts';
 import type { Kind, Wanted } from '../kind.ts';
 
 export const groupKind: Kind<'groups'> = {

@@ -7,7 +7,7 @@ import {
   parseScriptId,
 } from '#domain/kernel/ids.ts';
 import type { RuleSettings } from '#domain/rule/rule.ts';
-import { ruleSettingsJson } from '../../routes/rules.ts';
+import { ruleSettingsJson } from '../../notifications/rule-routes.ts';
 import type { Given, Kind, Wanted } from '../kind.ts';
 
 type Rule = Given<'rules'>;

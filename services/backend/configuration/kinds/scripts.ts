@@ -16,8 +16,8 @@ import {
 import { settingColumns } from '#projections/scripts/apply.ts';
 import type { ScriptsTable } from '#projections/scripts/table.ts';
 import { isProblem, type Problem } from '../../http/problem.ts';
-import { badField, parametersSchemaProblem } from '../../routes/new-script.ts';
-import { newestFiles, secretNames } from '../../stores/configuration.ts';
+import { badField, parametersSchemaProblem } from '../../scripts/create-script.ts';
+import { newestFiles, secretNames } from '#projections/configuration/queries.ts';
 import { templateEntrypoint, templateFiles } from '../../templates/templates.ts';
 import type { Given, Keeping, Kind, Present, Reading } from '../kind.ts';
 

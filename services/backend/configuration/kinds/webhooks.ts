@@ -2,8 +2,8 @@
 import { known, parseScriptId, parseWebhookId } from '#domain/kernel/ids.ts';
 import type { WebhookSettings } from '#domain/webhook/webhook.ts';
 import { problem } from '../../http/problem.ts';
-import { newWebhookToken } from '../../routes/webhook-changes.ts';
-import { ownedWebhooks } from '../../stores/configuration.ts';
+import { newWebhookToken } from '../../webhooks/change-webhook.ts';
+import { ownedWebhooks } from '#projections/configuration/queries.ts';
 import { newSigningSecret } from '../../webhooks/signatures.ts';
 import type { Given, Kind, Wanted } from '../kind.ts';
 

@@ -1,0 +1,48 @@
+/** The configuration as it was at a moment: the same export, on tables that are made from the history. */
+import { withPastTables } from '#infra/postgres/rebuild/tables-at.ts';
+import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
+import { chainsProjection } from '#projections/chains/apply.ts';
+import { channelsProjection } from '#projections/channels/apply.ts';
+import { groupsProjection } from '#projections/groups/apply.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import { retentionProjection } from '#projections/retention/apply.ts';
+import { rulesProjection } from '#projections/rules/apply.ts';
+import { schedulesProjection } from '#projections/schedules/apply.ts';
+import { scriptFilesProjection, scriptsProjection } from '#projections/scripts/apply.ts';
+import { secretsProjection } from '#projections/secrets/apply.ts';
+import { webhooksProjection } from '#projections/webhooks/apply.ts';
+import { sql } from 'kysely';
+import type { Problem } from '../http/problem.ts';
+import type { Services } from '../services.ts';
+import { exportConfiguration } from './document.ts';
+
+const projections = [
+  groupsProjection,
+  scriptsProjection,
+  scriptFilesProjection,
+  secretsProjection,
+  schedulesProjection,
+  webhooksProjection,
+  chainsProjection,
+  channelsProjection,
+  rulesProjection,
+  retentionProjection,
+];
+
+/** `exportConfiguration` of then. Scripts that were purged since are no part of it: their files are gone. */
+export function exportThen(
+  moment: Moment,
+  withFiles: boolean,
+  services: Services,
+): Promise<AsyncIterable<Uint8Array> | Problem> {
+  // When a schedule fires next is no part of it.
+  return withPastTables(services.pool, { projections, moment, without: ['run'] }, async (db) => {
+    await takeOutPurged(db);
+    return await exportConfiguration(withFiles, { ...services, readModels: db });
+  });
+}
+
+async function takeOutPurged(db: ReadModels): Promise<void> {
+  await sql`UPDATE scripts SET deleted = true, purge = now.purge FROM public.scripts now
+    WHERE now.script_id = scripts.script_id AND now.purge IS NOT NULL`.execute(db);
+}

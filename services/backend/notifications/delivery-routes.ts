@@ -1,0 +1,138 @@
+/** What was told by channels, and what became of it. */
+import type { QueueDelivery } from '#domain/delivery/commands.ts';
+import { known, parseChannelId, parseDeliveryId, parseRuleId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import { findChannel } from '#projections/channels/queries.ts';
+import { findDelivery, listDeliveries } from '#projections/deliveries/queries.ts';
+import type { DeliveriesTable } from '#projections/deliveries/table.ts';
+import Type from 'typebox';
+import { operation, type Operation } from '../http/operation.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { isProblem, notFound, problem } from '../http/problem.ts';
+import { json, type Answer } from '../http/reply.ts';
+import { pageQuery, pathParameters, Uuid } from '../http/schema.ts';
+import { Delivery, DeliveryPage, deliveryStatus } from './rule-schema.ts';
+import type { Services } from '../services.ts';
+import { accepted } from '../http/outcome.ts';
+
+const tag = 'Notifications';
+const path = '/api/v1/notifications/deliveries';
+const access = { right: 'notifications.manage' } as const;
+
+const list = operation({
+  method: 'get',
+  path,
+  operationId: 'listNotificationDeliveries',
+  summary: 'List deliveries, newest first; those that have ended are kept for 30 days',
+  tag,
+  access,
+  query: Type.Object(
+    {
+      ...pageQuery,
+      channel_id: Type.Optional(Uuid()),
+      status: Type.Optional(deliveryStatus),
+    },
+    { additionalProperties: false },
+  ),
+  responses: { 200: { description: 'A page.', schema: DeliveryPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ query, url }, { readModels }) => {
+    const { limit, cursor, channel_id: named, status } = query;
+    const filter = {
+      ...(named !== undefined && { channelId: known(parseChannelId, named) }),
+      ...(status !== undefined && { status }),
+    };
+    const request = { list: 'notification-deliveries', filter, url, limit, cursor };
+    const after = keyOf(request, parseDeliveryId);
+    if (isProblem(after)) return after;
+    const rows = await listDeliveries(readModels, filter, after.key, (limit ?? defaultLimit) + 1);
+    return pageReply(request, rows, (row) => row.delivery_id, deliveryJson);
+  },
+});
+
+const get = operation({
+  method: 'get',
+  path: `${path}/{notification_delivery_id}`,
+  operationId: 'getNotificationDelivery',
+  summary: 'Read a delivery',
+  tag,
+  access,
+  parameters: { notification_delivery_id: pathParameters.notificationDeliveryId },
+  responses: { 200: { description: 'The delivery.', schema: Delivery } },
+  handle: async ({ parameters: { notification_delivery_id: id } }, { readModels }) => {
+    const row = await findDelivery(readModels, id);
+    return row === undefined ? notFound : json(200, deliveryJson(row));
+  },
+});
+
+const redeliver = operation({
+  method: 'post',
+  path: `${path}/{notification_delivery_id}/redeliver`,
+  operationId: 'redeliverNotification',
+  summary: 'Send again what a delivery told',
+  description:
+    'Makes another delivery to the same channel, with an id of its own. Refused while the one before may yet be sent.',
+  tag,
+  access,
+  parameters: { notification_delivery_id: pathParameters.notificationDeliveryId },
+  creates: true,
+  responses: { 202: { description: 'It will be sent.', schema: Delivery, headers: ['Location'] } },
+  refusals: ['already_exists'],
+  handle: async ({ parameters: { notification_delivery_id: id }, context }, services) => {
+    const before = await findDelivery(services.readModels, id);
+    if (before === undefined) return notFound;
+    if (before.status === 'pending') {
+      return problem('already_exists', 'It is not sent yet: other attempts follow by themselves.');
+    }
+    const channelId = known(parseChannelId, before.channel_id);
+    const channel = await findChannel(services.readModels, channelId);
+    if (channel === undefined) return notFound;
+    const ruleId = before.rule_id === null ? null : known(parseRuleId, before.rule_id);
+    const { told } = before;
+    return await queueDelivery(
+      { channelId, kind: channel.config.kind, ruleId, told },
+      context,
+      services,
+    );
+  },
+});
+
+/** Has something told by a channel, and answers with the delivery. */
+export async function queueDelivery(
+  wanted: Omit<QueueDelivery, 'type' | 'deliveryId'>,
+  context: CommandContext,
+  { commands, ids, readModels }: Services,
+): Promise<Answer> {
+  const deliveryId = known(parseDeliveryId, ids.next());
+  const command = { type: 'QueueDelivery', deliveryId, ...wanted } as const;
+  const outcome = accepted(await commands.execute(command, context));
+  if (isProblem(outcome)) return outcome;
+  // A repeated request made it the first time, under another id.
+  const queued = known(parseDeliveryId, outcome.streamId.slice('delivery-'.length));
+  const delivery = await findDelivery(readModels, queued);
+  if (delivery === undefined) return notFound;
+  return json(202, deliveryJson(delivery), { Location: `${path}/${queued}` });
+}
+
+function deliveryJson(row: DeliveriesTable) {
+  const { on, level, message, script, runId } = row.told;
+  return {
+    id: row.delivery_id,
+    channel_id: row.channel_id,
+    rule_id: row.rule_id,
+    status: row.status,
+    on,
+    level,
+    message,
+    script_id: script?.scriptId ?? null,
+    script_name: script?.name ?? null,
+    run_id: runId,
+    attempts: row.attempts,
+    last_error: row.last_error,
+    queued_at: row.queued_at,
+    next_attempt_at: row.next_attempt_at,
+    ended_at: row.ended_at,
+  };
+}
+
+export const deliveryOperations: readonly Operation[] = [list, get, redeliver];

@@ -1,0 +1,141 @@
+/** What people do with their own account: where they are signed in, and their password. */
+import { known, parseUserId, type SessionId } from '#domain/kernel/ids.ts';
+import { mayAnywhere } from '#domain/kernel/rights.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import { getCredential, putCredential } from '#infra/postgres/access/credentials.ts';
+import { findOpenSession, listOpenSessions } from '#projections/sessions/queries.ts';
+import { findUser, type UserView } from '#projections/users/queries.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
+import { json, nothing } from '../http/reply.ts';
+import { passwordProblem } from '#services/shared/password-rules.ts';
+import { isTooLong } from '#services/shared/passwords.ts';
+import { pathParameters } from '../http/schema.ts';
+import { OwnPassword, SessionItems } from './schema.ts';
+import type { Services } from '../services.ts';
+import { oldestGood } from '#infra/postgres/access/session-tokens.ts';
+import { endSessions } from '../access/end-sessions.ts';
+import { badField } from '../scripts/create-script.ts';
+import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
+import { tooMany } from '../access/sign-in.ts';
+import { sessionJson } from '../runs/view.ts';
+
+const tag = 'Authentication';
+
+const list = operation({
+  method: 'get',
+  path: '/api/v1/auth/sessions',
+  operationId: 'listSessions',
+  summary: 'List where you are signed in, the newest first',
+  tag,
+  access: 'session',
+  responses: { 200: { description: 'Your sessions.', schema: SessionItems } },
+  handle: async ({ principal, sessionId }, services) => {
+    const { readModels, clock } = services;
+    const sessions = await listOpenSessions(readModels, principal.userId, oldestGood(clock.now()));
+    return json(200, { items: sessions.map((one) => sessionJson(one, sessionId)) });
+  },
+});
+
+const revoke = operation({
+  method: 'delete',
+  path: '/api/v1/auth/sessions/{session_id}',
+  operationId: 'revokeSession',
+  summary: 'End one of your sessions: its tokens stop working at once',
+  description: 'Its WebSockets are closed. Administrators may end the sessions of others.',
+  tag,
+  access: 'session',
+  parameters: { session_id: pathParameters.sessionId },
+  responses: { 204: { description: 'Ended.', headers: ['Orch-Position'] } },
+  handle: async ({ principal, parameters: { session_id: sessionId }, context }, services) => {
+    const session = await findOpenSession(services.readModels, sessionId);
+    const isOwn = session?.user_id === principal.userId;
+    if (session === undefined || !(isOwn || mayAnywhere(principal, 'users.manage'))) {
+      return notFound;
+    }
+    const command = { type: 'CloseSession', sessionId, reason: 'revoked' } as const;
+    const outcome = accepted(await services.commands.execute(command, context));
+    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+  },
+});
+
+const revokeOthers = operation({
+  method: 'delete',
+  path: '/api/v1/auth/sessions',
+  operationId: 'revokeOtherSessions',
+  summary: 'End all of your sessions but this one: their tokens stop working at once',
+  description: 'Your API tokens stay.',
+  tag,
+  access: 'session',
+  responses: { 204: { description: 'Ended.', headers: ['Orch-Position'] } },
+  handle: async ({ principal, sessionId, context }, services) =>
+    await endSessions({ userId: principal.userId, keep: sessionId }, context, services),
+});
+
+const ownPassword = operation({
+  method: 'post',
+  path: '/api/v1/auth/password',
+  operationId: 'changePassword',
+  summary: 'Change your password',
+  description:
+    'Your other sessions end; your API tokens stay. Failures count as those of sign-ins.',
+  tag,
+  access: 'session',
+  body: {
+    schema: OwnPassword,
+    example: { current_password: 'a good password', new_password: 'correct horse battery staple' },
+  },
+  responses: { 204: { description: 'It is the password now.', headers: ['Orch-Position'] } },
+  refusals: ['rate_limited'],
+  handle: async ({ principal, sessionId, body, ip, context }, services) => {
+    const { userId } = principal;
+    const user = await findUser(services.readModels, userId);
+    if (user === undefined) throw new Error('a session belongs to nobody');
+    const { current_password: current, new_password: password } = body;
+    const admission = await services.throttle.admit(
+      { email: user.email, userId, ip },
+      async () =>
+        !isTooLong(current) &&
+        (await services.passwords.matches(
+          current,
+          await getCredential(services.database, user.credential_id),
+        )),
+    );
+    if (admission.kind === 'throttled') return tooMany(admission);
+    if (!admission.matches) return badField('current_password', 'it is not your password');
+    const outcome = await changePassword({ user, password, keep: sessionId }, context, services);
+    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+  },
+});
+
+interface PasswordChange {
+  readonly user: UserView;
+  readonly password: string;
+  /** The session that goes on. */
+  readonly keep?: SessionId;
+}
+
+/** @param detail why it cannot be set, as a sentence */
+export function unusablePassword(pointer: string, detail: string): Problem {
+  return problem('validation_failed', detail, { errors: [{ pointer, detail }] });
+}
+
+/** Gives an account another password, which ends its sessions. */
+export async function changePassword(
+  { user, password, keep }: PasswordChange,
+  context: CommandContext,
+  services: Services,
+): Promise<Accepted | Problem> {
+  const unusable = passwordProblem(password, user);
+  if (unusable !== undefined)
+    return unusablePassword(keep ? '/new_password' : '/password', unusable);
+  const { commands, database, ids, passwords } = services;
+  const credentialId = ids.next();
+  const userId = known(parseUserId, user.user_id);
+  await putCredential(database, credentialId, await passwords.hash(password));
+  const kept = keep && { keptSessionId: keep };
+  const command = { type: 'ChangeUserPassword', userId, credentialId, ...kept } as const;
+  return accepted(await commands.execute(command, context));
+}
+
+export const ownAccountOperations: readonly Operation[] = [list, revoke, revokeOthers, ownPassword];
