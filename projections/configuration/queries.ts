@@ -1,6 +1,10 @@
 /** All of what a configuration holds, of every group: what is deleted itself is left out. */
 import type { FileVersion } from '#domain/script/events.ts';
 import type { ChainsTable } from '#projections/chains/table.ts';
+import type { ChannelsTable } from '#projections/channels/table.ts';
+import type { GroupsTable } from '#projections/groups/table.ts';
+import type { RulesTable } from '#projections/rules/table.ts';
+import type { ScriptsTable } from '#projections/scripts/table.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import type { SchedulesTable } from '#projections/schedules/table.ts';
 import { statement } from '#projections/statement.ts';
@@ -23,6 +27,24 @@ export const ownedChains = statement<
   FROM chains c JOIN scripts s ON s.script_id = c.source_script_id
     JOIN scripts t ON t.script_id = c.target_script_id
   WHERE NOT c.deleted AND s.purge IS NULL AND t.purge IS NULL`);
+
+export const configuredScripts = statement<ScriptsTable>(
+  `SELECT * FROM scripts WHERE purge IS NULL`,
+);
+
+export const configuredGroups = statement<GroupsTable & { readonly in_use: boolean }>(`
+  SELECT *, EXISTS (SELECT FROM scripts s WHERE s.group_id = g.group_id) AS in_use FROM groups g`);
+
+export const configuredChannels = statement<ChannelsTable>(
+  `SELECT * FROM notification_channels WHERE NOT deleted`,
+);
+
+export const configuredRules = statement<RulesTable>(`SELECT * FROM notification_rules`);
+
+/** In tables as they were at a moment: marks the scripts that were purged since, whose files are gone. */
+export const hidePurgedScripts = statement(`
+  UPDATE scripts SET deleted = true, purge = now.purge FROM public.scripts now
+  WHERE now.script_id = scripts.script_id AND now.purge IS NOT NULL`);
 
 /** The files of every script as they are now, by script, in the order of their paths. */
 export async function newestFiles(

@@ -1,57 +1,58 @@
 /** Every operation of the API: from this list come the routes, the description and the permissions. */
+import { version } from '#services/shared/version.ts';
 import Type from 'typebox';
+import { authOperations } from './access/routes.ts';
+import { tokenOperations } from './access/token-routes.ts';
+import { auditExportOperations } from './audit/export-routes.ts';
+import { auditOperations } from './audit/routes.ts';
+import { auditVerifyOperations } from './audit/verification-routes.ts';
+import { backupOperations } from './backups/routes.ts';
+import { backupScheduleOperations } from './backups/schedule-routes.ts';
+import { chainOperations } from './chains/routes.ts';
+import { configurationOperations } from './configuration/routes.ts';
+import { dashboardNowOperations } from './dashboard/now-routes.ts';
+import { dashboardOperations } from './dashboard/routes.ts';
+import { artifactOperations } from './files/artifact-routes.ts';
+import { fileOperations } from './files/routes.ts';
 import { describe } from './http/description/openapi.ts';
 import { operation, type Operation } from './http/operation.ts';
 import { text } from './http/reply.ts';
-import { artifactOperations } from './files/artifact-routes.ts';
-import { auditOperations } from './audit/routes.ts';
-import { auditExportOperations } from './audit/export-routes.ts';
-import { auditVerifyOperations } from './audit/verification-routes.ts';
-import { authOperations } from './access/routes.ts';
-import { chainOperations } from './chains/routes.ts';
-import { configurationOperations } from './configuration/routes.ts';
-import { dashboardOperations } from './dashboard/routes.ts';
-import { dashboardNowOperations } from './dashboard/now-routes.ts';
-import { fileOperations } from './files/routes.ts';
-import { groupOperations } from './people/group-routes.ts';
-import { hookOperations } from './webhooks/call-routes.ts';
-import { logOperations } from './runs/log-routes.ts';
-import { mcpOperations } from './system/mcp-routes.ts';
-import { backupOperations } from './backups/routes.ts';
-import { backupScheduleOperations } from './backups/schedule-routes.ts';
+import { socketDescriptions } from './live/description.ts';
 import { channelOperations } from './notifications/channel-routes.ts';
 import { deliveryOperations } from './notifications/delivery-routes.ts';
-import { ruleOperations } from './notifications/rule-routes.ts';
 import { notificationOperations } from './notifications/routes.ts';
+import { ruleOperations } from './notifications/rule-routes.ts';
+import { userAccessOperations } from './people/access-routes.ts';
+import { groupOperations } from './people/group-routes.ts';
+import { ownAccountOperations } from './people/own-account-routes.ts';
+import { userOperations } from './people/routes.ts';
 import { replayOperations } from './replay/routes.ts';
-import { retentionOperations } from './system/retention-routes.ts';
 import { runCausalityOperations } from './runs/causality-routes.ts';
 import { runHistoryOperations } from './runs/history-routes.ts';
+import { logOperations } from './runs/log-routes.ts';
 import { runOperations } from './runs/routes.ts';
 import { sampleOperations } from './runs/sample-routes.ts';
-import { scheduleTimeOperations } from './schedules/time-routes.ts';
 import { scheduleOperations } from './schedules/routes.ts';
+import { scheduleTimeOperations } from './schedules/time-routes.ts';
 import { scriptArchiveOperations } from './scripts/archive-routes.ts';
 import { scriptCopyOperations } from './scripts/copy-routes.ts';
-import { scriptDiffOperations } from './scripts/history/diff-routes.ts';
 import { scriptEnvironmentOperations } from './scripts/environment-routes.ts';
+import { scriptDiffOperations } from './scripts/history/diff-routes.ts';
 import { scriptHistoryOperations } from './scripts/history/routes.ts';
 import { scriptPurgeOperations } from './scripts/purge-routes.ts';
 import { scriptOperations } from './scripts/routes.ts';
 import { secretOperations } from './secrets/routes.ts';
 import { sdkOperations } from './static/sdk-routes.ts';
+import { mcpOperations } from './system/mcp-routes.ts';
+import { retentionOperations } from './system/retention-routes.ts';
 import { systemOperations } from './system/routes.ts';
 import { systemSettingsOperations } from './system/settings-routes.ts';
-import { templateOperations } from './templates/routes.ts';
-import { tokenOperations } from './access/token-routes.ts';
 import { triggerOperations } from './system/trigger-routes.ts';
-import { ownAccountOperations } from './people/own-account-routes.ts';
-import { userAccessOperations } from './people/access-routes.ts';
-import { userOperations } from './people/routes.ts';
+import { templateOperations } from './templates/routes.ts';
+import { updateOperations } from './updates/routes.ts';
+import { hookOperations } from './webhooks/call-routes.ts';
 import { webhookDeliveryOperations } from './webhooks/delivery-routes.ts';
 import { webhookOperations } from './webhooks/routes.ts';
-import { updateOperations } from './updates/routes.ts';
-import { version } from '#services/shared/version.ts';
 
 const openapi = operation({
   method: 'get',
@@ -123,5 +124,5 @@ export const operations: readonly Operation[] = [
 
 /** The API description as JSON text, the same at every call. */
 export function apiDescription(): string {
-  return `${JSON.stringify(describe(operations, version), null, 2)}\n`;
+  return `${JSON.stringify(describe({ operations, sockets: socketDescriptions, version }), null, 2)}\n`;
 }

@@ -1,5 +1,5 @@
 /** The exact answers to requests that carried an `Idempotency-Key`, for 24 hours. */
-import type { Queryable } from '#infra/postgres/database.ts';
+import type { Queryable } from '../database.ts';
 
 const statements = {
   find: `SELECT fingerprint, status, headers, body FROM idempotency_answers

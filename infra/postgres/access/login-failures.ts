@@ -1,5 +1,5 @@
 /** Failed sign-ins per subject, in windows of five minutes that start with the first failure. */
-import type { Queryable } from '#infra/postgres/database.ts';
+import type { Queryable } from '../database.ts';
 
 const statements = {
   count: `INSERT INTO login_failures AS f (subject, failures, window_ends_at)

@@ -1,7 +1,7 @@
 /** Which refresh token of a session is good, and which key goes with it (docs/adr/0018). A token that was traded before is in foreign
  *  hands when it comes again (RFC 9700 §4.14.2). */
 import type { SessionId } from '#domain/kernel/ids.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
+import type { Queryable } from '../database.ts';
 
 /** A refresh token expires this many days after it was issued. */
 export const refreshTokenDays = 14;

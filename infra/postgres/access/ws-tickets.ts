@@ -2,7 +2,7 @@
  *  an address ends up in logs, where a used ticket is worth nothing. */
 import { createHash, randomBytes } from 'node:crypto';
 import { known, parseSessionId, type SessionId } from '#domain/kernel/ids.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
+import type { Queryable } from '../database.ts';
 
 export const ticketSeconds = 30;
 /** Of one session; a further one takes the place of the oldest. */

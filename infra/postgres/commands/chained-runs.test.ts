@@ -22,8 +22,8 @@ import { reactionReads } from '#projections/reaction-reads.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { handOver } from '../event-store/chained-input.ts';
 import { getPayload } from '../event-store/payloads.ts';
-import { Reactor } from '../readers/reactor.ts';
 import { saveOutput } from '../logs/run-reports.ts';
+import { Reactor } from '../readers/reactor.ts';
 
 const { signal } = new AbortController();
 

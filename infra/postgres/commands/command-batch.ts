@@ -19,13 +19,13 @@ import {
   type ReadModels,
 } from '#projections/projection.ts';
 import type pg from 'pg';
-import { askedAhead, BatchStreams, NotAsked, unaskedWorld, type Place } from './batch-streams.ts';
-import { findAnswers, storeAnswers } from './command-answers.ts';
 import { queryBuilderOn } from '../database.ts';
 import { appendEvents } from '../event-store/event-store.ts';
-import type { KnownStreams } from './known-streams.ts';
 import { putPayloads } from '../event-store/payloads.ts';
 import { readHistories, storeSnapshots } from '../event-store/stream-histories.ts';
+import { askedAhead, BatchStreams, NotAsked, unaskedWorld, type Place } from './batch-streams.ts';
+import { findAnswers, storeAnswers } from './command-answers.ts';
+import type { KnownStreams } from './known-streams.ts';
 
 /** Locks streams until the transaction ends, in one order for everybody. */
 export const lockStreams = `SELECT pg_advisory_xact_lock(key) FROM (

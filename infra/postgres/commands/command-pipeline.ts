@@ -12,9 +12,9 @@ import type {
 import { VersionConflict } from '#domain/ports/event-store.ts';
 import type { Write } from '#projections/projection.ts';
 import type pg from 'pg';
+import { commit, inTransaction, inTransactionByKeys, sqlState } from '../database.ts';
 import { Batch, carryOut, refusalOf, type BatchParts, type Commit } from './command-batch.ts';
 import { carryOutAll } from './command-sequence.ts';
-import { commit, inTransaction, inTransactionByKeys, sqlState } from '../database.ts';
 import type { KnownStreams } from './known-streams.ts';
 
 const maxBatch = 64;

@@ -2,8 +2,8 @@
 import { handlingOf } from '#domain/aggregates.ts';
 import type { CommandRequest, OutcomeOfAll } from '#domain/ports/commands.ts';
 import type pg from 'pg';
-import { Batch, carryOut, lockStreams, type BatchParts } from './command-batch.ts';
 import { inTransaction } from '../database.ts';
+import { Batch, carryOut, lockStreams, type BatchParts } from './command-batch.ts';
 
 /** What one statement is given at once. */
 const maxBatch = 256;

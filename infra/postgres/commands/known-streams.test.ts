@@ -3,8 +3,8 @@ import type { Command, Recorded } from '#domain/aggregates.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import { startOfStore } from '#domain/kernel/event.ts';
 import type { Commands } from '#domain/ports/commands.ts';
-import type { History } from '#domain/snapshots.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
+import type { History } from '#domain/snapshots.ts';
 import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createScript, file, finishRun, runScript } from '#domain/testing/samples.ts';
 import {
@@ -18,8 +18,8 @@ import {
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readAll } from '../event-store/event-store.ts';
-import { KnownStreams } from './known-streams.ts';
 import { PostgresRunQueue } from '../queue/run-queue.ts';
+import { KnownStreams } from './known-streams.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** The known hazards of ordering events by transaction: each is kept out, or found. */
-import { beginning } from '#domain/testing/recorded.ts';
-import { VersionConflict } from '#domain/ports/event-store.ts';
 import { startOfStore, type StreamId } from '#domain/kernel/event.ts';
+import { VersionConflict } from '#domain/ports/event-store.ts';
+import { beginning } from '#domain/testing/recorded.ts';
 import { newEvent } from '#infra/conformance/event-store.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { withClient } from '#infra/testing/client.ts';
@@ -15,8 +15,8 @@ import { auditProjection } from '#projections/audit/apply.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { inTransaction } from '../database.ts';
 import { appendEvents, PostgresEventStore } from '../event-store/event-store.ts';
-import { Projector } from '../readers/projector.ts';
 import { renumberEvents } from '../event-store/renumber-events.ts';
+import { Projector } from '../readers/projector.ts';
 import { readerLags, refuseForeignEvents } from '../readers/store-health.ts';
 
 const { signal } = new AbortController();

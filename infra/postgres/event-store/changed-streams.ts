@@ -1,6 +1,6 @@
 /** Which streams have got new events: the feed of the WebSockets. */
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
+import type { Queryable } from '../database.ts';
 
 const statements = {
   // Nothing can appear before this place any more.

@@ -1,7 +1,7 @@
 /** Whether reads have come as far as a given event. */
 import { isAfter, type Position } from '#domain/kernel/event.ts';
-import { readCheckpoint } from '#infra/postgres/readers/checkpoints.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
+import type { Queryable } from '../database.ts';
+import { readCheckpoint } from '../readers/checkpoints.ts';
 
 const statements = {
   // What comes later than this statement has a transaction from the horizon on.

@@ -1,11 +1,6 @@
 /** The event store on Postgres: see `migrations/0002_event_store.sql` for the tables and the stored
  *  append function. */
-import {
-  type EventMetadata,
-  type Position,
-  type RecordedEvent,
-  type StreamId,
-} from '#domain/kernel/event.ts';
+import type { EventMetadata, Position, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import { known, parseEventId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import { VersionConflict, type EventStore, type StreamAppend } from '#domain/ports/event-store.ts';
@@ -28,6 +23,7 @@ const statements = {
     WHERE (transaction_id, global_position) > ($1::xid8, $2) AND type = ANY($4)
       AND ($5 OR transaction_id < pg_snapshot_xmin(pg_current_snapshot()))
     ORDER BY transaction_id, global_position LIMIT $3`,
+  countAfter: `SELECT count(*)::int AS count FROM events WHERE recorded_at > $1`,
 };
 
 const versionConflict = 'OR409';
@@ -159,6 +155,13 @@ export async function readAll(
     limit,
   ]);
   return rows.map(recorded);
+}
+
+/** Counts the events that were recorded after a time.
+ *  @param time RFC 3339 */
+export async function countEventsAfter(db: Queryable, time: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(statements.countAfter, [time]);
+  return rows[0]?.count ?? 0;
 }
 
 export interface TypesRead {

@@ -1,7 +1,7 @@
 /** What a run followed from, and what followed from it. */
 import type { RecordedEvent } from '#domain/kernel/event.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
-import { readStream } from '#infra/postgres/event-store/event-store.ts';
+import type { Queryable } from '../database.ts';
+import { readStream } from './event-store.ts';
 
 const places = `SELECT stream_id, version, event_id FROM events WHERE event_id = ANY($1::uuid[])`;
 const repeats = `SELECT run_id FROM runs WHERE parent_run_id = $1 ORDER BY run_id`;

@@ -1,5 +1,5 @@
-import { systemIds } from '#infra/system/ids.ts';
 import { newEvent } from '#infra/conformance/event-store.ts';
+import { systemIds } from '#infra/system/ids.ts';
 import {
   openTestPlatform,
   tickingClock,
@@ -7,8 +7,8 @@ import {
   type TestPlatform,
 } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { inTransaction } from '../database.ts';
 import { lockStreams } from '../commands/command-batch.ts';
+import { inTransaction } from '../database.ts';
 import { appendEvents, PostgresEventStore } from './event-store.ts';
 import { readBackwards, readVersions, versionAt } from './streams-at.ts';
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { BusMessage } from '#domain/ports/bus.ts';
 import type { LogChunk } from '#domain/ports/run-logs.ts';
 import { PostgresBus } from '#infra/bus/postgres.ts';
 import { createTestDatabase } from '#infra/testing/database.ts';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openDatabase, type Database } from '../database.ts';
-import { PostgresRunLogs } from './run-logs.ts';
 import { ToldRunLogs, type StatementFor } from './notifying-run-logs.ts';
+import { PostgresRunLogs } from './run-logs.ts';
 
 let database: Database;
 let bus: PostgresBus;

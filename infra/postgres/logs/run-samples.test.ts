@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SamplePoint } from '#domain/ports/run-samples.ts';
 import { createTestDatabase } from '#infra/testing/database.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase, type Database } from '../database.ts';
 import { PostgresRunSamples } from './run-samples.ts';
 

@@ -1,6 +1,6 @@
 /** Who has read which notices. */
 import type { GroupId, NoticeId, UserId } from '#domain/kernel/ids.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
+import type { Queryable } from '../database.ts';
 
 const statements = {
   one: `INSERT INTO notice_reads (user_id, notice_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`,

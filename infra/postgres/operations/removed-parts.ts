@@ -1,7 +1,7 @@
 /** What is no longer kept of runs. */
 import type { RemovableKind } from '#domain/system/retention.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
-import { kindsOfRun, readProgress } from '#infra/postgres/operations/removals.ts';
+import type { Queryable } from '../database.ts';
+import { kindsOfRun, readProgress } from './removals.ts';
 
 interface Run {
   readonly run_id: string;

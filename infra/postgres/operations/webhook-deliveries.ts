@@ -1,7 +1,7 @@
 /** What became of calls of webhooks: those that made a run are found by their runs, the others are noted apart
  *  (`webhook-misses.ts`). */
 import type { WebhookId } from '#domain/kernel/ids.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
+import type { Queryable } from '../database.ts';
 
 export interface Delivery {
   /** That of its run, where it made one. */

@@ -1,6 +1,6 @@
 /** How often webhooks may still be called: a bucket for each, shared by all backends. */
 import { webhookBurst } from '#domain/webhook/webhook.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
+import type { Queryable } from '../database.ts';
 
 const earned = `least(${webhookBurst}, c.allowance
   + greatest(0, extract(epoch FROM clock_timestamp() - c.called_at)) * $2::integer / 60.0)`;

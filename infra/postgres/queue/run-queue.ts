@@ -5,9 +5,9 @@ import type { ClaimedRun, LostRun, RenewedLease, RunQueue } from '#domain/ports/
 import type { RunQueued } from '#domain/run/events.ts';
 import { payloadOf } from '#domain/run/run.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
+import type { KnownStreams } from '../commands/known-streams.ts';
 import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from '../event-store/event-store.ts';
-import type { KnownStreams } from '../commands/known-streams.ts';
 
 /** The commit does not wait for the disk: a lease that a crash takes back has let nothing go, as the start that does
  *  is behind it in the database's log. Not so a renewal, which a process lives by.

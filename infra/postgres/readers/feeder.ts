@@ -1,10 +1,10 @@
 /** Hands the events on to the feed, in the order of the store. */
 import type { Position } from '#domain/kernel/event.ts';
 import type { EventFeed } from '#domain/ports/event-feed.ts';
-import { makeCheckpoint, readCheckpoint, removeCheckpoint, setCheckpoint } from './checkpoints.ts';
 import type { Queryable } from '../database.ts';
 import { newestPlace, placeOfEvent } from '../event-store/event-chunks.ts';
 import { readAll } from '../event-store/event-store.ts';
+import { makeCheckpoint, readCheckpoint, removeCheckpoint, setCheckpoint } from './checkpoints.ts';
 
 /** Of its checkpoint. */
 export const feederName = 'event feed';

@@ -9,9 +9,9 @@ import { runFiguresProjection } from '#projections/figures/apply.ts';
 import type { Projection } from '#projections/projection.ts';
 import { secretUsesProjection } from '#projections/secrets/apply.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { listCheckpoints } from './checkpoints.ts';
 import { inTransaction, openDatabase } from '../database.ts';
 import { appendEvents, PostgresEventStore } from '../event-store/event-store.ts';
+import { listCheckpoints } from './checkpoints.ts';
 import { Projector } from './projector.ts';
 
 const { signal } = new AbortController();

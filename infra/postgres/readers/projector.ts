@@ -10,9 +10,9 @@ import {
   type ReadModels,
 } from '#projections/projection.ts';
 import type pg from 'pg';
-import { lockCheckpoints, moveCheckpoints } from './checkpoints.ts';
 import { commit, inTransactionByKeys, queryBuilderOn } from '../database.ts';
 import { nextChunk, readChunk, type Chunk } from '../event-store/event-chunks.ts';
+import { lockCheckpoints, moveCheckpoints } from './checkpoints.ts';
 import { readOn, type AtPlace, type Step } from './store-readers.ts';
 
 const chunkSize = 1_000;

@@ -14,8 +14,8 @@ import { systemIds } from '#infra/system/ids.ts';
 import { eventsVisible, openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { reactionReads } from '#projections/reaction-reads.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { listCheckpoints } from './checkpoints.ts';
 import { handOver } from '../event-store/chained-input.ts';
+import { listCheckpoints } from './checkpoints.ts';
 import { Reactor, type ReactorParts } from './reactor.ts';
 
 const { signal } = new AbortController();

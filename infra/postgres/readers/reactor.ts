@@ -6,8 +6,8 @@ import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Reaction, ReactionReads } from '#domain/reactions/reaction.ts';
 import type pg from 'pg';
-import { moveCheckpoints } from './checkpoints.ts';
 import { readChunk } from '../event-store/event-chunks.ts';
+import { moveCheckpoints } from './checkpoints.ts';
 import { readOn, type AtPlace, type Step } from './store-readers.ts';
 
 const chunkSize = 1_000;

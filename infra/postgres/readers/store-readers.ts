@@ -1,8 +1,8 @@
 /** How those who read the whole store behind its writers go on: together, where they are at the same place, and none
  *  is held up by another that fails. */
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
-import { isSamePlace, makeCheckpoint, readCheckpoints, type Reader } from './checkpoints.ts';
 import type { Queryable } from '../database.ts';
+import { isSamePlace, makeCheckpoint, readCheckpoints, type Reader } from './checkpoints.ts';
 
 /** Readers that have come as far as each other. */
 export interface AtPlace<Some extends Reader> {

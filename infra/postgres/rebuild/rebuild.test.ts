@@ -13,16 +13,16 @@ import {
   type TestPlatform,
 } from '#infra/testing/platform.ts';
 import type { Projection } from '#projections/projection.ts';
-import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import { reactionReads } from '#projections/reaction-reads.ts';
+import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import { rowsOf } from '#projections/testing/delivery.ts';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction, openDatabase, type Database } from '../database.ts';
-import { outdatedRows, refuseOutdatedRows } from './projection-versions.ts';
 import { handOver } from '../event-store/chained-input.ts';
-import { Reactor } from '../readers/reactor.ts';
 import { Projector } from '../readers/projector.ts';
+import { Reactor } from '../readers/reactor.ts';
+import { outdatedRows, refuseOutdatedRows } from './projection-versions.ts';
 import { rebuildProjection, type RebuildOptions, type RebuildReport } from './rebuild.ts';
 
 const all = [...inlineProjections, ...asyncProjections];

@@ -10,11 +10,11 @@ import {
   type ReadModels,
 } from '#projections/projection.ts';
 import type pg from 'pg';
-import { holdCheckpoint, setCheckpoint } from '../readers/checkpoints.ts';
-import { compareTables, type TableComparison } from './compare-tables.ts';
 import { inTransactionOf, queryBuilderOn, sqlState } from '../database.ts';
 import { newestPlace, nextChunk, readContinued } from '../event-store/event-chunks.ts';
 import { readTypes } from '../event-store/event-store.ts';
+import { holdCheckpoint, setCheckpoint } from '../readers/checkpoints.ts';
+import { compareTables, type TableComparison } from './compare-tables.ts';
 import { replaceVersion } from './projection-versions.ts';
 import { makeShadow, switchToShadow } from './shadow-tables.ts';
 

@@ -5,8 +5,8 @@ import { applyAll, type Projection, type ReadModels } from '#projections/project
 import type pg from 'pg';
 import { openDatabase, queryBuilderOn } from '../database.ts';
 import { recorded, type EventRow } from '../event-store/event-store.ts';
-import { makeOwnCopy } from './shadow-tables.ts';
 import { boundsOf, type Moment } from '../event-store/streams-at.ts';
+import { makeOwnCopy } from './shadow-tables.ts';
 
 const pageSize = 2_000;
 

@@ -1,12 +1,12 @@
 /** Queries of scripts see what their group holds, change nothing, and end. */
 import { groupId, runId, scheduleId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createSchedule, createScript, runScript } from '#domain/testing/samples.ts';
+import { withClient } from '#infra/testing/client.ts';
 import { openTestPlatform, untilTrue, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withClient } from '#infra/testing/client.ts';
 import { confineQueries } from './confine-queries.ts';
-import type { QueryChecker } from './query-check.ts';
 import { maxQueryRows } from './query-answer.ts';
+import type { QueryChecker } from './query-check.ts';
 import { ScriptQueries, type ScriptQueriesOptions } from './script-queries.ts';
 
 let platform: TestPlatform;

@@ -6,8 +6,8 @@ import { ConnectionPool } from '../connection.ts';
 import type { Queryable } from '../database.ts';
 import { FairQueue, WaitedTooLong, type KeepPlace } from './fair-queue.ts';
 import { answerTo, QueryRefused, type QueryOutcome } from './query-answer.ts';
-import { QueryCheck, type QueryChecker } from './query-check.ts';
 import { untilGone, type Backend } from './query-backends.ts';
+import { QueryCheck, type QueryChecker } from './query-check.ts';
 
 /** What the database does not end by itself is cancelled from outside, so much later. */
 const cancelAfterMs = 1_000;

@@ -7,12 +7,12 @@ import {
   type UserId,
 } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
-import { nothing, type Reply } from '../http/reply.ts';
-import type { Problem } from '../http/problem.ts';
-import type { Services } from '../services.ts';
 import { oldestGood } from '#infra/postgres/access/session-tokens.ts';
 import { listOpenSessions } from '#projections/sessions/queries.ts';
 import { refusalProblem } from '../http/outcome.ts';
+import type { Problem } from '../http/problem.ts';
+import { nothing, type Reply } from '../http/reply.ts';
+import type { Services } from '../services.ts';
 
 interface WhoseSessions {
   readonly userId: UserId;

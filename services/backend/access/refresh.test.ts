@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Clock } from '#domain/ports/clock.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cookieOf, sessionHeaders } from '../testing/browser-session.ts';
 import { groups, refusals, someone } from '../testing/people.ts';
 import { administrator, startTestBackend, type TestBackend } from '../testing/test-backend.ts';

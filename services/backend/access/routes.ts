@@ -1,18 +1,18 @@
 /** Signing in and out (specification §5). */
 import { mayAnywhere, rights, type Right } from '#domain/kernel/rights.ts';
+import { issueTicket } from '#infra/postgres/access/ws-tickets.ts';
 import { findUser } from '#projections/users/queries.ts';
 import Type from 'typebox';
+import { accessTokenSeconds } from '../http/credentials/access-tokens.ts';
 import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
+import { isProblem } from '../http/problem.ts';
+import { json, nothing, type Reply } from '../http/reply.ts';
 import { isOwnPage } from '../http/wire/client.ts';
 import { cookieOf, noCookie } from './refresh-cookie.ts';
-import { json, nothing, type Reply } from '../http/reply.ts';
-import { accessTokenSeconds } from '../http/credentials/access-tokens.ts';
-import { isProblem } from '../http/problem.ts';
-import { AccessToken, Credentials, Me, SessionTokens, WsTicket } from '../people/schema.ts';
-import { issueTicket } from '#infra/postgres/access/ws-tickets.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
+import { SessionTokens, AccessToken, WsTicket, Credentials, Me } from './schema.ts';
 import { foreignPage, openSession, refreshSession, type Renewed } from './sign-in.ts';
-import { userJson } from '../runs/view.ts';
+import { userJson } from './view.ts';
 
 const tag = 'Authentication';
 

@@ -1,11 +1,16 @@
 /** Opens and renews sessions. */
 import { known, parseSessionId, parseUserId, type UserId } from '#domain/kernel/ids.ts';
 import { getCredential } from '#infra/postgres/access/credentials.ts';
+import { keepFirstToken, tradeToken } from '#infra/postgres/access/session-tokens.ts';
 import { findUserByEmail } from '#projections/users/queries.ts';
 import type { UsersTable } from '#projections/users/table.ts';
-import { isOwnPage } from '../http/wire/client.ts';
+import { isTooLong, maxPasswordBytes } from '#services/shared/passwords.ts';
 import type { Call } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
+import { isOwnPage } from '../http/wire/client.ts';
+import type { Services } from '../services.ts';
+import { windowSeconds, type Admission } from './login-throttle.ts';
 import {
   newRefreshToken,
   refreshTokensIn,
@@ -13,11 +18,6 @@ import {
   type RefreshToken,
 } from './refresh-cookie.ts';
 import { newSessionKey, parseSessionKey, tokenOfKey } from './session-key.ts';
-import { windowSeconds, type Admission } from './login-throttle.ts';
-import { isTooLong, maxPasswordBytes } from '#services/shared/passwords.ts';
-import type { Services } from '../services.ts';
-import { keepFirstToken, tradeToken } from '#infra/postgres/access/session-tokens.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
 
 export interface Renewed {
   readonly accessToken: string;

@@ -1,18 +1,19 @@
 /** API tokens: what programs use in the place of a sign-in. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseTokenId, type UserId } from '#domain/kernel/ids.ts';
+import { known, parseTokenId } from '#domain/kernel/ids.ts';
 import { mayAnywhere, mayGrant } from '#domain/kernel/rights.ts';
-import { findToken, listTokens, type TokenView } from '#projections/tokens/queries.ts';
-import Type, { type Static } from 'typebox';
+import { findToken, type TokenView } from '#projections/tokens/queries.ts';
 import { newApiToken } from '#services/shared/api-tokens.ts';
+import Type, { type Static } from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
-import { defaultLimit, keyOf, pageReply, type ListRequest } from '../http/paging.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import { json, nothing, type Answer } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
-import { ApiTokenPage, NewApiToken, ShownApiToken } from './token-schema.ts';
 import type { Services } from '../services.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
+import { tokensOf } from './token-list.ts';
+import { ApiTokenPage, NewApiToken, ShownApiToken } from './token-schema.ts';
+import { tokenJson } from './view.ts';
 
 const tag = 'API tokens';
 const path = '/api/v1/auth/tokens';
@@ -32,24 +33,6 @@ const list = operation({
   handle: async ({ principal, query, url }, { readModels }) =>
     await tokensOf(principal.userId, { ...query, url }, readModels),
 });
-
-/** A page of somebody's tokens. */
-export async function tokensOf(
-  userId: UserId,
-  { url, limit, cursor }: Pick<ListRequest, 'url'> & Partial<Pick<ListRequest, 'limit' | 'cursor'>>,
-  readModels: Services['readModels'],
-): Promise<Answer> {
-  const request = { list: 'tokens', filter: userId, url, limit, cursor };
-  const after = keyOf(request, parseTokenId);
-  if (isProblem(after)) return after;
-  const rows = await listTokens(readModels, userId, after.key, (limit ?? defaultLimit) + 1);
-  return pageReply(
-    request,
-    rows,
-    (row) => row.token_id,
-    (row) => ({ ...tokenJson(row), last_used_at: row.last_used_at }),
-  );
-}
 
 const create = operation({
   method: 'post',
@@ -144,16 +127,6 @@ function grantProblem(
   if (refused.length === 0) return undefined;
   const names = refused.map((scope) => `"${scope}"`).join(', ');
   return problem('forbidden', `You do not have what these scopes would give: ${names}.`);
-}
-
-function tokenJson(row: TokenView) {
-  return {
-    id: row.token_id,
-    name: row.name,
-    scopes: row.scopes,
-    created_at: row.created_at,
-    expires_at: row.expires_at,
-  };
 }
 
 export const tokenOperations: readonly Operation[] = [list, create, remove];

@@ -2,11 +2,11 @@
 import { newestEntry, saveHead } from '#infra/postgres/operations/audit-heads.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
 import Type from 'typebox';
+import { visibleGroups } from '../access/visibility.ts';
 import { attachment } from '../http/attachment.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { disclosing, stream } from '../http/reply.ts';
 import { exportTrail } from './export.ts';
-import { visibleGroups } from '../access/visibility.ts';
 
 const mediaTypes = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' } as const;
 

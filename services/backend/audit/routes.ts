@@ -5,11 +5,13 @@ import { auditProjection } from '#projections/audit/apply.ts';
 import { auditDensity, beginningOfTrail } from '#projections/audit/density.ts';
 import { listAudit, type AuditFilter } from '#projections/audit/queries.ts';
 import Type, { type Static } from 'typebox';
+import { visibleGroups } from '../access/visibility.ts';
 import { attachment } from '../http/attachment.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
 import { json, text } from '../http/reply.ts';
+import { pageQuery } from '../http/schema.ts';
 import {
   AuditDensity,
   AuditHeadPage,
@@ -18,9 +20,7 @@ import {
   densityQuery,
   keyParameter,
 } from './schema.ts';
-import { pageQuery } from '../http/schema.ts';
-import { auditJson } from '../runs/view.ts';
-import { visibleGroups } from '../access/visibility.ts';
+import { auditJson } from './view.ts';
 
 const tag = 'Audit';
 const access = { right: 'audit.read' } as const;

@@ -5,8 +5,8 @@ import { auditProjection } from '#projections/audit/apply.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { json, stream } from '../http/reply.ts';
-import { AuditVerification, headParameter } from './schema.ts';
 import type { Services } from '../services.ts';
+import { AuditVerification, headParameter } from './schema.ts';
 import { verifyTrail, type Verification } from './verification.ts';
 
 const verify = operation({

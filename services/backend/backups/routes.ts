@@ -6,13 +6,13 @@ import { findBackup, listBackups, type BackupRow } from '#projections/backups/qu
 import Type from 'typebox';
 import { attachment } from '../http/attachment.ts';
 import { operation, type Call, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
 import { disclosing, json, nothing, stream, type Answer } from '../http/reply.ts';
-import { Backup, BackupPage } from './schema.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
 import type { Services } from '../services.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
+import { Backup, BackupPage } from './schema.ts';
 import { maxUploadBytes, uploadBackup } from './upload-backup.ts';
 
 const tag = 'Backups';

@@ -7,11 +7,11 @@ import {
 import { backupSchedule } from '#projections/backups/queries.ts';
 import type { Static } from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
 import { isProblem } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
-import { BackupSchedule, BackupScheduleChange } from './schema.ts';
 import type { Services } from '../services.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
+import { BackupSchedule, BackupScheduleChange } from './schema.ts';
 
 const tag = 'Backups';
 const path = '/api/v1/backups/schedule';

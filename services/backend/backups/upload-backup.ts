@@ -1,7 +1,7 @@
 /** A backup that comes from elsewhere, as it was downloaded. */
 import { fileURLToPath } from 'node:url';
-import { known, parseBackupId, parseCommandId, type BackupId } from '#domain/kernel/ids.ts';
 import type { BackupCommand } from '#domain/backup/commands.ts';
+import { known, parseBackupId, parseCommandId, type BackupId } from '#domain/kernel/ids.ts';
 import { DamagedBackup, NewerBackup } from '#infra/backup/damaged.ts';
 import type { BackupSummary } from '#infra/backup/format.ts';
 import { contentOf } from '#infra/backup/record.ts';
@@ -10,11 +10,11 @@ import { receiveBackup } from '#infra/backup/upload.ts';
 import { withUploadLock } from '#infra/backup/work.ts';
 import { findBackup } from '#projections/backups/queries.ts';
 import { version } from '#services/shared/version.ts';
-import { BodyCut } from '../http/wire/body.ts';
 import type { Call } from '../http/operation.ts';
-import { isProblem, problem, type Problem } from '../http/problem.ts';
-import type { Services } from '../services.ts';
 import { accepted } from '../http/outcome.ts';
+import { isProblem, problem, type Problem } from '../http/problem.ts';
+import { BodyCut } from '../http/wire/body.ts';
+import type { Services } from '../services.ts';
 
 /** Longer ones are put where backups are kept, and found there. */
 export const maxUploadBytes = 64 * 1024 ** 3;

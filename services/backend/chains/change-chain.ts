@@ -10,15 +10,14 @@ import {
 } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { findChain, type ChainView } from '#projections/chains/queries.ts';
-import type { Static } from 'typebox';
-import { isProblem, notFound, type Problem } from '../http/problem.ts';
-import type { ChainChange, NewChain } from './schema.ts';
-import type { Services } from '../services.ts';
 import { readParams } from '#services/shared/params.ts';
-import { badField } from '../scripts/create-script.ts';
-import { accepted, type Accepted } from '../http/outcome.ts';
-import { triggerParams, type TriggerParams } from '../runs/trigger-params.ts';
+import type { Static } from 'typebox';
 import { isIn, seesScript } from '../access/visibility.ts';
+import { accepted, type Accepted } from '../http/outcome.ts';
+import { isProblem, notFound, badField, type Problem } from '../http/problem.ts';
+import { triggerParams, type TriggerParams } from '../runs/trigger-params.ts';
+import type { Services } from '../services.ts';
+import type { ChainChange, NewChain } from './schema.ts';
 
 interface Asking<Body> {
   readonly principal: Principal;

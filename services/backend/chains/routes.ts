@@ -6,21 +6,21 @@ import {
   listChains,
   type ChainView,
 } from '#projections/chains/queries.ts';
-import type { ChainAnswersTable } from '#projections/chains/table.ts';
+import { readParams } from '#services/shared/params.ts';
 import Type from 'typebox';
+import { visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { aboutTheGroupsOfNow, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, nothing, type Answer } from '../http/reply.ts';
-import { Chain, ChainChange, ChainOccurrencePage, ChainPage, NewChain } from './schema.ts';
 import { examples, pageQuery, pathParameters, Uuid } from '../http/schema.ts';
-import type { Services } from '../services.ts';
-import { readParams } from '#services/shared/params.ts';
-import { changeChain, createChain, visibleChain } from './change-chain.ts';
-import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
 import { aboutPastLists, listThen, thingThen } from '../replay/resource-at.ts';
-import { aboutTheGroupsOfNow, atParameter } from '../http/point-in-time.ts';
-import { visibleGroups } from '../access/visibility.ts';
+import type { Services } from '../services.ts';
+import { changeChain, createChain, visibleChain } from './change-chain.ts';
+import { Chain, ChainChange, ChainOccurrencePage, ChainPage, NewChain } from './schema.ts';
+import { chainJson, occurrenceJson } from './view.ts';
 
 const tag = 'Chains';
 const path = '/api/v1/chains';
@@ -200,30 +200,6 @@ async function shown(status: 200 | 201, outcome: Accepted, services: Services): 
 async function withParams(chain: ChainView, { database }: Services) {
   const params = await readParams(database, [chain.params_sha256]);
   return chainJson(chain, params.get(chain.params_sha256));
-}
-
-function chainJson(chain: ChainView, params: unknown) {
-  return {
-    id: chain.chain_id,
-    source_script_id: chain.source_script_id,
-    source_script_name: chain.source_script_name,
-    target_script_id: chain.target_script_id,
-    target_script_name: chain.target_script_name,
-    on: chain.condition,
-    enabled: chain.enabled,
-    when_busy: chain.when_busy,
-    params: params ?? null,
-    created_at: chain.created_at,
-    created_by: chain.created_by,
-    updated_at: chain.updated_at,
-    updated_by: chain.updated_by,
-  };
-}
-
-/** How a chain answered, on the wire. */
-export function occurrenceJson({ source_run_id, time, run_id, reason }: ChainAnswersTable) {
-  const outcome = run_id === null ? 'skipped' : 'fired';
-  return { source_run_id, time, outcome, reason, run_id };
 }
 
 export const chainOperations: readonly Operation[] = [

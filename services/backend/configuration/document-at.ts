@@ -4,14 +4,13 @@ import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
 import { chainsProjection } from '#projections/chains/apply.ts';
 import { channelsProjection } from '#projections/channels/apply.ts';
 import { groupsProjection } from '#projections/groups/apply.ts';
-import type { ReadModels } from '#projections/projection.ts';
+import { hidePurgedScripts } from '#projections/configuration/queries.ts';
 import { retentionProjection } from '#projections/retention/apply.ts';
 import { rulesProjection } from '#projections/rules/apply.ts';
 import { schedulesProjection } from '#projections/schedules/apply.ts';
 import { scriptFilesProjection, scriptsProjection } from '#projections/scripts/apply.ts';
 import { secretsProjection } from '#projections/secrets/apply.ts';
 import { webhooksProjection } from '#projections/webhooks/apply.ts';
-import { sql } from 'kysely';
 import type { Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import { exportConfiguration } from './document.ts';
@@ -37,12 +36,7 @@ export function exportThen(
 ): Promise<AsyncIterable<Uint8Array> | Problem> {
   // When a schedule fires next is no part of it.
   return withPastTables(services.pool, { projections, moment, without: ['run'] }, async (db) => {
-    await takeOutPurged(db);
+    await hidePurgedScripts(db);
     return await exportConfiguration(withFiles, { ...services, readModels: db });
   });
-}
-
-async function takeOutPurged(db: ReadModels): Promise<void> {
-  await sql`UPDATE scripts SET deleted = true, purge = now.purge FROM public.scripts now
-    WHERE now.script_id = scripts.script_id AND now.purge IS NOT NULL`.execute(db);
 }

@@ -2,18 +2,18 @@
 import { readFile } from 'node:fs/promises';
 import { createGate } from '#infra/objects/gate.ts';
 import Type from 'typebox';
-import { exportConfiguration, maxDocumentBytes, parseDocument } from './document.ts';
-import { importConfiguration, type Imported } from './import.ts';
-import { exportThen } from './document-at.ts';
-import type { Step } from './plan.ts';
+import { once } from '../http/archives/async-iterable.ts';
 import { attachment } from '../http/attachment.ts';
 import { operation, type Operation } from '../http/operation.ts';
+import { atParameter, momentOf } from '../http/point-in-time.ts';
 import { isProblem } from '../http/problem.ts';
 import { disclosing, json, stream } from '../http/reply.ts';
 import { spoolToFile, type SpooledFile } from '../http/wire/spool.ts';
+import { exportThen } from './document-at.ts';
+import { exportConfiguration, maxDocumentBytes, parseDocument } from './document.ts';
+import { importConfiguration, type Imported } from './import.ts';
+import type { Step } from './plan.ts';
 import { Configuration, ConfigurationImport, emptyConfiguration } from './schema.ts';
-import { atParameter, momentOf } from '../http/point-in-time.ts';
-import { once } from '../http/archives/async-iterable.ts';
 
 const tag = 'System';
 const path = '/api/v1/system/config';

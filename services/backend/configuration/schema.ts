@@ -1,10 +1,10 @@
 /** The configuration as one document, and what an import makes of it (contract §3, "Configuration"). */
 import Type, { type TSchema } from 'typebox';
+import { NewChain } from '../chains/schema.ts';
 import { examples, Nullable, Uuid } from '../http/schema.ts';
 import { NewChannel } from '../notifications/channel-schema.ts';
-import { NewChain } from '../chains/schema.ts';
-import { NewGroup } from '../people/schema.ts';
 import { NewRule } from '../notifications/rule-schema.ts';
+import { NewGroup } from '../people/schema.ts';
 import { NewSchedule } from '../schedules/schema.ts';
 import { NewScript } from '../scripts/schema.ts';
 import { RetentionChanges } from '../system/schema.ts';

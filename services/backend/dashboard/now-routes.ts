@@ -1,4 +1,5 @@
 /** What the dashboard shows of now and of what comes. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dueCounts, type CountedSchedule } from '#domain/schedule/due-counts.ts';
 import { dueAfter } from '#domain/schedule/due-times.ts';
 import { listRuns } from '#projections/runs/lists.ts';
@@ -6,11 +7,10 @@ import { usualDurations } from '#projections/runs/usual.ts';
 import { comingSchedules, type ComingSchedule } from '#projections/schedules/coming.ts';
 import { failingScripts } from '#projections/scripts/failing.ts';
 import Type from 'typebox';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { json } from '../http/reply.ts';
 import { DashboardFires, DashboardNow } from './schema.ts';
-import { visibleGroups } from '../access/visibility.ts';
 
 const tag = 'System';
 const hourMs = 60 * 60 * 1000;

@@ -7,11 +7,11 @@ import { activeNow, figuresByTime, figuresOfDay } from '#projections/figures/que
 import type { Figures } from '#projections/figures/tally.ts';
 import { countScripts } from '#projections/scripts/search.ts';
 import Type from 'typebox';
+import { visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { problem } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { DashboardStats, metricNames, Timeseries, type MetricName } from './schema.ts';
-import { visibleGroups } from '../access/visibility.ts';
 
 const tag = 'System';
 const dayMs = 24 * 60 * 60 * 1000;

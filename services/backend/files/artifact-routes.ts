@@ -3,6 +3,7 @@ import type { RunId } from '#domain/kernel/ids.ts';
 import { objectKey, objectPrefix } from '#domain/ports/object-keys.ts';
 import type { ObjectInfo } from '#domain/ports/objects.ts';
 import Type from 'typebox';
+import { visibleRun } from '../access/visibility.ts';
 import { attachment } from '../http/attachment.ts';
 import { etag, isUnchanged } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
@@ -12,7 +13,6 @@ import { disclosing, nothing, stream } from '../http/reply.ts';
 import { isArtifactPath, pageQuery, pathParameters } from '../http/schema.ts';
 import { ArtifactPage } from '../runs/schema.ts';
 import type { Services } from '../services.ts';
-import { visibleRun } from '../access/visibility.ts';
 
 const tag = 'Runs';
 

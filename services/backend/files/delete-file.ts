@@ -4,11 +4,11 @@ import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { DeleteFile, MoveFile } from '#domain/script/commands.ts';
 import { pathProblem } from '#domain/script/path.ts';
+import { seesScript } from '../access/visibility.ts';
+import { accepted, type Accepted } from '../http/outcome.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
-import { accepted, type Accepted } from '../http/outcome.ts';
 import { conditionOf, type Saved } from './save-file.ts';
-import { seesScript } from '../access/visibility.ts';
 
 export interface FileCall {
   readonly principal: Principal;

@@ -7,16 +7,15 @@ import type { SaveFile } from '#domain/script/commands.ts';
 import { pathProblem } from '#domain/script/path.ts';
 import { findSavedFile, type ScriptFileView } from '#projections/scripts/files.ts';
 import type { Static } from 'typebox';
+import { seesScript } from '../access/visibility.ts';
+import { once } from '../http/archives/async-iterable.ts';
 import { mismatch, tagsOf } from '../http/conditional.ts';
 import type { RawBody } from '../http/operation.ts';
-import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
+import { accepted, refusalProblem, type Accepted } from '../http/outcome.ts';
+import { isProblem, notFound, problem, badField, type Problem } from '../http/problem.ts';
 import { spool, type Spooled } from '../http/wire/spool.ts';
 import type { FileContent } from '../scripts/schema.ts';
 import type { Services } from '../services.ts';
-import { badField } from '../scripts/create-script.ts';
-import { once } from '../http/archives/async-iterable.ts';
-import { accepted, refusalProblem, type Accepted } from '../http/outcome.ts';
-import { seesScript } from '../access/visibility.ts';
 
 export interface SaveCall {
   readonly principal: Principal;

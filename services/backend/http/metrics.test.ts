@@ -1,11 +1,11 @@
 /** What the backend tells Prometheus stays small, whatever is asked of it. */
-import { expect, test } from 'vitest';
 import { ConnectionLimits } from '#services/shared/connections/connection-limits.ts';
 import { RunEnds } from '#services/shared/run-ends.ts';
-import { createMetrics } from './metrics.ts';
+import { expect, test } from 'vitest';
 import { operations } from '../operations.ts';
-import { problemKinds } from './problem.ts';
 import { refusalsOf } from './description/openapi.ts';
+import { createMetrics } from './metrics.ts';
+import { problemKinds } from './problem.ts';
 
 const maxBytes = 768 * 1024;
 const connections = new ConnectionLimits({

@@ -1,11 +1,11 @@
 /** `?at=`: the past as somebody asks for it. */
+import { positionIssued } from '#infra/postgres/event-store/event-position.ts';
 import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
 import Type from 'typebox';
-import { problem, type Problem } from './problem.ts';
-import { isTime } from './validation.ts';
-import { examples } from './schema.ts';
 import type { Services } from '../services.ts';
-import { positionIssued } from '#infra/postgres/event-store/event-position.ts';
+import { problem, type Problem } from './problem.ts';
+import { examples } from './schema.ts';
+import { isTime } from './validation.ts';
 
 /** The query parameter of reads that can look back. */
 export const atParameter = Type.Optional(

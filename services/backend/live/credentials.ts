@@ -1,19 +1,19 @@
 /** Who opens a WebSocket: a ticket in the address, a token as subprotocol or header, or the dashboard's
  *  cookie with the key of its session as subprotocol. */
 import type { IncomingMessage } from 'node:http';
+import { isCurrentToken } from '#infra/postgres/access/session-tokens.ts';
+import { redeemTicket } from '#infra/postgres/access/ws-tickets.ts';
 import { principalOf } from '#services/shared/principals.ts';
+import { refreshTokensIn } from '../access/refresh-cookie.ts';
+import { parseSessionKey, tokenOfKey } from '../access/session-key.ts';
 import {
   authenticate,
   identityOfToken,
   type Identity,
 } from '../http/credentials/authentication.ts';
-import { isOwnPage, isSecure } from '../http/wire/client.ts';
 import { isProblem } from '../http/problem.ts';
-import { refreshTokensIn } from '../access/refresh-cookie.ts';
-import { parseSessionKey, tokenOfKey } from '../access/session-key.ts';
+import { isOwnPage, isSecure } from '../http/wire/client.ts';
 import type { Services } from '../services.ts';
-import { isCurrentToken } from '#infra/postgres/access/session-tokens.ts';
-import { redeemTicket } from '#infra/postgres/access/ws-tickets.ts';
 
 const bearer = 'orch.bearer.';
 const sessionKey = 'orch.session.';

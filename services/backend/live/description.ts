@@ -1,9 +1,10 @@
 /** The WebSockets in the API description: OpenAPI has no word for frames, so they are shown as what a
  *  101 answer leads to. */
 import Type, { type TSchema } from 'typebox';
+import type { SocketDescription } from '../http/description/openapi.ts';
+import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
 import { LogLine, Run, RunStatusSchema } from '../runs/schema.ts';
 import { Script } from '../scripts/schema.ts';
-import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
 
 const frame = <Properties extends Record<string, TSchema>>(
   type: string,
@@ -71,15 +72,6 @@ const tokenParameter = {
   description: 'A ticket of `POST /api/v1/auth/ws-ticket`. Where it is given, it alone counts.',
   schema: { type: 'string' },
 };
-
-interface SocketDescription {
-  readonly path: string;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly frames: TSchema;
-  readonly parameters: readonly object[];
-}
 
 export const socketDescriptions: readonly SocketDescription[] = [
   {

@@ -9,9 +9,9 @@ import { findRuns } from '#projections/runs/queries.ts';
 import { findScheduleOwners } from '#projections/schedules/queries.ts';
 import { findScriptGroups, findScripts, type OwnedByScript } from '#projections/scripts/queries.ts';
 import { findWebhookOwners } from '#projections/webhooks/queries.ts';
-import { runsJson } from '../runs/list.ts';
-import { scriptJson } from '../runs/view.ts';
 import { isIn } from '../access/visibility.ts';
+import { runsJson } from '../runs/view.ts';
+import { scriptJson } from '../scripts/view.ts';
 import type { Services } from '../services.ts';
 
 export interface FeedFrame {

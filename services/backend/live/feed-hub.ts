@@ -1,15 +1,15 @@
 /** Tells the sockets at `/ws` what has changed. The events say what has changed, so
  *  nothing is missed; what is told is read when it is told, so many changes of one thing are one
  *  frame. The bus only hurries. */
-import type { Position } from '#domain/kernel/event.ts';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startLoop, type Loop } from '#services/shared/loop.ts';
-import type { Services } from '../services.ts';
+import type { Position } from '#domain/kernel/event.ts';
 import {
   changesAfter,
   settledEnd,
   type Changes,
 } from '#infra/postgres/event-store/changed-streams.ts';
+import { startLoop, type Loop } from '#services/shared/loop.ts';
+import type { Services } from '../services.ts';
 import { framesOf, isTold } from './feed-frames.ts';
 import type { FeedSubscriber } from './feed-subscriber.ts';
 import { ownersOf } from './owners.ts';

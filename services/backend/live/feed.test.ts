@@ -3,9 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { known, parseGroupId, parseScriptId } from '#domain/kernel/ids.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
+import { RefusalRecorder } from '#services/shared/refusals.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { RefusalRecorder } from '#services/shared/refusals.ts';
 import { FrameLog, type Frame } from '../testing/frame-log.ts';
 import {
   asRuntime,

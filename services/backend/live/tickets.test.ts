@@ -1,7 +1,7 @@
 import { once } from 'node:events';
+import { purgeTickets } from '#infra/postgres/access/ws-tickets.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { purgeTickets } from '#infra/postgres/access/ws-tickets.ts';
 import { FrameLog } from '../testing/frame-log.ts';
 import { groups, run, script, someone } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';

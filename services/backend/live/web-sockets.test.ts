@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { sessionHeaders } from '../testing/browser-session.ts';
+import { FrameLog } from '../testing/frame-log.ts';
 import {
   finishRun,
   groups,
@@ -15,7 +16,6 @@ import {
 } from '../testing/people.ts';
 import { administrator, startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 import type { TestClient } from '../testing/test-client.ts';
-import { FrameLog } from '../testing/frame-log.ts';
 
 let platform: TestBackend;
 let developer: TestClient;

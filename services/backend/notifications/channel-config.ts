@@ -3,7 +3,7 @@ import type { ChannelConfig, ChannelKind } from '#domain/channel/channel.ts';
 import { known, parseGroupId } from '#domain/kernel/ids.ts';
 import type { ChannelSecrets } from '#services/shared/channel-secrets.ts';
 import Type, { type Static, type TSchema } from 'typebox';
-import { isProblem, type Problem } from '../http/problem.ts';
+import { isProblem, badField, type Problem } from '../http/problem.ts';
 import { bodyProblem } from '../http/validation.ts';
 import {
   ChatConfig,
@@ -12,7 +12,6 @@ import {
   TelegramConfig,
   WebhookConfig,
 } from './channel-schema.ts';
-import { badField } from '../scripts/create-script.ts';
 
 export interface ReadConfig {
   readonly config: ChannelConfig;
@@ -119,24 +118,6 @@ function addressProblem(config: object): Problem | undefined {
 }
 
 const missing = (field: string) => badField(`config/${field}`, 'is required');
-
-/** What is shown of a configuration. */
-export function configJson(config: ChannelConfig): object {
-  switch (config.kind) {
-    case 'email': {
-      const { kind: _, ...shown } = config;
-      return shown;
-    }
-    case 'messaging':
-      return config.service === 'telegram'
-        ? { service: config.service, chat_id: config.chatId, server: config.server }
-        : { service: config.service };
-    case 'webhook':
-      return { url: config.url };
-    case 'in_app':
-      return { group_id: config.groupId };
-  }
-}
 
 /** Names of what is sealed beside it. */
 export function secretsOf(config: ChannelConfig): readonly string[] {

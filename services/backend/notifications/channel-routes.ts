@@ -9,22 +9,24 @@ import type { ChannelsTable } from '#projections/channels/table.ts';
 import { openChannel, sealChannel } from '#services/shared/channel-secrets.ts';
 import Type from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import { json, nothing, type Answer } from '../http/reply.ts';
-import { Channel, ChannelChange, ChannelPage, NewChannel, ShownChannel } from './channel-schema.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
-import { Delivery } from './rule-schema.ts';
 import type { Services } from '../services.ts';
-import { configJson, readConfig, secretsOf } from './channel-config.ts';
-import { queueDelivery } from './delivery-routes.ts';
-import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
+import { readConfig } from './channel-config.ts';
+import { Channel, ChannelChange, ChannelPage, NewChannel, ShownChannel } from './channel-schema.ts';
+import { queueDelivery } from './queue-delivery.ts';
+import { Delivery } from './rule-schema.ts';
+import { channelJson } from './view.ts';
 
 const tag = 'Notifications';
 const path = '/api/v1/notifications/channels';
 const access = { right: 'notifications.manage' } as const;
 const parameters = { channel_id: pathParameters.channelId };
 const shownOnce = ['secret'];
+
 /** How long the secret before signs too. */
 const overlapMs = 24 * 60 * 60_000;
 
@@ -259,19 +261,6 @@ async function shown(
   // A repeated command was carried out with another secret, which nobody is shown any more.
   const once = secret === undefined || outcome.repeated ? {} : { secret };
   return json(status, { ...channelJson(row), ...once }, positionHeader(outcome));
-}
-
-function channelJson(row: ChannelsTable) {
-  return {
-    id: row.channel_id,
-    name: row.name,
-    kind: row.config.kind,
-    enabled: row.enabled,
-    config: configJson(row.config),
-    secrets: secretsOf(row.config),
-    created_at: row.created_at,
-    updated_at: row.updated_at,
-  };
 }
 
 export const channelOperations: readonly Operation[] = [

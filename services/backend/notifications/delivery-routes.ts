@@ -1,27 +1,23 @@
 /** What was told by channels, and what became of it. */
-import type { QueueDelivery } from '#domain/delivery/commands.ts';
 import { known, parseChannelId, parseDeliveryId, parseRuleId } from '#domain/kernel/ids.ts';
-import type { CommandContext } from '#domain/ports/commands.ts';
 import { findChannel } from '#projections/channels/queries.ts';
 import { findDelivery, listDeliveries } from '#projections/deliveries/queries.ts';
-import type { DeliveriesTable } from '#projections/deliveries/table.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
-import { json, type Answer } from '../http/reply.ts';
+import { json } from '../http/reply.ts';
 import { pageQuery, pathParameters, Uuid } from '../http/schema.ts';
+import { deliveriesPath, queueDelivery } from './queue-delivery.ts';
 import { Delivery, DeliveryPage, deliveryStatus } from './rule-schema.ts';
-import type { Services } from '../services.ts';
-import { accepted } from '../http/outcome.ts';
+import { deliveryJson } from './view.ts';
 
 const tag = 'Notifications';
-const path = '/api/v1/notifications/deliveries';
 const access = { right: 'notifications.manage' } as const;
 
 const list = operation({
   method: 'get',
-  path,
+  path: deliveriesPath,
   operationId: 'listNotificationDeliveries',
   summary: 'List deliveries, newest first; those that have ended are kept for 30 days',
   tag,
@@ -52,7 +48,7 @@ const list = operation({
 
 const get = operation({
   method: 'get',
-  path: `${path}/{notification_delivery_id}`,
+  path: `${deliveriesPath}/{notification_delivery_id}`,
   operationId: 'getNotificationDelivery',
   summary: 'Read a delivery',
   tag,
@@ -67,7 +63,7 @@ const get = operation({
 
 const redeliver = operation({
   method: 'post',
-  path: `${path}/{notification_delivery_id}/redeliver`,
+  path: `${deliveriesPath}/{notification_delivery_id}/redeliver`,
   operationId: 'redeliverNotification',
   summary: 'Send again what a delivery told',
   description:
@@ -96,43 +92,5 @@ const redeliver = operation({
     );
   },
 });
-
-/** Has something told by a channel, and answers with the delivery. */
-export async function queueDelivery(
-  wanted: Omit<QueueDelivery, 'type' | 'deliveryId'>,
-  context: CommandContext,
-  { commands, ids, readModels }: Services,
-): Promise<Answer> {
-  const deliveryId = known(parseDeliveryId, ids.next());
-  const command = { type: 'QueueDelivery', deliveryId, ...wanted } as const;
-  const outcome = accepted(await commands.execute(command, context));
-  if (isProblem(outcome)) return outcome;
-  // A repeated request made it the first time, under another id.
-  const queued = known(parseDeliveryId, outcome.streamId.slice('delivery-'.length));
-  const delivery = await findDelivery(readModels, queued);
-  if (delivery === undefined) return notFound;
-  return json(202, deliveryJson(delivery), { Location: `${path}/${queued}` });
-}
-
-function deliveryJson(row: DeliveriesTable) {
-  const { on, level, message, script, runId } = row.told;
-  return {
-    id: row.delivery_id,
-    channel_id: row.channel_id,
-    rule_id: row.rule_id,
-    status: row.status,
-    on,
-    level,
-    message,
-    script_id: script?.scriptId ?? null,
-    script_name: script?.name ?? null,
-    run_id: runId,
-    attempts: row.attempts,
-    last_error: row.last_error,
-    queued_at: row.queued_at,
-    next_attempt_at: row.next_attempt_at,
-    ended_at: row.ended_at,
-  };
-}
 
 export const deliveryOperations: readonly Operation[] = [list, get, redeliver];

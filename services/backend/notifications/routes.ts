@@ -1,6 +1,7 @@
 /** The inbox: what the people of a group are told. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseNoticeId, parseScriptId } from '#domain/kernel/ids.ts';
+import { markAllRead, markRead } from '#infra/postgres/operations/notice-reads.ts';
 import {
   countUnread,
   findNoticeOwners,
@@ -9,14 +10,13 @@ import {
   type ReadNotice,
 } from '#projections/notices/queries.ts';
 import Type from 'typebox';
+import { isIn, visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { nothing } from '../http/reply.ts';
 import { pageQuery, pathParameters, Uuid } from '../http/schema.ts';
 import { mostUnread, NotificationPage } from './schema.ts';
-import { markAllRead, markRead } from '#infra/postgres/operations/notice-reads.ts';
-import { isIn, visibleGroups } from '../access/visibility.ts';
 
 const tag = 'Notifications';
 const path = '/api/v1/notifications';

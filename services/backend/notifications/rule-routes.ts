@@ -9,16 +9,16 @@ import {
 import type { RuleCommand } from '#domain/rule/commands.ts';
 import type { RuleSettings } from '#domain/rule/rule.ts';
 import { findRule, listRules } from '#projections/rules/queries.ts';
-import type { RulesTable } from '#projections/rules/table.ts';
 import Type, { type Static } from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, nothing, type Answer } from '../http/reply.ts';
 import { examples, pageQuery, pathParameters } from '../http/schema.ts';
-import { NewRule, Rule, RuleChange, RulePage } from './rule-schema.ts';
 import type { Services } from '../services.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
+import { NewRule, Rule, RuleChange, RulePage } from './rule-schema.ts';
+import { ruleJson } from './view.ts';
 
 const tag = 'Notifications';
 const path = '/api/v1/notifications/rules';
@@ -152,23 +152,6 @@ async function carryOut(
     known(parseRuleId, outcome.streamId.slice('rule-'.length)),
   );
   return row === undefined ? notFound : json(status, ruleJson(row), positionHeader(outcome));
-}
-
-function ruleJson({ rule_id: id, settings, created_at, updated_at }: RulesTable) {
-  return { id, ...ruleSettingsJson(settings), created_at, updated_at };
-}
-
-/** As clients see them. */
-export function ruleSettingsJson(settings: RuleSettings) {
-  return {
-    name: settings.name,
-    enabled: settings.enabled,
-    on: settings.on,
-    failed_times: settings.failedTimes,
-    script_ids: settings.scriptIds,
-    group_ids: settings.groupIds,
-    channel_ids: settings.channelIds,
-  };
 }
 
 export const ruleOperations: readonly Operation[] = [list, create, get, change, remove];

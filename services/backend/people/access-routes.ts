@@ -1,17 +1,17 @@
 /** Where somebody is signed in, and what programs use in their name, for administrators. */
+import { oldestGood } from '#infra/postgres/access/session-tokens.ts';
+import { listOpenSessions } from '#projections/sessions/queries.ts';
 import { findUser } from '#projections/users/queries.ts';
 import Type from 'typebox';
+import { endSessions } from '../access/end-sessions.ts';
+import { SessionItems } from '../access/schema.ts';
+import { tokensOf } from '../access/token-list.ts';
+import { ApiTokenPage } from '../access/token-schema.ts';
+import { sessionJson } from '../access/view.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { notFound } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
-import { SessionItems } from './schema.ts';
-import { ApiTokenPage } from '../access/token-schema.ts';
-import { oldestGood } from '#infra/postgres/access/session-tokens.ts';
-import { listOpenSessions } from '#projections/sessions/queries.ts';
-import { endSessions } from '../access/end-sessions.ts';
-import { tokensOf } from '../access/token-routes.ts';
-import { sessionJson } from '../runs/view.ts';
 
 const tag = 'Users';
 const access = { right: 'users.manage' } as const;

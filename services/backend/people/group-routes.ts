@@ -4,18 +4,18 @@ import { known, parseGroupId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { listGroups } from '#projections/groups/queries.ts';
 import Type from 'typebox';
+import { isIn, visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { aboutTheGroupsOfNow, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, nothing, type Answer } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
-import { Group, GroupChange, GroupPage, NewGroup } from './schema.ts';
-import type { Services } from '../services.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
 import { aboutPastLists, listThen, thingThen } from '../replay/resource-at.ts';
-import { aboutTheGroupsOfNow, atParameter } from '../http/point-in-time.ts';
-import { groupJson } from '../runs/view.ts';
-import { isIn, visibleGroups } from '../access/visibility.ts';
+import type { Services } from '../services.ts';
+import { Group, GroupChange, GroupPage, NewGroup } from './schema.ts';
+import { groupJson } from './view.ts';
 
 const list = operation({
   method: 'get',

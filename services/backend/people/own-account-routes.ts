@@ -1,24 +1,21 @@
 /** What people do with their own account: where they are signed in, and their password. */
-import { known, parseUserId, type SessionId } from '#domain/kernel/ids.ts';
 import { mayAnywhere } from '#domain/kernel/rights.ts';
-import type { CommandContext } from '#domain/ports/commands.ts';
-import { getCredential, putCredential } from '#infra/postgres/access/credentials.ts';
-import { findOpenSession, listOpenSessions } from '#projections/sessions/queries.ts';
-import { findUser, type UserView } from '#projections/users/queries.ts';
-import { operation, type Operation } from '../http/operation.ts';
-import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
-import { json, nothing } from '../http/reply.ts';
-import { passwordProblem } from '#services/shared/password-rules.ts';
-import { isTooLong } from '#services/shared/passwords.ts';
-import { pathParameters } from '../http/schema.ts';
-import { OwnPassword, SessionItems } from './schema.ts';
-import type { Services } from '../services.ts';
+import { getCredential } from '#infra/postgres/access/credentials.ts';
 import { oldestGood } from '#infra/postgres/access/session-tokens.ts';
+import { findOpenSession, listOpenSessions } from '#projections/sessions/queries.ts';
+import { findUser } from '#projections/users/queries.ts';
+import { isTooLong } from '#services/shared/passwords.ts';
 import { endSessions } from '../access/end-sessions.ts';
-import { badField } from '../scripts/create-script.ts';
-import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
+import { SessionItems } from '../access/schema.ts';
 import { tooMany } from '../access/sign-in.ts';
-import { sessionJson } from '../runs/view.ts';
+import { sessionJson } from '../access/view.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
+import { isProblem, notFound, badField } from '../http/problem.ts';
+import { json, nothing } from '../http/reply.ts';
+import { pathParameters } from '../http/schema.ts';
+import { changePassword } from './change-password.ts';
+import { OwnPassword } from './schema.ts';
 
 const tag = 'Authentication';
 
@@ -107,35 +104,5 @@ const ownPassword = operation({
     return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
   },
 });
-
-interface PasswordChange {
-  readonly user: UserView;
-  readonly password: string;
-  /** The session that goes on. */
-  readonly keep?: SessionId;
-}
-
-/** @param detail why it cannot be set, as a sentence */
-export function unusablePassword(pointer: string, detail: string): Problem {
-  return problem('validation_failed', detail, { errors: [{ pointer, detail }] });
-}
-
-/** Gives an account another password, which ends its sessions. */
-export async function changePassword(
-  { user, password, keep }: PasswordChange,
-  context: CommandContext,
-  services: Services,
-): Promise<Accepted | Problem> {
-  const unusable = passwordProblem(password, user);
-  if (unusable !== undefined)
-    return unusablePassword(keep ? '/new_password' : '/password', unusable);
-  const { commands, database, ids, passwords } = services;
-  const credentialId = ids.next();
-  const userId = known(parseUserId, user.user_id);
-  await putCredential(database, credentialId, await passwords.hash(password));
-  const kept = keep && { keptSessionId: keep };
-  const command = { type: 'ChangeUserPassword', userId, credentialId, ...kept } as const;
-  return accepted(await commands.execute(command, context));
-}
 
 export const ownAccountOperations: readonly Operation[] = [list, revoke, revokeOthers, ownPassword];

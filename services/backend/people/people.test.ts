@@ -1,11 +1,12 @@
+import { known, parseCommandId } from '#domain/kernel/ids.ts';
 import { Projector } from '#infra/postgres/readers/projector.ts';
-import { auditProjection } from '#projections/audit/apply.ts';
 import { eventsVisible } from '#infra/testing/platform.ts';
+import { auditProjection } from '#projections/audit/apply.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { known, parseCommandId } from '#domain/kernel/ids.ts';
-import { FrameLog } from '../testing/frame-log.ts';
+import { openSession, type SignedIn } from '../access/sign-in.ts';
 import { sessionHeaders } from '../testing/browser-session.ts';
+import { FrameLog } from '../testing/frame-log.ts';
 import {
   accountHolder,
   accountPassword as password,
@@ -17,7 +18,6 @@ import {
 } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 import { statusesOf, TestClient } from '../testing/test-client.ts';
-import { openSession, type SignedIn } from '../access/sign-in.ts';
 
 let platform: TestBackend;
 beforeAll(async () => {

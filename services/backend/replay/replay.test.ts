@@ -7,7 +7,6 @@ import { withClient } from '#infra/testing/client.ts';
 import { eventsVisible } from '#infra/testing/platform.ts';
 import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { replayDifferences, replayKinds, replayPage, type ReplayKind } from './platform-at.ts';
 import {
   finishRun,
   groups,
@@ -20,6 +19,7 @@ import {
 } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 import type { TestClient } from '../testing/test-client.ts';
+import { replayDifferences, replayKinds, replayPage, type ReplayKind } from './platform-at.ts';
 
 const badMoments = ['yesterday', '-1', '999999999', '2999-01-01T00:00:00Z', '2026-13-01T00:00:00Z'];
 const { signal } = new AbortController();

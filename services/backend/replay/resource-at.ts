@@ -6,14 +6,14 @@ import { parseGroupId } from '#domain/kernel/ids.ts';
 import { lastEventsOf, type Moment } from '#infra/postgres/event-store/streams-at.ts';
 import { actorName } from '#projections/actors.ts';
 import { readParams } from '#services/shared/params.ts';
+import { isIn } from '../access/visibility.ts';
 import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
+import { aboutTheGroupsOfNow, momentOf } from '../http/point-in-time.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Services } from '../services.ts';
-import { groupsOfNow, type Replayed } from './resources.ts';
 import { oneThen, pageThen } from './platform-at.ts';
-import { aboutTheGroupsOfNow, momentOf } from '../http/point-in-time.ts';
-import { isIn } from '../access/visibility.ts';
+import { groupsOfNow, type Replayed } from './resources.ts';
 
 type PastKind = 'schedules' | 'webhooks' | 'chains' | 'groups' | 'users';
 type Thing = Readonly<Record<string, unknown>>;

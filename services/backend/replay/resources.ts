@@ -22,7 +22,7 @@ import type { RunsTable } from '#projections/runs/table.ts';
 import { usersProjection } from '#projections/users/apply.ts';
 import type { UsersTable } from '#projections/users/table.ts';
 import { principalOf } from '#services/shared/principals.ts';
-import { definitionJson } from '../schedules/definition.ts';
+import { definitionJson } from '../schedules/view.ts';
 
 /** A stream, and how far it had come. */
 export interface Then {

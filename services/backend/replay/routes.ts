@@ -4,10 +4,10 @@ import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageOf, type ListRequest } from '../http/paging.ts';
+import { atParameter, momentOf } from '../http/point-in-time.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import { json, type Reply } from '../http/reply.ts';
 import { pageQuery } from '../http/schema.ts';
-import { Replay, ReplayDifferences, replayPages } from './schema.ts';
 import type { Services } from '../services.ts';
 import {
   comparedKinds,
@@ -18,7 +18,7 @@ import {
   type DifferencePlace,
   type ReplayKind,
 } from './platform-at.ts';
-import { atParameter, momentOf } from '../http/point-in-time.ts';
+import { Replay, ReplayDifferences, replayPages } from './schema.ts';
 
 const tag = 'Audit';
 const access = { right: 'audit.read' } as const;

@@ -3,9 +3,10 @@ import { chainConditions } from '#domain/chain/chain.ts';
 import { busyChoices, triggerTypes } from '#domain/run/run.ts';
 import { catchUps, overlaps } from '#domain/schedule/schedule.ts';
 import Type, { type TObject, type TProperties } from 'typebox';
-import type { ReplayKind } from './platform-at.ts';
+import { RoleSchema } from '../access/schema.ts';
 import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
-import { Group, RoleSchema } from '../people/schema.ts';
+import { Group } from '../people/schema.ts';
+import type { ReplayKind } from './platform-at.ts';
 
 const shape = <Properties extends TProperties>(
   title: string,

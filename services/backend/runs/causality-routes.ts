@@ -1,15 +1,15 @@
 /** What a run came from, and what came of it. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { auditProjection } from '#projections/audit/apply.ts';
 import { actorName } from '#projections/actors.ts';
+import { auditProjection } from '#projections/audit/apply.ts';
+import { isIn, visibleRun } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { notFound } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
-import { RunCauses } from './history-schema.ts';
 import { causesOf, effectsOf, type Effect, type Queued } from './causality.ts';
-import { reasonOf } from './history-routes.ts';
-import { isIn, visibleRun } from '../access/visibility.ts';
+import { RunCauses } from './history-schema.ts';
+import { reasonOf } from './reasons.ts';
 
 const causes = operation({
   method: 'get',

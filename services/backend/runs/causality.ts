@@ -7,7 +7,7 @@ import { readVersions } from '#infra/postgres/event-store/streams-at.ts';
 import { causedBy } from '#projections/audit/queries.ts';
 import type { AuditTable } from '#projections/audit/table.ts';
 import type { ReadModels } from '#projections/projection.ts';
-import { sql } from 'kysely';
+import { scriptsOfResources, type EffectScript } from '#projections/runs/effect-scripts.ts';
 
 /** Runs that caused one another are looked at so far, in both directions, and so many effects. */
 const maxDepth = 50;
@@ -41,13 +41,6 @@ export interface Effect {
   readonly script: EffectScript | undefined;
 }
 
-interface EffectScript {
-  readonly resource: string;
-  readonly script_id: string;
-  readonly name: string;
-  readonly group_id: string;
-}
-
 /** What followed from a run, and from that; nearest first. Which secrets runs were given is not in it: whoever
  *  may see runs may not see that. */
 export async function effectsOf(db: ReadModels, runId: RunId): Promise<readonly Effect[]> {
@@ -63,32 +56,11 @@ export async function effectsOf(db: ReadModels, runId: RunId): Promise<readonly 
     for (const id of runs) seen.add(id);
     causes = runs.map((id) => `run-${id}`);
   }
-  const scripts = await scriptsOf(
+  const scripts = await scriptsOfResources(
     db,
     effects.map(({ entry }) => entry.resource),
   );
   return effects.map((effect) => ({ ...effect, script: scripts.get(effect.entry.resource) }));
-}
-
-/** Whose runs, whose messages, and which scripts chains did not start; by resource. */
-async function scriptsOf(
-  db: ReadModels,
-  resources: readonly string[],
-): Promise<ReadonlyMap<string, EffectScript>> {
-  const { rows } = await sql<EffectScript>`
-    WITH asked (kind, id) AS (
-      SELECT kind, CASE WHEN kind IN ('run', 'notice', 'chain') THEN substring(resource FROM '-(.*)')::uuid END
-      FROM unnest(${resources}::text[]) AS given (resource), split_part(resource, '-', 1) AS kind
-    ), found AS (
-      SELECT kind, id, script_id FROM asked JOIN runs ON kind = 'run' AND run_id = id
-      UNION ALL
-      SELECT kind, id, script_id FROM asked JOIN notices ON kind = 'notice' AND notice_id = id
-      UNION ALL
-      SELECT kind, id, target_script_id FROM asked JOIN chains ON kind = 'chain' AND chain_id = id
-    )
-    SELECT kind || '-' || id AS resource, script_id, name, group_id
-    FROM found JOIN scripts USING (script_id)`.execute(db);
-  return new Map(rows.map((row) => [row.resource, row]));
 }
 
 function runIn({ action, resource }: AuditTable): RunId | undefined {

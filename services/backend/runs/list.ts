@@ -2,18 +2,14 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import { parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { runStatuses, triggerTypes, type TriggerType } from '#domain/run/run.ts';
-import { readReports } from '#infra/postgres/logs/run-reports.ts';
-import { listRuns, type ListedRun, type RunListFilter } from '#projections/runs/lists.ts';
-
+import { listRuns, type RunListFilter } from '#projections/runs/lists.ts';
+import { visibleGroups } from '../access/visibility.ts';
 import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
 import { isProblem } from '../http/problem.ts';
 import type { Answer } from '../http/reply.ts';
 import { idOf, wordsOf } from '../http/selection.ts';
 import type { Services } from '../services.ts';
-import { readParams } from '#services/shared/params.ts';
-import { readRemoved } from '#infra/postgres/operations/removed-parts.ts';
-import { runJson } from './view.ts';
-import { visibleGroups } from '../access/visibility.ts';
+import { runsJson } from './view.ts';
 
 /** As the parameters of `http/selection.ts` say it. */
 export interface RunQuery {
@@ -34,28 +30,6 @@ export interface RunListCall {
   readonly principal: Principal;
   readonly url: string;
   readonly query: RunQuery;
-}
-
-/** Runs as they are shown. */
-export async function runsJson(rows: readonly ListedRun[], { database }: Services) {
-  const [params, removed, reports] = await Promise.all([
-    readParams(
-      database,
-      rows.map((row) => row.params_sha256),
-    ),
-    readRemoved(database, rows),
-    readReports(
-      database,
-      // What has not started has said nothing.
-      rows.flatMap((row) => (row.started_at === null ? [] : [row.run_id])),
-    ),
-  ]);
-  return rows.map((row) => {
-    const { params_sha256: sha256 } = row;
-    const isGone = sha256 !== null && !params.has(sha256);
-    const gone = [...removed(row), ...(isGone ? (['payloads'] as const) : [])];
-    return runJson(row, params.get(sha256), gone, reports.get(row.run_id));
-  });
 }
 
 /** One page of a list.

@@ -1,13 +1,13 @@
 /** Logs of runs (contract §3, "Run log"). */
 import type { LogPage as StoredPage, LogQuery, RunLogs } from '#domain/ports/run-logs.ts';
 import Type, { type Static } from 'typebox';
+import { visibleRun } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
 import { disclosing, stream } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
 import { LogPage, LogStream } from './schema.ts';
-import { visibleRun } from '../access/visibility.ts';
 
 const query = Type.Object(
   {

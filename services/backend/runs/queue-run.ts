@@ -9,11 +9,11 @@ import type { RunsTable } from '#projections/runs/table.ts';
 import type { RunnableScript } from '#projections/scripts/queries.ts';
 import { requestRun } from '#services/shared/run-requests.ts';
 import type { Static } from 'typebox';
-import { isProblem, notFound, type Problem } from '../http/problem.ts';
-import type { RunRequest } from './schema.ts';
-import type { Services } from '../services.ts';
-import { accepted, type Accepted } from '../http/outcome.ts';
 import { isIn } from '../access/visibility.ts';
+import { accepted, type Accepted } from '../http/outcome.ts';
+import { isProblem, notFound, type Problem } from '../http/problem.ts';
+import type { Services } from '../services.ts';
+import type { RunRequest } from './schema.ts';
 
 export interface RunCall {
   readonly header: (name: string) => string | undefined;

@@ -6,15 +6,15 @@ import { payloadOf } from '#domain/run/run.ts';
 import { keepPayload } from '#infra/postgres/event-store/payloads.ts';
 import { planOf } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
-import type { Static } from 'typebox';
-import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
-import type { RerunRequest } from './schema.ts';
-import type { Services } from '../services.ts';
 import { readParams } from '#services/shared/params.ts';
 import { paramsObjection } from '#services/shared/run-requests.ts';
-import { accepted } from '../http/outcome.ts';
-import { runOf, type Queued } from './queue-run.ts';
+import type { Static } from 'typebox';
 import { visibleRun } from '../access/visibility.ts';
+import { accepted } from '../http/outcome.ts';
+import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
+import type { Services } from '../services.ts';
+import { runOf, type Queued } from './queue-run.ts';
+import type { RerunRequest } from './schema.ts';
 
 export interface RerunCall {
   readonly principal: Principal;

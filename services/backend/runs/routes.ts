@@ -2,20 +2,21 @@
 import { runStatuses, triggerTypes } from '#domain/run/run.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import Type from 'typebox';
+import { visibleRun, seesScript } from '../access/visibility.ts';
 import { operation, type Call, type Operation, type ResponseRule } from '../http/operation.ts';
+import { positionHeader } from '../http/outcome.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, type Reply } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
-import { Run, RunItems, RunPage, RunRequest, RerunRequest, StopRequest } from './schema.ts';
 import { IdOrNot, SomeOf } from '../http/selection.ts';
-import { positionHeader } from '../http/outcome.ts';
-import { runPage, runsJson } from './list.ts';
+import type { Services } from '../services.ts';
+import { runPage } from './list.ts';
 import { queueRun, type Queued } from './queue-run.ts';
 import { rerunRun } from './rerun-run.ts';
+import { Run, RunItems, RunPage, RunRequest, RerunRequest, StopRequest } from './schema.ts';
 import { stopOne, stopScript, type Stopped } from './stop-runs.ts';
+import { runsJson } from './view.ts';
 import { untilFinished, waitSecondsOf } from './wait-for-run.ts';
-import { visibleRun, seesScript } from '../access/visibility.ts';
-import type { Services } from '../services.ts';
 
 const tag = 'Runs';
 

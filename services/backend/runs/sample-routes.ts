@@ -1,11 +1,11 @@
 /** What a run used while it ran (contract §3, "Run"). */
-import type { SamplePoint } from '#domain/ports/run-samples.ts';
+import { visibleRun } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { notFound } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
 import { RunSampleItems } from './schema.ts';
-import { visibleRun } from '../access/visibility.ts';
+import { sampleJson } from './view.ts';
 
 const readSamples = operation({
   method: 'get',
@@ -26,15 +26,5 @@ const readSamples = operation({
     return json(200, { items: (await runSamples.read(run_id)).map(sampleJson) });
   },
 });
-
-export function sampleJson(point: SamplePoint) {
-  return {
-    time: new Date(point.timeMs),
-    cpu_seconds: point.cpuSeconds,
-    memory_bytes: point.memoryBytes,
-    threads: point.threads,
-    processes: point.processes,
-  };
-}
 
 export const sampleOperations: readonly Operation[] = [readSamples];

@@ -10,10 +10,10 @@ import {
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { activeRuns } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
+import { visibleRun, seesScript } from '../access/visibility.ts';
+import { accepted, type Accepted } from '../http/outcome.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
-import { accepted, type Accepted } from '../http/outcome.ts';
-import { visibleRun, seesScript } from '../access/visibility.ts';
 
 export interface StopCall {
   readonly principal: Principal;

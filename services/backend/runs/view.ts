@@ -1,56 +1,12 @@
-/** Rows as they are shown: contract §3. */
+/** Runs and their samples as the API shows them: contract §3. */
+import type { SamplePoint } from '#domain/ports/run-samples.ts';
 import type { Trigger } from '#domain/run/run.ts';
-import { defaultLimits } from '#domain/script/settings.ts';
 import type { RemovableKind } from '#domain/system/retention.ts';
-import type { RunReport } from '#infra/postgres/logs/run-reports.ts';
-import type { AuditTable } from '#projections/audit/table.ts';
-import type { GroupsTable } from '#projections/groups/table.ts';
+import { readReports, type RunReport } from '#infra/postgres/logs/run-reports.ts';
+import { readRemoved } from '#infra/postgres/operations/removed-parts.ts';
 import type { ListedRun } from '#projections/runs/lists.ts';
-import type { ScriptFileView } from '#projections/scripts/files.ts';
-import type { ScriptView } from '#projections/scripts/queries.ts';
-import type { UserView } from '#projections/users/queries.ts';
-import type { SessionId } from '#domain/kernel/ids.ts';
-import type { SignedInSession } from '#projections/sessions/queries.ts';
-
-export function scriptJson(script: ScriptView) {
-  return {
-    id: script.script_id,
-    name: script.name,
-    description: script.description,
-    group_id: script.group_id,
-    group: script.group,
-    enabled: script.enabled,
-    max_concurrent_runs: script.max_concurrent_runs,
-    storage_quota_bytes: script.storage_quota_bytes,
-    storage_used_bytes: script.storage_used_bytes,
-    entrypoint: script.entrypoint,
-    // Scripts that were made before a limit existed have its default.
-    limits: { ...defaultLimits, ...script.limits },
-    tags: script.tags,
-    retry: script.retry,
-    keep_alive: script.keep_alive,
-    environment: script.environment,
-    python: script.python,
-    start_mode: script.start_mode,
-    listen_ports: script.listen_ports,
-    parameters_schema: script.parameters_schema,
-    version: script.version,
-    created_at: script.created_at,
-    created_by: script.created_by,
-    updated_at: script.updated_at,
-    updated_by: script.updated_by,
-    last_run: script.last_run,
-  };
-}
-
-export function fileJson(file: ScriptFileView) {
-  return {
-    path: file.path,
-    size_bytes: file.size_bytes,
-    sha256: file.sha256,
-    updated_at: file.saved_at,
-  };
-}
+import { readParams } from '#services/shared/params.ts';
+import type { Services } from '../services.ts';
 
 /** @param report what the run said of itself
  *  @param params what the run was given, where it was given anything and that is kept still
@@ -149,45 +105,34 @@ function usageOf(run: ListedRun) {
   return isMeasured ? { cpu_seconds, max_memory_bytes, max_threads } : null;
 }
 
-export function groupJson(group: GroupsTable) {
-  return { id: group.group_id, name: group.name, color: group.color, icon: group.icon };
+/** Runs as they are shown. */
+export async function runsJson(rows: readonly ListedRun[], { database }: Services) {
+  const [params, removed, reports] = await Promise.all([
+    readParams(
+      database,
+      rows.map((row) => row.params_sha256),
+    ),
+    readRemoved(database, rows),
+    readReports(
+      database,
+      // What has not started has said nothing.
+      rows.flatMap((row) => (row.started_at === null ? [] : [row.run_id])),
+    ),
+  ]);
+  return rows.map((row) => {
+    const { params_sha256: sha256 } = row;
+    const isGone = sha256 !== null && !params.has(sha256);
+    const gone = [...removed(row), ...(isGone ? (['payloads'] as const) : [])];
+    return runJson(row, params.get(sha256), gone, reports.get(row.run_id));
+  });
 }
 
-/** @param asking the session that asks, which is marked */
-export function sessionJson({ session_id: id, ...rest }: SignedInSession, asking?: SessionId) {
-  return { id, current: id === asking, ...rest };
-}
-
-export function userJson(user: UserView) {
+export function sampleJson(point: SamplePoint) {
   return {
-    id: user.user_id,
-    email: user.email,
-    name: user.name,
-    role: user.role,
-    group_ids: user.group_ids,
-    can_audit: user.can_audit,
-    disabled: user.disabled,
-    created_at: user.created_at,
-    last_login_at: user.last_login_at,
-  };
-}
-
-export function auditJson(entry: AuditTable) {
-  return {
-    audit_seq: entry.audit_seq,
-    time: entry.time,
-    actor: entry.actor,
-    action: entry.action,
-    resource: entry.resource,
-    outcome: entry.outcome,
-    detail: entry.detail,
-    ip: entry.ip,
-    correlation_id: entry.correlation_id,
-    causation_id: entry.causation_id,
-    event_id: entry.event_id,
-    event_position: entry.event_position,
-    event_hash: entry.event_hash,
-    prev_hash: entry.prev_hash,
-    hash: entry.hash,
+    time: new Date(point.timeMs),
+    cpu_seconds: point.cpuSeconds,
+    memory_bytes: point.memoryBytes,
+    threads: point.threads,
+    processes: point.processes,
   };
 }

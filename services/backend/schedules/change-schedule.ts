@@ -5,15 +5,14 @@ import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ScheduleCommand } from '#domain/schedule/commands.ts';
 import { findSchedule, type ScheduleView } from '#projections/schedules/queries.ts';
 import type { Static } from 'typebox';
-import { versionOf } from '../http/conditional.ts';
-import { isProblem, notFound, type Problem } from '../http/problem.ts';
-import type { NewSchedule, ScheduleChanges } from './schema.ts';
-import type { Services } from '../services.ts';
-import { badField } from '../scripts/create-script.ts';
-import { accepted, type Accepted } from '../http/outcome.ts';
-import { definitionOf } from './definition.ts';
-import { triggerParams, type TriggerParams } from '../runs/trigger-params.ts';
 import { isIn, seesScript } from '../access/visibility.ts';
+import { versionOf } from '../http/conditional.ts';
+import { accepted, type Accepted } from '../http/outcome.ts';
+import { isProblem, notFound, badField, type Problem } from '../http/problem.ts';
+import { triggerParams, type TriggerParams } from '../runs/trigger-params.ts';
+import type { Services } from '../services.ts';
+import { definitionOf } from './definition.ts';
+import type { NewSchedule, ScheduleChanges } from './schema.ts';
 
 interface Asking {
   readonly principal: Principal;

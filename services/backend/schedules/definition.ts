@@ -5,9 +5,8 @@ import {
   type ScheduleDefinition,
 } from '#domain/schedule/schedule.ts';
 import type { Static } from 'typebox';
-import { isProblem, problem, type Problem } from '../http/problem.ts';
+import { isProblem, problem, badField, type Problem } from '../http/problem.ts';
 import type { ScheduleChanges } from './schema.ts';
-import { badField } from '../scripts/create-script.ts';
 
 type Changes = Static<typeof ScheduleChanges>;
 
@@ -100,20 +99,4 @@ function momentOf(
   if (text === null) return null;
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? badField(name, 'there is no such time') : new Date(ms).toISOString();
-}
-
-/** As clients see it; its parameters are apart. */
-export function definitionJson(definition: ScheduleDefinition) {
-  return {
-    kind: definition.kind,
-    cron: definition.cron,
-    timezone: definition.timezone,
-    interval_seconds: definition.intervalSeconds,
-    start_at: definition.startAt,
-    end_at: definition.endAt,
-    enabled: definition.enabled,
-    catch_up: definition.catchUp,
-    max_lateness_seconds: definition.maxLatenessSeconds,
-    overlap: definition.overlap,
-  };
 }

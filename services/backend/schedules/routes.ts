@@ -1,22 +1,22 @@
 /** Schedules: list, create, read, change, delete. */
 import { known, parseScheduleId, parseScriptId } from '#domain/kernel/ids.ts';
 import { findSchedule, listSchedules, type ScheduleView } from '#projections/schedules/queries.ts';
+import { readParams } from '#services/shared/params.ts';
 import Type from 'typebox';
+import { visibleGroups } from '../access/visibility.ts';
 import { etag, isUnchanged, versionOf } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { aboutTheGroupsOfNow, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, nothing, type Answer } from '../http/reply.ts';
 import { examples, pageQuery, pathParameters, Uuid } from '../http/schema.ts';
-import { NewSchedule, Schedule, ScheduleChanges, SchedulePage } from './schema.ts';
-import type { Services } from '../services.ts';
-import { readParams } from '#services/shared/params.ts';
-import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
-import { changeSchedule, createSchedule, visibleSchedule } from './change-schedule.ts';
 import { aboutPastLists, listThen, thingThen } from '../replay/resource-at.ts';
-import { aboutTheGroupsOfNow, atParameter } from '../http/point-in-time.ts';
-import { visibleGroups } from '../access/visibility.ts';
-import { definitionJson } from './definition.ts';
+import type { Services } from '../services.ts';
+import { changeSchedule, createSchedule, visibleSchedule } from './change-schedule.ts';
+import { NewSchedule, Schedule, ScheduleChanges, SchedulePage } from './schema.ts';
+import { scheduleJson } from './view.ts';
 
 const tag = 'Schedules';
 const parameters = { schedule_id: pathParameters.scheduleId };
@@ -198,23 +198,6 @@ async function show(outcome: Accepted, services: Services, status: 200 | 201): P
 async function withParams(schedule: ScheduleView, { database }: Services) {
   const params = await readParams(database, [schedule.params_sha256]);
   return scheduleJson(schedule, params.get(schedule.params_sha256));
-}
-
-function scheduleJson({ definition, ...schedule }: ScheduleView, params: unknown) {
-  return {
-    id: schedule.schedule_id,
-    script_id: schedule.script_id,
-    script_name: schedule.script_name,
-    ...definitionJson(definition),
-    params: params ?? null,
-    next_fire_at: schedule.next_fire_at,
-    last_fire_at: schedule.last_fire_at,
-    version: schedule.version,
-    created_at: schedule.created_at,
-    created_by: schedule.created_by,
-    updated_at: schedule.updated_at,
-    updated_by: schedule.updated_by,
-  };
 }
 
 export const scheduleOperations: readonly Operation[] = [list, create, get, change, remove];

@@ -1,9 +1,9 @@
 /** Schedules on the wire (contract §3, "Schedule"). */
+import { maxParamsBytes } from '#domain/run/run.ts';
 import { catchUps, occurrenceOutcomes, overlaps } from '#domain/schedule/schedule.ts';
 import Type from 'typebox';
-import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
 import { usualExample, UsualDuration } from '../dashboard/schema.ts';
-import { maxParamsBytes } from '#domain/run/run.ts';
+import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
 
 const kind = Type.Enum(['cron', 'interval'], { title: 'ScheduleKind' });
 const cron = Type.String({

@@ -14,17 +14,17 @@ import {
   type ScheduleView,
 } from '#projections/schedules/queries.ts';
 import Type from 'typebox';
+import { isIn, seesScript, visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { isProblem, notFound } from '../http/problem.ts';
+import { isProblem, notFound, badField } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
-import { OccurrencePage, SchedulePreview, SchedulePreviewRequest } from './schema.ts';
-import { badField } from '../scripts/create-script.ts';
 import { definitionOf } from './definition.ts';
-import { isIn, seesScript, visibleGroups } from '../access/visibility.ts';
+import { OccurrencePage, SchedulePreview, SchedulePreviewRequest } from './schema.ts';
 
 const tag = 'Schedules';
+
 /** So many of the other schedules of a script are looked at. */
 const maxOthers = 10;
 

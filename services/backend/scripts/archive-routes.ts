@@ -3,6 +3,7 @@ import { known, parseScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { listFiles } from '#projections/scripts/files.ts';
 import Type from 'typebox';
+import { visibleScript } from '../access/visibility.ts';
 import { zipOf } from '../http/archives/write-zip.ts';
 import { attachment } from '../http/attachment.ts';
 import { etag, isUnchanged } from '../http/conditional.ts';
@@ -10,10 +11,9 @@ import { operation, type Operation } from '../http/operation.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { disclosing, nothing, stream } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
-import { archiveQuery, ScriptArchive } from './schema.ts';
 import { importScript, maxArchiveBytes } from './import-script.ts';
 import { created, showScript } from './replies.ts';
-import { visibleScript } from '../access/visibility.ts';
+import { archiveQuery, ScriptArchive } from './schema.ts';
 
 const tag = 'Scripts';
 

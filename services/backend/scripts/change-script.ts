@@ -8,13 +8,13 @@ import { entrypointProblem } from '#domain/script/path.ts';
 import { defaultLimits, listenPortsProblem, type ScriptSettings } from '#domain/script/settings.ts';
 import type { ScriptView } from '#projections/scripts/queries.ts';
 import type { Static } from 'typebox';
-import { versionOf } from '../http/conditional.ts';
-import { isProblem, notFound, type Problem } from '../http/problem.ts';
-import type { ScriptChanges } from './schema.ts';
-import type { Services } from '../services.ts';
-import { badField, parametersSchemaProblem, visibleGroupId } from './create-script.ts';
-import { accepted, type Accepted } from '../http/outcome.ts';
 import { visibleScript } from '../access/visibility.ts';
+import { versionOf } from '../http/conditional.ts';
+import { accepted, type Accepted } from '../http/outcome.ts';
+import { isProblem, notFound, badField, type Problem } from '../http/problem.ts';
+import type { Services } from '../services.ts';
+import { parametersSchemaProblem, visibleGroupId } from './create-script.ts';
+import type { ScriptChanges } from './schema.ts';
 
 type Changes = Static<typeof ScriptChanges>;
 

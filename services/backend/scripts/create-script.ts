@@ -1,5 +1,6 @@
 /** Makes a script of what a client asked for. */
 import { createHash } from 'node:crypto';
+import { defaultGroupId } from '#domain/group/seed.ts';
 import type { Principal } from '#domain/kernel/actor.ts';
 import {
   known,
@@ -9,7 +10,6 @@ import {
   type ScriptId,
 } from '#domain/kernel/ids.ts';
 import { sees } from '#domain/kernel/rights.ts';
-import { defaultGroupId } from '#domain/group/seed.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
 import { environmentProblem } from '#domain/script/environment.ts';
@@ -22,12 +22,12 @@ import {
   type ScriptSettings,
 } from '#domain/script/settings.ts';
 import type { Static } from 'typebox';
-import { isProblem, problem, type Problem } from '../http/problem.ts';
-import type { NewScript } from './schema.ts';
+import { once } from '../http/archives/async-iterable.ts';
+import { badField, isProblem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import { templateEntrypoint, templateFiles, type TemplateId } from '../templates/templates.ts';
 import { makeScript, type Made } from './make-script.ts';
-import { once } from '../http/archives/async-iterable.ts';
+import type { NewScript } from './schema.ts';
 
 export interface NewScriptCall {
   readonly principal: Principal;
@@ -134,10 +134,4 @@ export function visibleGroupId(principal: Principal, text: string): GroupId | Pr
   return groupId !== undefined && sees(principal, groupId)
     ? groupId
     : badField('group_id', 'there is no such group');
-}
-
-export function badField(name: string, detail: string): Problem {
-  return problem('validation_failed', `The field "${name}" is not valid: ${detail}.`, {
-    errors: [{ pointer: `/${name}`, detail }],
-  });
 }

@@ -2,13 +2,13 @@
 import type { EnvironmentLock } from '#domain/ports/environment-locks.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/operations/environment-locks.ts';
 import Type from 'typebox';
+import { visibleScript } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
 import { Environment } from './environment-schema.ts';
 import { commandScript, showScript, shown } from './replies.ts';
-import { visibleScript } from '../access/visibility.ts';
 
 const rebuild = operation({
   method: 'post',

@@ -6,16 +6,16 @@ import type { FileVersion } from '#domain/script/events.ts';
 import { entrypointProblem } from '#domain/script/path.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import type { Static } from 'typebox';
+import { once } from '../http/archives/async-iterable.ts';
 import { formFile } from '../http/archives/multipart.ts';
 import { readZip, type Archive } from '../http/archives/read-zip.ts';
 import type { RawBody } from '../http/operation.ts';
-import { isProblem, problem, type Problem } from '../http/problem.ts';
+import { isProblem, problem, badField, type Problem } from '../http/problem.ts';
 import { spoolToFile, type SpooledFile } from '../http/wire/spool.ts';
-import type { archiveQuery, ScriptArchive } from './schema.ts';
 import type { Services } from '../services.ts';
+import { groupFor } from './create-script.ts';
 import { makeScript, type Made } from './make-script.ts';
-import { badField, groupFor } from './create-script.ts';
-import { once } from '../http/archives/async-iterable.ts';
+import type { archiveQuery, ScriptArchive } from './schema.ts';
 
 /** Of the archive as it is sent, a form around it included. */
 export const maxArchiveBytes = 101 * 1024 * 1024;

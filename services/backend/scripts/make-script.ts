@@ -3,9 +3,9 @@ import { known, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
+import { accepted, refusalProblem, type Accepted } from '../http/outcome.ts';
 import { isProblem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
-import { accepted, refusalProblem, type Accepted } from '../http/outcome.ts';
 
 export interface Made {
   readonly scriptId: ScriptId;

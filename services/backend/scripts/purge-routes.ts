@@ -1,12 +1,12 @@
 /** Removes deleted scripts for good. */
+import { findPurge } from '#projections/scripts/queries.ts';
+import { seesScriptOrItsRemains } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
 import { Purge } from './purge-schema.ts';
-import { findPurge } from '#projections/scripts/queries.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
-import { seesScriptOrItsRemains } from '../access/visibility.ts';
 
 const purge = operation({
   method: 'post',

@@ -3,15 +3,15 @@ import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ScriptCommand } from '#domain/script/commands.ts';
+import { seesScript, visibleScript } from '../access/visibility.ts';
 import { etag } from '../http/conditional.ts';
 import type { ResponseRule } from '../http/operation.ts';
+import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
 import { notFound, type Problem } from '../http/problem.ts';
 import { json, type Answer } from '../http/reply.ts';
-import { Script } from './schema.ts';
 import type { Services } from '../services.ts';
-import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
-import { scriptJson } from '../runs/view.ts';
-import { seesScript, visibleScript } from '../access/visibility.ts';
+import { Script } from './schema.ts';
+import { scriptJson } from './view.ts';
 
 export const shown: ResponseRule = {
   description: 'The script.',

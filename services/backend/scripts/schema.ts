@@ -1,9 +1,9 @@
 /** Scripts and their files on the wire (contract §3, "Script"). */
-import { defaultLimits, defaultRetry, defaultSettings } from '#domain/script/settings.ts';
 import { runStatuses } from '#domain/run/run.ts';
+import { defaultLimits, defaultRetry, defaultSettings } from '#domain/script/settings.ts';
 import Type from 'typebox';
-import { templateIds } from '../templates/templates.ts';
 import { examples, Nullable, Page, Sha256, Time, Uuid, OneLine } from '../http/schema.ts';
+import { templateIds } from '../templates/templates.ts';
 import {
   entrypoint,
   environment,
@@ -218,30 +218,4 @@ export const archiveQuery = Type.Object(
     entrypoint: Type.Optional(entrypoint),
   },
   { additionalProperties: false },
-);
-
-const templateFile = { path: Type.String(), size_bytes: Type.Integer({ minimum: 0 }) };
-
-export const TemplatePage = Page(
-  'TemplatePage',
-  Type.Object(
-    {
-      id: templateId,
-      name,
-      description,
-      files: Type.Array(Type.Object(templateFile, { additionalProperties: false })),
-    },
-    {
-      title: 'Template',
-      additionalProperties: false,
-      examples: [
-        {
-          id: 'etl-job',
-          name: 'ETL job',
-          description: 'Reads a CSV file, adds it up and writes the result.',
-          files: [{ path: 'main.py', size_bytes: 2051 }],
-        },
-      ],
-    },
-  ),
 );

@@ -1,8 +1,8 @@
 /** Secrets of a script: their names, never their values. */
-import { UnreadableSecret } from '#infra/secrets/envelope.ts';
-import { isSecretName, maxSecretBytes } from '#domain/secret/secret.ts';
-import type { SecretCommand, SetSecret } from '#domain/secret/commands.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
+import type { SecretCommand, SetSecret } from '#domain/secret/commands.ts';
+import { isSecretName, maxSecretBytes } from '#domain/secret/secret.ts';
+import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import {
   findSecret,
   lastSecretVersion,
@@ -10,15 +10,15 @@ import {
   type SecretView,
 } from '#projections/secrets/queries.ts';
 import Type from 'typebox';
+import { seesScript } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
 import { json, nothing } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
-import { Secret, SecretPage, SecretValue } from './schema.ts';
 import type { Services } from '../services.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
-import { seesScript } from '../access/visibility.ts';
+import { Secret, SecretPage, SecretValue } from './schema.ts';
 
 const tag = 'Secrets';
 const parameters = { id: pathParameters.scriptId, name: pathParameters.secretName };

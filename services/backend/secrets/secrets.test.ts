@@ -1,11 +1,11 @@
 import { known, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { Projector } from '#infra/postgres/readers/projector.ts';
 import { eventsVisible } from '#infra/testing/platform.ts';
+import { tablesWith } from '#infra/testing/stored-text.ts';
 import { asyncProjections } from '#projections/registry.ts';
 import { sealedSecrets } from '#projections/secrets/queries.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asRuntime, groups, script, someone } from '../testing/people.ts';
-import { tablesWith } from '#infra/testing/stored-text.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 
 const canary = 'canary-7f3a9c51e2';

@@ -1,11 +1,11 @@
 /** The SDK for people's own machines: a wheel, and an index of it for pip. */
 import { Readable } from 'node:stream';
+import { version } from '#services/shared/version.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { notFound } from '../http/problem.ts';
 import { stream, text, type Reply } from '../http/reply.ts';
 import { sdkName, sdkPython, wheelName } from './wheel.ts';
-import { version } from '#services/shared/version.ts';
 
 const tag = 'SDK';
 const page = { description: 'The page.', schema: Type.String(), mediaType: 'text/html' };

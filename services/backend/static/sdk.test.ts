@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { version } from '#services/shared/version.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeWith } from '../../../scripts/testing/optional-service.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
-import { version } from '#services/shared/version.ts';
 
 const run = promisify(execFile);
 const name = `script_orchestration_sdk-${version}-py3-none-any.whl`;

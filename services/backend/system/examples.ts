@@ -1,12 +1,12 @@
 /** What a newcomer finds: a script of each template, one of which has run. Ids and commands are fixed, so that
  *  doing it again, or twice at once, changes nothing. They sort before all others: lists begin with what is new. */
-import { seededGroups } from '#domain/group/seed.ts';
 import type { Command } from '#domain/aggregates.ts';
+import { seededGroups } from '#domain/group/seed.ts';
 import { known, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
-import { startingFiles } from '../scripts/create-script.ts';
 import { once } from '../http/archives/async-iterable.ts';
+import { startingFiles } from '../scripts/create-script.ts';
 import type { Services } from '../services.ts';
 import { templateTexts, type TemplateId } from '../templates/templates.ts';
 

@@ -1,12 +1,11 @@
 /** How long things are kept. */
-import type { Retention as Setting } from '#domain/system/retention.ts';
 import { retentionSetting } from '#projections/retention/queries.ts';
-import type { Static } from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
 import { isProblem } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { Retention, RetentionChanges } from './schema.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
+import { changesOf, retentionJson } from './view.ts';
 
 const tag = 'System';
 const path = '/api/v1/system/retention';
@@ -43,36 +42,5 @@ const put = operation({
     return json(200, retentionJson(await retentionSetting(readModels)), positionHeader(outcome));
   },
 });
-
-/** The setting as a command changes it. */
-export function changesOf(body: Static<typeof RetentionChanges>): Partial<Setting> {
-  const { logs_days, samples_days, artifacts_days, payloads_days } = body;
-  return {
-    ...(logs_days !== undefined && { logsDays: logs_days }),
-    ...(samples_days !== undefined && { samplesDays: samples_days }),
-    ...(artifacts_days !== undefined && { artifactsDays: artifacts_days }),
-    ...(payloads_days !== undefined && { payloadsDays: payloads_days }),
-  };
-}
-
-type Row = Awaited<ReturnType<typeof retentionSetting>>;
-
-/** The setting itself, without who changed it. */
-export function daysOf(setting: Row) {
-  return {
-    logs_days: setting?.logs_days ?? null,
-    samples_days: setting?.samples_days ?? null,
-    artifacts_days: setting?.artifacts_days ?? null,
-    payloads_days: setting?.payloads_days ?? null,
-  };
-}
-
-function retentionJson(setting: Row) {
-  return {
-    ...daysOf(setting),
-    changed_at: setting?.changed_at ?? null,
-    changed_by: setting?.changed_by ?? null,
-  };
-}
 
 export const retentionOperations: readonly Operation[] = [get, put];

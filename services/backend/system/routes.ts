@@ -1,20 +1,20 @@
 /** The platform about itself: information, health, metrics. */
 import { objectKey } from '#domain/ports/object-keys.ts';
-import { listCheckpoints } from '#infra/postgres/readers/checkpoints.ts';
-import { countQueryGaps } from '#infra/postgres/script-queries/confine-queries.ts';
 import { newestPlace } from '#infra/postgres/event-store/event-chunks.ts';
 import { listRuntimes } from '#infra/postgres/queue/runtimes.ts';
+import { listCheckpoints } from '#infra/postgres/readers/checkpoints.ts';
+import { countQueryGaps } from '#infra/postgres/script-queries/confine-queries.ts';
 import { triggerState } from '#projections/trigger-state/queries.ts';
-import Type from 'typebox';
-import { operation, type Operation } from '../http/operation.ts';
-import { json, text } from '../http/reply.ts';
-import { Health, SystemInfo } from './schema.ts';
 import { alarmsNow } from '#services/shared/alarms.ts';
 import { databaseProblem } from '#services/shared/database-health.ts';
 import { inTime } from '#services/shared/in-time.ts';
 import { version } from '#services/shared/version.ts';
+import Type from 'typebox';
+import { operation, type Operation } from '../http/operation.ts';
+import { json, text } from '../http/reply.ts';
 import type { Services } from '../services.ts';
-import { triggersJson } from './trigger-routes.ts';
+import { Health, SystemInfo } from './schema.ts';
+import { triggersJson } from './view.ts';
 
 const tag = 'System';
 const well = { 200: { description: 'All is well.', schema: Health } };

@@ -193,37 +193,3 @@ export const Health = Type.Object(
   },
   { title: 'Health', additionalProperties: false, examples: [{ status: 'ok' }] },
 );
-
-export const Problem = Type.Object(
-  {
-    type: Type.String(),
-    title: Type.String(),
-    status: Type.Integer(),
-    detail: Type.String(),
-    code: Type.String({ description: 'Stable.' }),
-    trace_id: Type.String({ description: 'The log carries it too.' }),
-    errors: Type.Optional(
-      Type.Array(
-        Type.Object(
-          { pointer: Type.String(), detail: Type.String() },
-          { additionalProperties: false },
-        ),
-      ),
-    ),
-  },
-  {
-    title: 'Problem',
-    description: 'RFC 9457.',
-    additionalProperties: false,
-    examples: [
-      {
-        type: 'urn:orchestrator:problem:not_found',
-        title: 'Not found',
-        status: 404,
-        detail: 'There is nothing here that you may see.',
-        code: 'not_found',
-        trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
-      },
-    ],
-  },
-);

@@ -1,15 +1,15 @@
 /** What every installation starts with: four groups, examples and the first administrator. Ids are derived
  *  from names, so that doing it again, or twice at once, changes nothing. */
-import { seededGroups } from '#domain/group/seed.ts';
 import type { Command } from '#domain/aggregates.ts';
+import { seededGroups } from '#domain/group/seed.ts';
 import { known, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
 import { emailProblem } from '#domain/kernel/names.ts';
 import { putCredential } from '#infra/postgres/access/credentials.ts';
 import { findUserByEmail, listUsers } from '#projections/users/queries.ts';
-import { makeExamples } from './examples.ts';
-import { passwordProblem } from '#services/shared/password-rules.ts';
 import { ConfigError } from '#services/shared/config.ts';
+import { passwordProblem } from '#services/shared/password-rules.ts';
 import type { Services } from '../services.ts';
+import { makeExamples } from './examples.ts';
 
 export interface FirstAdministrator {
   readonly email: string;

@@ -1,13 +1,14 @@
 /** Holds and releases everything that starts by itself. */
-import { triggerState } from '#projections/trigger-state/queries.ts';
-import type { SystemCommand } from '#domain/system/commands.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
+import type { SystemCommand } from '#domain/system/commands.ts';
+import { triggerState } from '#projections/trigger-state/queries.ts';
 import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
 import { isProblem } from '../http/problem.ts';
 import { json, type Answer } from '../http/reply.ts';
-import { TriggerState } from './schema.ts';
 import type { Services } from '../services.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
+import { TriggerState } from './schema.ts';
+import { triggersJson } from './view.ts';
 
 const tag = 'System';
 const shown = {
@@ -48,16 +49,6 @@ async function change(
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
   return json(200, triggersJson(await triggerState(readModels)), positionHeader(outcome));
-}
-
-/** Whether triggers are held, since when, and who did the last change. */
-export function triggersJson(state: Awaited<ReturnType<typeof triggerState>>) {
-  const {
-    paused,
-    since,
-    changed_by: by,
-  } = state ?? { paused: false, since: null, changed_by: null };
-  return { paused, since, by };
 }
 
 export const triggerOperations: readonly Operation[] = [pause, resume];

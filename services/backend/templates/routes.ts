@@ -1,7 +1,7 @@
 /** What a new script may start from. */
 import { operation, type Operation } from '../http/operation.ts';
 import { json } from '../http/reply.ts';
-import { TemplatePage } from '../scripts/schema.ts';
+import { TemplatePage } from './schema.ts';
 import { templateFiles, templateIds, templateTexts } from './templates.ts';
 
 const list = operation({

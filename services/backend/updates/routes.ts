@@ -3,15 +3,16 @@ import { known, parseUpdateId } from '#domain/kernel/ids.ts';
 import { UpdateRefused } from '#domain/ports/updates.ts';
 import type { StartUpdate } from '#domain/update/commands.ts';
 import { compareVersions } from '#domain/update/update.ts';
+import { countEventsAfter } from '#infra/postgres/event-store/event-store.ts';
 import { bringsMigrations, type Installed, type KeptCopy } from '#services/shared/releases.ts';
 import { version as current } from '#services/shared/version.ts';
 import { operation, type Call, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import { json, type Answer } from '../http/reply.ts';
-import { RollbackRequest, Update, UpdateHistory, UpdateRequest, Updates } from './schema.ts';
 import type { Services } from '../services.ts';
-import { eventsSince, readUpdates, type UpdatesRead, type UpdateStory } from './update-history.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
+import { RollbackRequest, Update, UpdateHistory, UpdateRequest, Updates } from './schema.ts';
+import { readUpdates, type UpdatesRead, type UpdateStory } from './update-history.ts';
 
 const tag = 'System';
 const path = '/api/v1/system/updates';
@@ -113,7 +114,7 @@ const rollback = operation({
     if (isProblem(previous)) return previous;
     const { copy } = previous;
     if (copy !== undefined && body?.discard_events !== true) {
-      const lost = await eventsSince(services.database, copy.madeAt);
+      const lost = await countEventsAfter(services.database, copy.madeAt);
       return problem(
         'update_not_possible',
         `Going back to ${previous.version} discards ${lost} events recorded since ${copy.madeAt}. Confirm it with ` +
@@ -231,7 +232,7 @@ async function copyJson(
     made_at: madeAt,
     expires_at: expiresAt,
     size_bytes: sizeBytes,
-    lost_events: await eventsSince(database, madeAt),
+    lost_events: await countEventsAfter(database, madeAt),
   };
 }
 

@@ -50,16 +50,6 @@ export async function readUpdates(db: Queryable): Promise<UpdatesRead> {
   };
 }
 
-/** Counts the events that were recorded after a moment.
- *  @param madeAt RFC 3339 */
-export async function eventsSince(db: Queryable, madeAt: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    'SELECT count(*)::int AS count FROM events WHERE recorded_at > $1',
-    [madeAt],
-  );
-  return rows[0]?.count ?? 0;
-}
-
 function tell(stories: Map<UpdateId, UpdateStory>, event: RecordedUpdate): void {
   if (event.type === 'ReleaseFound' || event.type === 'RollbackDiscarded') return;
   const { recordedAt } = event;

@@ -7,6 +7,7 @@ import { webhookPayload } from '#domain/webhook/payload.ts';
 import { webhookBurst } from '#domain/webhook/webhook.ts';
 import { payloadName } from '#infra/postgres/event-store/payloads.ts';
 import { readReports } from '#infra/postgres/logs/run-reports.ts';
+import { takeCall } from '#infra/postgres/operations/webhook-rate.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import { findCalledWebhook, type CalledWebhook } from '#projections/webhooks/queries.ts';
@@ -15,18 +16,15 @@ import { operation, type Call, type Operation } from '../http/operation.ts';
 import { isProblem, notFound, problem, problemKinds, type Problem } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { examples } from '../http/schema.ts';
-import { HookAnswer } from './schema.ts';
-import type { Services } from '../services.ts';
-import { takeCall } from '#infra/postgres/operations/webhook-rate.ts';
-import { queueDelivery } from './queue-delivery.ts';
-import { signatureFault } from './signatures.ts';
 import type { Queued } from '../runs/queue-run.ts';
 import { untilFinished } from '../runs/wait-for-run.ts';
-import { webhookTokenHash } from './change-webhook.ts';
+import type { Services } from '../services.ts';
+import { webhookTokenHash } from './credentials.ts';
+import { queueDelivery, webhookDisabled } from './queue-delivery.ts';
+import { HookAnswer } from './schema.ts';
+import { signatureFault } from './signatures.ts';
 
 const maxBodyBytes = 1024 * 1024;
-
-export const webhookDisabled = problem('webhook_disabled', 'The webhook is disabled.');
 
 const call = operation({
   method: 'post',

@@ -1,5 +1,4 @@
 /** Makes and changes webhooks: their settings, their tokens and the secrets that callers sign with. */
-import { createHash, randomBytes } from 'node:crypto';
 import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseScriptId, parseWebhookId, type WebhookId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -8,13 +7,12 @@ import type { WebhookSigning } from '#domain/webhook/webhook.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { findWebhook, type WebhookView } from '#projections/webhooks/queries.ts';
 import type { Static } from 'typebox';
-import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
-import type { NewWebhook, WebhookChange } from './schema.ts';
-import type { Services } from '../services.ts';
-import { newSigningSecret } from './signatures.ts';
-import { badField } from '../scripts/create-script.ts';
-import { accepted, type Accepted } from '../http/outcome.ts';
 import { isIn, seesScript } from '../access/visibility.ts';
+import { accepted, type Accepted } from '../http/outcome.ts';
+import { isProblem, notFound, problem, badField, type Problem } from '../http/problem.ts';
+import type { Services } from '../services.ts';
+import { newSigningSecret, newWebhookToken } from './credentials.ts';
+import type { NewWebhook, WebhookChange } from './schema.ts';
 
 interface Asking<Body> {
   readonly principal: Principal;
@@ -157,18 +155,6 @@ async function newSecret(
     if (!(error instanceof UnreadableSecret)) throw error;
     return problem('unavailable', `The secret cannot be stored: ${error.message}.`);
   }
-}
-
-/** Names one webhook among all: 256 random bits. */
-export function newWebhookToken(): { readonly text: string; readonly hash: string } {
-  const text = `whk_${randomBytes(32).toString('base64url')}`;
-  return { text, hash: webhookTokenHash(text) };
-}
-
-/** What is stored of a token: whoever guesses does not choose it, so that the time of a look-up tells
- *  nothing. */
-export function webhookTokenHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 async function carryOut(

@@ -1,25 +1,24 @@
 /** What became of the calls of a webhook, and how to deliver one again. */
 import { parseRunId } from '#domain/kernel/ids.ts';
 import { keepPayload, payloadName } from '#infra/postgres/event-store/payloads.ts';
-import { findWebhookToCall } from '#projections/webhooks/queries.ts';
-import Type from 'typebox';
-import { operation, type Operation } from '../http/operation.ts';
-import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { isProblem, notFound, problem } from '../http/problem.ts';
-import { json } from '../http/reply.ts';
-import { pageQuery, pathParameters } from '../http/schema.ts';
-import { DeliveryPage, HookAnswer } from './schema.ts';
-import type { Services } from '../services.ts';
 import {
   findDelivered,
   listDeliveries,
   type DeliveredContent,
-  type Delivery,
 } from '#infra/postgres/operations/webhook-deliveries.ts';
-import { queueDelivery, type ToDeliver } from './queue-delivery.ts';
-import { webhookDisabled } from './call-routes.ts';
+import { findWebhookToCall } from '#projections/webhooks/queries.ts';
+import Type from 'typebox';
+import { operation, type Operation } from '../http/operation.ts';
 import { positionHeader } from '../http/outcome.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { isProblem, notFound, problem } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
+import { pageQuery, pathParameters } from '../http/schema.ts';
+import type { Services } from '../services.ts';
 import { visibleWebhook } from './change-webhook.ts';
+import { queueDelivery, webhookDisabled, type ToDeliver } from './queue-delivery.ts';
+import { DeliveryPage, HookAnswer } from './schema.ts';
+import { deliveryJson } from './view.ts';
 
 const tag = 'Webhooks';
 const path = '/api/v1/webhooks/{webhook_id}/deliveries';
@@ -97,22 +96,6 @@ async function contentOf(
   if (payload !== null) return { payloadSha256: payloadName(payload), payload, sizeBytes };
   if (sha256 === null || !(await keepPayload(database, sha256))) return undefined;
   return { payloadSha256: sha256, sizeBytes };
-}
-
-function deliveryJson({ delivery_id: id, code, run_id: runId, kept, ...delivery }: Delivery) {
-  return {
-    id,
-    time: delivery.time,
-    outcome: code !== null ? 'refused' : id === runId ? 'queued' : 'repeated',
-    status: delivery.status,
-    reason: code,
-    run_id: runId,
-    ip: delivery.ip,
-    size_bytes: delivery.size_bytes,
-    count: delivery.count,
-    redelivery_of: delivery.redelivery_of,
-    redeliverable: kept,
-  };
 }
 
 export const webhookDeliveryOperations: readonly Operation[] = [list, redeliver];

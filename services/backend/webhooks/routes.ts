@@ -1,25 +1,17 @@
 /** Webhooks of scripts: addresses that cause runs. */
 import { known, parseScriptId, parseWebhookId } from '#domain/kernel/ids.ts';
-import { findWebhook, listWebhooks, type WebhookView } from '#projections/webhooks/queries.ts';
+import { findWebhook, listWebhooks } from '#projections/webhooks/queries.ts';
 import Type from 'typebox';
+import { visibleGroups } from '../access/visibility.ts';
 import { operation, type Call, type Operation } from '../http/operation.ts';
+import { positionHeader } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { aboutTheGroupsOfNow, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, nothing, type Answer } from '../http/reply.ts';
 import { examples, pageQuery, pathParameters, Uuid } from '../http/schema.ts';
-import {
-  NewWebhook,
-  ShownWebhook,
-  Webhook,
-  WebhookChange,
-  WebhookPage,
-  WebhookRotation,
-} from './schema.ts';
-import type { Services } from '../services.ts';
-import { positionHeader } from '../http/outcome.ts';
 import { aboutPastLists, listThen, thingThen } from '../replay/resource-at.ts';
-import { aboutTheGroupsOfNow, atParameter } from '../http/point-in-time.ts';
-import { visibleGroups } from '../access/visibility.ts';
+import type { Services } from '../services.ts';
 import {
   changeWebhook,
   createWebhook,
@@ -29,6 +21,15 @@ import {
   visibleWebhook,
   type Changed,
 } from './change-webhook.ts';
+import {
+  NewWebhook,
+  ShownWebhook,
+  Webhook,
+  WebhookChange,
+  WebhookPage,
+  WebhookRotation,
+} from './schema.ts';
+import { webhookJson } from './view.ts';
 
 const tag = 'Webhooks';
 const path = '/api/v1/webhooks';
@@ -189,20 +190,6 @@ async function shown(
   // A repeated command was carried out with others, which nobody has any more.
   const body = { ...webhookJson(row), ...(outcome.repeated ? {} : once) };
   return json(status, body, positionHeader(outcome));
-}
-
-function webhookJson(row: WebhookView) {
-  return {
-    id: row.webhook_id,
-    script_id: row.script_id,
-    name: row.name,
-    enabled: row.enabled,
-    when_busy: row.when_busy,
-    rate_limit_per_minute: row.rate_limit_per_minute,
-    signing: row.signing !== null,
-    created_at: row.created_at,
-    last_called_at: row.last_called_at,
-  };
 }
 
 export const webhookOperations: readonly Operation[] = [list, create, get, change, remove, rotate];

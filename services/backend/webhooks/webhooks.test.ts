@@ -1,7 +1,7 @@
-import { getPayload } from '#infra/postgres/event-store/payloads.ts';
 import { splitWebhookPayload } from '#domain/webhook/payload.ts';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { getPayload } from '#infra/postgres/event-store/payloads.ts';
 import { takeCall } from '#infra/postgres/operations/webhook-rate.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   deeds,
   finishRun,

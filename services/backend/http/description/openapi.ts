@@ -1,9 +1,7 @@
 /** The API description (OpenAPI 3.1), made from the operations. */
 import { scopesOf } from '#domain/kernel/rights.ts';
 import type { TSchema } from 'typebox';
-import { Problem } from '../../system/schema.ts';
-import { socketDescriptions } from '../../live/description.ts';
-import { headerComponents, headerParameter, headersOf } from './headers.ts';
+import { takesMinPosition } from '../min-position.ts';
 import {
   formsOf,
   type Operation,
@@ -11,14 +9,31 @@ import {
   type ResponseHeader,
   type ResponseRule,
 } from '../operation.ts';
-import { takesMinPosition } from '../min-position.ts';
 import { problemKinds, type ProblemCode } from '../problem.ts';
+import { Problem } from '../schema.ts';
+import { headerComponents, headerParameter, headersOf } from './headers.ts';
 import { tagDescriptions } from './tags.ts';
 
 type Json = Record<string, unknown>;
 
-/** @param operations all of them, in the order in which they are shown */
-export function describe(operations: readonly Operation[], version: string): Json {
+/** A WebSocket of the API, in the form of an operation. */
+export interface SocketDescription {
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly frames: TSchema;
+  readonly parameters: readonly object[];
+}
+
+/** The parts of the API that are described, in the order in which they are shown. */
+interface Described {
+  readonly operations: readonly Operation[];
+  readonly sockets: readonly SocketDescription[];
+  readonly version: string;
+}
+
+export function describe({ operations, sockets: described, version }: Described): Json {
   const components = new Components();
   const paths: Record<string, Json> = {};
   for (const one of operations) {
@@ -27,7 +42,7 @@ export function describe(operations: readonly Operation[], version: string): Jso
       (paths[path] ??= {})[method] = operationObject(one, index, components);
     }
   }
-  const sockets = socketDescriptions.map(({ path, frames, ...socket }) => [
+  const sockets = described.map(({ path, frames, ...socket }) => [
     path,
     { get: socketObject(socket, components.inlined(frames)) },
   ]);

@@ -1,9 +1,9 @@
 /** Reads bodies, each with a hard limit that no declared length can talk it out of. */
 import type { IncomingMessage } from 'node:http';
+import type { TSchema } from 'typebox';
 import type { BodyRule } from '../operation.ts';
 import { problem, type Problem } from '../problem.ts';
 import { bodyProblem, contentProblem } from '../validation.ts';
-import type { TSchema } from 'typebox';
 
 export const maxJsonBytes = 1024 * 1024;
 

@@ -1,8 +1,8 @@
 /** Turns what was thrown into what the client is told. Nothing of an error's text ever leaves. */
 import { ObjectStoreFull, ObjectStoreUnavailable } from '#domain/ports/objects.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';
-import { BodyTooLarge } from './body.ts';
 import { problem, type Problem } from '../problem.ts';
+import { BodyTooLarge } from './body.ts';
 
 const internal: Problem = problem('internal_error', 'Something failed here; the log has more.');
 const unavailable: Problem = problem(

@@ -3,9 +3,8 @@ import Type from 'typebox';
 import { operation, type Operation } from '../../http/operation.ts';
 import { defaultLimit, keyOf, pageOf } from '../../http/paging.ts';
 import { isProblem, notFound, problem } from '../../http/problem.ts';
-import { pageQuery, pathParameters } from '../../http/schema.ts';
-import { ScriptDiff } from './schema.ts';
 import { json } from '../../http/reply.ts';
+import { pageQuery, pathParameters } from '../../http/schema.ts';
 import {
   changedPaths,
   changedSettings,
@@ -13,9 +12,10 @@ import {
   scriptOfVersion,
   type ChangedPath,
 } from './diff.ts';
-import { scriptStateAt } from './state-at.ts';
+import { ScriptDiff } from './schema.ts';
 import { sawScript } from './script-at.ts';
-import { word } from './routes.ts';
+import { scriptStateAt } from './state-at.ts';
+import { wireName } from './wire-name.ts';
 
 const version = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description }));
@@ -64,7 +64,7 @@ const diff = operation({
     const page = body.kind === 'json' ? (body.value as object) : {};
     const settings = changedSettings(one, other).map((each) => ({
       ...each,
-      name: word(each.name),
+      name: wireName(each.name),
     }));
     return json(200, { from, to, settings, ...page }, headers);
   },

@@ -5,9 +5,10 @@ import { operation, type Operation } from '../../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../../http/paging.ts';
 import { isProblem, notFound } from '../../http/problem.ts';
 import { pageQuery, pathParameters } from '../../http/schema.ts';
-import { HistoryPage } from './schema.ts';
 import { readScriptHistory, type Happening } from './changes.ts';
+import { HistoryPage } from './schema.ts';
 import { sawScript } from './script-at.ts';
+import { wireName } from './wire-name.ts';
 
 const list = operation({
   method: 'get',
@@ -43,7 +44,7 @@ function happeningJson({ event, files }: Happening) {
     event_position: position.globalPosition,
     time: recordedAt,
     actor: actorName(metadata.actor),
-    action: word(type).slice(1),
+    action: wireName(type).slice(1),
     version: type === 'ScriptCreated' ? 1 : (version ?? null),
     changes: settings === undefined ? changes : { ...changes, ...inWords(settings as object) },
     files,
@@ -52,12 +53,7 @@ function happeningJson({ event, files }: Happening) {
 
 /** Fields under their names on the wire; what they hold is left alone. */
 function inWords(fields: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [word(name), value]));
-}
-
-/** A name as it goes over the wire. */
-export function word(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [wireName(name), value]));
 }
 
 export const scriptHistoryOperations: readonly Operation[] = [list];

@@ -4,11 +4,11 @@ import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { PresentScript } from '#domain/script/state.ts';
 import type { ScriptFileView } from '#projections/scripts/files.ts';
 import type { ScriptView } from '#projections/scripts/queries.ts';
+import { isIn } from '../../access/visibility.ts';
+import { momentOf } from '../../http/point-in-time.ts';
 import { isProblem, notFound, problem, type Problem } from '../../http/problem.ts';
 import type { Services } from '../../services.ts';
 import { pastFiles, pastView, readPastScript, scriptStateAt, type PastScript } from './state-at.ts';
-import { momentOf } from '../../http/point-in-time.ts';
-import { isIn } from '../../access/visibility.ts';
 
 /** A script at a time or a position, as the query named it. */
 export interface LookBack {
