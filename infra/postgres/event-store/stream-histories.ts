@@ -69,7 +69,7 @@ export async function readHistories(
 }
 
 /** Several streams as far as they had come: each up to the version that is named with it. */
-export async function readHistoriesThen(
+export async function readHistoriesAt(
   db: Queryable,
   wanted: readonly (Wanted & { readonly until: number })[],
 ): Promise<ReadonlyMap<string, History>> {

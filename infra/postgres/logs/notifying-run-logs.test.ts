@@ -5,7 +5,7 @@ import { PostgresBus } from '#infra/bus/postgres.ts';
 import { createTestDatabase } from '#infra/testing/database.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openDatabase, type Database } from '../database.ts';
-import { ToldRunLogs, type StatementFor } from './notifying-run-logs.ts';
+import { NotifyingRunLogs, type StatementFor } from './notifying-run-logs.ts';
 import { PostgresRunLogs } from './run-logs.ts';
 
 let database: Database;
@@ -38,9 +38,9 @@ afterAll(async () => {
 
 const fromBus: StatementFor = (messages, proof) => bus.statementFor(messages, proof);
 
-function told(statementFor: StatementFor | undefined): ToldRunLogs {
+function told(statementFor: StatementFor | undefined): NotifyingRunLogs {
   const publish = (...messages: BusMessage[]) => void published.push(...messages);
-  return new ToldRunLogs({ pool: database.pool, bus: { publish }, statementFor });
+  return new NotifyingRunLogs({ pool: database.pool, bus: { publish }, statementFor });
 }
 
 function chunk(text: string): LogChunk {

@@ -1,5 +1,5 @@
-/** Logs whose followers are told of what is stored. Where the bus is Postgres, that leaves in one write with the
- *  rows: followers hear of them before their writer does. */
+/** Run logs that publish what they store. Where the bus is Postgres, the rows and the message go in one write:
+ *  followers hear of the rows before their writer does. */
 import type { Bus, BusMessage } from '#domain/ports/bus.ts';
 import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 import type { Write } from '#projections/projection.ts';
@@ -9,18 +9,18 @@ import { PostgresRunLogs } from './run-logs.ts';
 /** What publishes messages as a statement, where a query finds a row; `undefined` where that is not possible now. */
 export type StatementFor = (messages: readonly BusMessage[], proof?: Write) => Write | undefined;
 
-export interface ToldRunLogsParts {
+export interface NotifyingRunLogsOptions {
   readonly pool: pg.Pool;
   readonly bus: Pick<Bus, 'publish'>;
   /** Absent where the bus has nothing to do with the database. */
   readonly statementFor: StatementFor | undefined;
 }
 
-export class ToldRunLogs implements Pick<RunLogs, 'append' | 'removeChunks'> {
-  readonly #parts: ToldRunLogsParts;
+export class NotifyingRunLogs implements Pick<RunLogs, 'append' | 'removeChunks'> {
+  readonly #parts: NotifyingRunLogsOptions;
   readonly #logs: PostgresRunLogs;
 
-  constructor(parts: ToldRunLogsParts) {
+  constructor(parts: NotifyingRunLogsOptions) {
     this.#parts = parts;
     this.#logs = new PostgresRunLogs(parts.pool);
   }

@@ -4,7 +4,7 @@ import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts'
 import { groupsProjection } from '#projections/groups/apply.ts';
 import { scriptsProjection } from '#projections/scripts/apply.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { withPastTables } from './tables-at.ts';
+import { withTablesAt } from './tables-at.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ test('tables are what they were, for one who asks alone, and the work sees what 
   const count = (db: TestPlatform['reads']) =>
     db.selectFrom('scripts').select('script_id').execute();
 
-  const found = await withPastTables(platform.pool, past, async (db) => {
+  const found = await withTablesAt(platform.pool, past, async (db) => {
     const then = await count(db);
     await db.deleteFrom('scripts').execute();
     return [then, await count(db), await count(platform.reads)].map((each) => each.length);
@@ -38,6 +38,6 @@ test('tables are what they were, for one who asks alone, and the work sees what 
 
 test('an error of the work is told', async () => {
   const past = { projections, moment: { kind: 'position', position: 1 }, without: [] } as const;
-  const work = withPastTables(platform.pool, past, () => Promise.reject(new Error('no')));
+  const work = withTablesAt(platform.pool, past, () => Promise.reject(new Error('no')));
   await expect(work).rejects.toThrow('no');
 });

@@ -17,7 +17,7 @@ const page = `SELECT * FROM events
     AND recorded_at <= coalesce($6::timestamptz, recorded_at)
   ORDER BY transaction_id, global_position LIMIT ${pageSize}`;
 
-export interface PastTables {
+export interface TablesAt {
   /** Whose tables are made. The tables of others are those of now. */
   readonly projections: readonly Projection[];
   readonly moment: Moment;
@@ -30,9 +30,9 @@ export interface PastTables {
  *  They lie in a session of their own and hide those of now by their names. Each statement is a transaction of
  *  its own, because one that lasts would hold up every reader of the store.
  *  @param pool tells where the database is */
-export async function withPastTables<Result>(
+export async function withTablesAt<Result>(
   pool: pg.Pool,
-  past: PastTables,
+  past: TablesAt,
   work: (db: ReadModels) => Promise<Result>,
 ): Promise<Result> {
   const own = openDatabase(pool.options.connectionString ?? '', {
@@ -43,7 +43,7 @@ export async function withPastTables<Result>(
   try {
     const client = await own.pool.connect();
     try {
-      return await onPast(client, past, work);
+      return await onTablesAt(client, past, work);
     } finally {
       client.release(true);
     }
@@ -52,9 +52,9 @@ export async function withPastTables<Result>(
   }
 }
 
-async function onPast<Result>(
+async function onTablesAt<Result>(
   client: pg.PoolClient,
-  { projections, moment, without }: PastTables,
+  { projections, moment, without }: TablesAt,
   work: (db: ReadModels) => Promise<Result>,
 ): Promise<Result> {
   for (const table of projections.flatMap(({ tables }) => tables)) {

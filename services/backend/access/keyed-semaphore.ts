@@ -1,14 +1,14 @@
-/** Lets a few at a time do something about one subject; the others wait in the order in which they came. */
-export class Turns {
+/** Limits concurrency per subject. Callers beyond the limit wait in the order of their arrival. */
+export class KeyedSemaphore {
   readonly #lines = new Map<string, { inside: number; readonly waiting: (() => void)[] }>();
 
-  /** Waits for a turn, which has to be given back.
-   *  @param most at a time
-   *  @returns false, at once, where too many wait already */
-  async take(subject: string, most: number, maxWaiting: number): Promise<boolean> {
+  /** Waits for a slot, to be released afterwards.
+   *  @param limit slots of the subject
+   *  @returns false at once when `maxWaiting` callers wait already */
+  async acquire(subject: string, limit: number, maxWaiting: number): Promise<boolean> {
     const line = this.#lines.get(subject) ?? { inside: 0, waiting: [] };
     this.#lines.set(subject, line);
-    if (line.inside < most) {
+    if (line.inside < limit) {
       line.inside += 1;
       return true;
     }
@@ -19,8 +19,8 @@ export class Turns {
     return true;
   }
 
-  /** To be called once for each turn that was taken. */
-  giveBack(subject: string): void {
+  /** Releases one slot; once for each that was acquired. */
+  release(subject: string): void {
     const line = this.#lines.get(subject);
     if (line === undefined) return;
     const next = line.waiting.shift();

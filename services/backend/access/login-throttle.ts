@@ -9,11 +9,12 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { hasSignedInFrom } from '#projections/sessions/queries.ts';
 import { clearFailures, countAttempt, takeBack } from '#infra/postgres/access/login-failures.ts';
-import { Turns } from './keyed-semaphore.ts';
+import { KeyedSemaphore } from './keyed-semaphore.ts';
 
 const perAccount = 5;
 const perAddress = 20;
 export const windowSeconds = 300;
+
 /** Attempts that are looked at together: what has not failed yet is to keep nobody out. */
 const atOncePerAddress = 10;
 const maxWaiting = 50;
@@ -46,7 +47,7 @@ export class LoginThrottle {
   readonly #db: Queryable;
   readonly #readModels: ReadModels;
   readonly #clock: Clock;
-  readonly #turns = new Turns();
+  readonly #semaphore = new KeyedSemaphore();
 
   constructor({ database, readModels, clock }: ThrottleOptions) {
     this.#db = database;
@@ -61,14 +62,14 @@ export class LoginThrottle {
     const taken: Subject[] = [];
     try {
       for (const subject of subjects) {
-        if (!(await this.#turns.take(subject.name, subject.atOnce, maxWaiting))) {
+        if (!(await this.#semaphore.acquire(subject.name, subject.atOnce, maxWaiting))) {
           return { kind: 'throttled', retryAfterSeconds: 1, limit: subject.limit };
         }
         taken.push(subject);
       }
       return await this.#attempt(subjects, check);
     } finally {
-      for (const { name } of taken) this.#turns.giveBack(name);
+      for (const { name } of taken) this.#semaphore.release(name);
     }
   }
 

@@ -6,9 +6,9 @@ import { findToken, type TokenView } from '#projections/tokens/queries.ts';
 import { newApiToken } from '#services/shared/api-tokens.ts';
 import Type, { type Static } from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
+import { accepted, positionHeader, noContent } from '../http/outcome.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
-import { json, nothing, type Answer } from '../http/reply.ts';
+import { json, type Answer } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
 import type { Services } from '../services.ts';
 import { tokensOf } from './token-list.ts';
@@ -72,8 +72,7 @@ const remove = operation({
     const token = await findToken(readModels, parameters.token_id);
     if (token === undefined || !mayRevoke(principal, token)) return notFound;
     const command = { type: 'RevokeToken', tokenId: parameters.token_id } as const;
-    const outcome = accepted(await commands.execute(command, context));
-    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+    return noContent(await commands.execute(command, context));
   },
 });
 

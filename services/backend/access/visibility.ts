@@ -38,7 +38,7 @@ export async function seesScript(
 }
 
 /** The same of a script that may have been deleted. */
-export async function seesScriptOrItsRemains(
+export async function seesScriptOrDeleted(
   principal: Principal,
   scriptId: ScriptId,
   db: ReadModels,

@@ -6,10 +6,10 @@ import { findBackup, listBackups, type BackupRow } from '#projections/backups/qu
 import Type from 'typebox';
 import { attachment } from '../http/attachment.ts';
 import { operation, type Call, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
+import { accepted, positionHeader, noContent } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
-import { disclosing, json, nothing, stream, type Answer } from '../http/reply.ts';
+import { disclosing, json, stream, type Answer } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
 import type { Services } from '../services.ts';
 import { Backup, BackupPage } from './schema.ts';
@@ -189,8 +189,7 @@ const remove = operation({
   refusals: ['backup_in_use'],
   handle: async ({ parameters: { backup_id: backupId }, context }, { commands, readModels }) => {
     if ((await findBackup(readModels, backupId)) === undefined) return notFound;
-    const outcome = accepted(await commands.execute({ type: 'DeleteBackup', backupId }, context));
-    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+    return noContent(await commands.execute({ type: 'DeleteBackup', backupId }, context));
   },
 });
 

@@ -6,17 +6,17 @@ import {
   listChains,
   type ChainView,
 } from '#projections/chains/queries.ts';
-import { readParams } from '#services/shared/params.ts';
 import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
+import { positionHeader, noContent, type Accepted } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { aboutTheGroupsOfNow, atParameter } from '../http/point-in-time.ts';
+import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
-import { json, nothing, type Answer } from '../http/reply.ts';
+import { json, type Answer } from '../http/reply.ts';
 import { examples, pageQuery, pathParameters, Uuid } from '../http/schema.ts';
-import { aboutPastLists, listThen, thingThen } from '../replay/resource-at.ts';
+import { aboutPastLists, listAt, replyAt } from '../replay/resource-at.ts';
+import { viewWithParams } from '../runs/trigger-params.ts';
 import type { Services } from '../services.ts';
 import { changeChain, createChain, visibleChain } from './change-chain.ts';
 import { Chain, ChainChange, ChainOccurrencePage, ChainPage, NewChain } from './schema.ts';
@@ -47,12 +47,12 @@ const list = operation({
   responses: { 200: { description: 'A page.', schema: ChainPage, headers: ['Link'] } },
   refusals: ['invalid_cursor'],
   handle: async ({ principal, query, url }, services) => {
-    const { readModels, database } = services;
+    const { readModels } = services;
     const { limit, cursor, source_script_id: source, target_script_id: target, at } = query;
     if (at !== undefined) {
       const named = { source_script_id: source, target_script_id: target };
       const past = { principal, at, url, limit, cursor, filter: named };
-      return await listThen('chains', past, services);
+      return await listAt('chains', past, services);
     }
     const filter = {
       groupIds: visibleGroups(principal),
@@ -63,16 +63,8 @@ const list = operation({
     const after = keyOf(request, parseChainId);
     if (isProblem(after)) return after;
     const rows = await listChains(readModels, filter, after.key, (limit ?? defaultLimit) + 1);
-    const params = await readParams(
-      database,
-      rows.map((row) => row.params_sha256),
-    );
-    return pageReply(
-      request,
-      rows,
-      (row) => row.chain_id,
-      (row) => chainJson(row, params.get(row.params_sha256)),
-    );
+    const view = await viewWithParams(rows, chainJson, services);
+    return pageReply(request, rows, (row) => row.chain_id, view);
   },
 });
 
@@ -108,17 +100,14 @@ const get = operation({
   path: `${path}/{chain_id}`,
   operationId: 'getChain',
   summary: 'Read a chain, as it is or as it was',
-  description: aboutTheGroupsOfNow,
+  description: aboutCurrentGroups,
   tag,
   access,
   parameters,
   query: Type.Object({ at: atParameter }, { additionalProperties: false }),
   responses: { 200: { description: 'The chain.', schema: Chain } },
   handle: async ({ principal, parameters: { chain_id: chainId }, query: { at } }, services) => {
-    if (at !== undefined) {
-      const past = await thingThen('chains', { principal, at, id: chainId }, services);
-      return isProblem(past) ? past : json(200, past);
-    }
+    if (at !== undefined) return await replyAt('chains', { principal, at, id: chainId }, services);
     const chain = await visibleChain(principal, chainId, services);
     return chain === undefined ? notFound : json(200, await withParams(chain, services));
   },
@@ -156,10 +145,7 @@ const remove = operation({
   responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
   handle: async ({ principal, parameters: { chain_id: chainId }, context }, services) => {
     if ((await visibleChain(principal, chainId, services)) === undefined) return notFound;
-    const outcome = accepted(
-      await services.commands.execute({ type: 'DeleteChain', chainId }, context),
-    );
-    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+    return noContent(await services.commands.execute({ type: 'DeleteChain', chainId }, context));
   },
 });
 
@@ -197,9 +183,8 @@ async function shown(status: 200 | 201, outcome: Accepted, services: Services): 
   });
 }
 
-async function withParams(chain: ChainView, { database }: Services) {
-  const params = await readParams(database, [chain.params_sha256]);
-  return chainJson(chain, params.get(chain.params_sha256));
+async function withParams(chain: ChainView, services: Services) {
+  return (await viewWithParams([chain], chainJson, services))(chain);
 }
 
 export const chainOperations: readonly Operation[] = [

@@ -7,7 +7,7 @@ import type { Services } from '../services.ts';
 import type { Document, Given, Kind, Section } from './kind.ts';
 
 /** @param presentIds of what is there, by the section that it belongs to */
-export async function withLivingIds(
+export async function reassignDeletedIds(
   document: Document,
   kinds: readonly Kind[],
   presentIds: ReadonlyMap<Section, ReadonlySet<string>>,

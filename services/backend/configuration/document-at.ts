@@ -1,5 +1,5 @@
 /** The configuration as it was at a moment: the same export, on tables that are made from the history. */
-import { withPastTables } from '#infra/postgres/rebuild/tables-at.ts';
+import { withTablesAt } from '#infra/postgres/rebuild/tables-at.ts';
 import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
 import { chainsProjection } from '#projections/chains/apply.ts';
 import { channelsProjection } from '#projections/channels/apply.ts';
@@ -29,13 +29,13 @@ const projections = [
 ];
 
 /** `exportConfiguration` of then. Scripts that were purged since are no part of it: their files are gone. */
-export function exportThen(
+export function exportAt(
   moment: Moment,
   withFiles: boolean,
   services: Services,
 ): Promise<AsyncIterable<Uint8Array> | Problem> {
   // When a schedule fires next is no part of it.
-  return withPastTables(services.pool, { projections, moment, without: ['run'] }, async (db) => {
+  return withTablesAt(services.pool, { projections, moment, without: ['run'] }, async (db) => {
     await hidePurgedScripts(db);
     return await exportConfiguration(withFiles, { ...services, readModels: db });
   });

@@ -2,14 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { createGate } from '#infra/objects/gate.ts';
 import Type from 'typebox';
-import { once } from '../http/archives/async-iterable.ts';
 import { attachment } from '../http/attachment.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { atParameter, momentOf } from '../http/point-in-time.ts';
 import { isProblem } from '../http/problem.ts';
 import { disclosing, json, stream } from '../http/reply.ts';
-import { spoolToFile, type SpooledFile } from '../http/wire/spool.ts';
-import { exportThen } from './document-at.ts';
+import { spoolToFile, toAsyncIterable, type SpooledFile } from '../http/wire/spool.ts';
+import { exportAt } from './document-at.ts';
 import { exportConfiguration, maxDocumentBytes, parseDocument } from './document.ts';
 import { importConfiguration, type Imported } from './import.ts';
 import type { Step } from './plan.ts';
@@ -17,6 +16,7 @@ import { Configuration, ConfigurationImport, emptyConfiguration } from './schema
 
 const tag = 'System';
 const path = '/api/v1/system/config';
+
 /** A document is in memory while it is taken over. */
 const oneAtATime = createGate(1);
 const access = { right: 'system.manage' } as const;
@@ -50,7 +50,7 @@ const exportAll = operation({
     const chunks =
       moment === undefined
         ? await exportConfiguration(files, services)
-        : await exportThen(moment, files, services);
+        : await exportAt(moment, files, services);
     if (isProblem(chunks)) return chunks;
     const document = stream(200, 'application/json; charset=utf-8', chunks, {
       'Content-Disposition': attachment('configuration.json'),
@@ -109,7 +109,7 @@ const importAll = operation({
   ],
   handle: async ({ query, raw, context, origin }, services) => {
     const { dry_run: dryRun = false, prune = false } = query;
-    const file = await spoolToFile(raw?.chunks ?? once(new Uint8Array()));
+    const file = await spoolToFile(raw?.chunks ?? toAsyncIterable(new Uint8Array()));
     const done = await oneAtATime(async () => {
       const document = parseDocument(await takeFile(file));
       if (isProblem(document)) return document;

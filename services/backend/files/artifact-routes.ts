@@ -4,12 +4,12 @@ import { objectKey, objectPrefix } from '#domain/ports/object-keys.ts';
 import type { ObjectInfo } from '#domain/ports/objects.ts';
 import Type from 'typebox';
 import { visibleRun } from '../access/visibility.ts';
-import { attachment } from '../http/attachment.ts';
+import { download, downloadResponses } from '../http/attachment.ts';
 import { etag, isUnchanged } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound } from '../http/problem.ts';
-import { disclosing, nothing, stream } from '../http/reply.ts';
+import { disclosing, nothing } from '../http/reply.ts';
 import { isArtifactPath, pageQuery, pathParameters } from '../http/schema.ts';
 import { ArtifactPage } from '../runs/schema.ts';
 import type { Services } from '../services.ts';
@@ -78,15 +78,7 @@ const get = operation({
   access: { right: 'runs.read' },
   parameters: { run_id: pathParameters.runId, path: pathParameters.artifactPath },
   requestHeaders: ['If-None-Match'],
-  responses: {
-    200: {
-      description: 'The bytes.',
-      schema: Type.String({ format: 'binary' }),
-      mediaType: 'application/octet-stream',
-      headers: ['ETag', 'Content-Disposition'],
-    },
-    304: { description: 'Unchanged.' },
-  },
+  responses: downloadResponses,
   handle: async ({ principal, parameters: { run_id, path }, header }, services) => {
     const { objects, readModels } = services;
     if ((await visibleRun(principal, run_id, readModels)) === undefined) return notFound;
@@ -98,12 +90,10 @@ const get = operation({
     const chunks = await objects.getStream(key);
     if (chunks === undefined) return notFound;
     // No Content-Length: the run may have written it anew since its size was looked at.
-    const download = stream(200, 'application/octet-stream', chunks, {
-      ...headers,
-      'Content-Disposition': attachment(path.slice(path.lastIndexOf('/') + 1)),
-      'Cache-Control': 'private, no-cache',
+    return disclosing(download(path, chunks, headers), {
+      action: 'artifact_downloaded',
+      detail: path,
     });
-    return disclosing(download, { action: 'artifact_downloaded', detail: path });
   },
 });
 

@@ -7,20 +7,20 @@ import { maxFileBytes } from '#domain/script/settings.ts';
 import { findFile, listFiles } from '#projections/scripts/files.ts';
 import Type from 'typebox';
 import { visibleScript } from '../access/visibility.ts';
-import { attachment } from '../http/attachment.ts';
+import { download, downloadResponses } from '../http/attachment.ts';
 import { etag, isUnchanged } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { positionHeader } from '../http/outcome.ts';
+import { positionHeader, noContent } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { aboutTheGroupsOfNow, atParameter } from '../http/point-in-time.ts';
+import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
-import { json, nothing, stream } from '../http/reply.ts';
+import { json, nothing, type Reply } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
-import { fileThen, filesThen } from '../scripts/history/script-at.ts';
+import { fileAt, filesAt } from '../scripts/history/script-at.ts';
 import { FileContent, FileMove, FilePage, SavedFile } from '../scripts/schema.ts';
 import type { Services } from '../services.ts';
 import { moveFile, removeFile } from './delete-file.ts';
-import { saveFile } from './save-file.ts';
+import { saveFile, type Saved } from './save-file.ts';
 import { fileJson } from './view.ts';
 
 const tag = 'Files';
@@ -31,7 +31,7 @@ const list = operation({
   path: '/api/v1/scripts/{id}/files',
   operationId: 'listFiles',
   summary: 'List the files of a script, by path, as they are or as they were',
-  description: aboutTheGroupsOfNow,
+  description: aboutCurrentGroups,
   tag,
   access: { right: 'files.read' },
   parameters: { id: pathParameters.scriptId },
@@ -52,7 +52,7 @@ const list = operation({
     const found =
       at === undefined
         ? await filesNow(wanted, page, services)
-        : await filesThen({ ...wanted, at }, page, services);
+        : await filesAt({ ...wanted, at }, page, services);
     if (isProblem(found)) return found;
     const reply = pageReply(request, found.files, (file) => file.path, fileJson);
     return { ...reply, headers: { ...reply.headers, ETag: etag(found.version) } };
@@ -64,21 +64,13 @@ const get = operation({
   path: '/api/v1/scripts/{id}/files/{path}',
   operationId: 'getFile',
   summary: 'Read a file, byte for byte, as it is or as it was',
-  description: `The \`ETag\` is the SHA-256 of the content. ${aboutTheGroupsOfNow}`,
+  description: `The \`ETag\` is the SHA-256 of the content. ${aboutCurrentGroups}`,
   tag,
   access: { right: 'files.read' },
   parameters,
   query: Type.Object({ at: atParameter }, { additionalProperties: false }),
   requestHeaders: ['If-None-Match'],
-  responses: {
-    200: {
-      description: 'The bytes.',
-      schema: Type.String({ format: 'binary' }),
-      mediaType: 'application/octet-stream',
-      headers: ['ETag', 'Content-Disposition'],
-    },
-    304: { description: 'Unchanged.' },
-  },
+  responses: downloadResponses,
   refusals: ['invalid_path', 'content_removed'],
   handle: async ({ principal, parameters: { id, path }, query: { at }, header }, services) => {
     const unusable = pathProblem(path);
@@ -89,7 +81,7 @@ const get = operation({
     const file =
       at === undefined
         ? await fileNow(wanted, path, services)
-        : await fileThen({ ...wanted, at }, path, services);
+        : await fileAt({ ...wanted, at }, path, services);
     if (isProblem(file)) return file;
     const headers = { ETag: etag(file.sha256) };
     if (isUnchanged(header('If-None-Match'), file.sha256)) return nothing(304, headers);
@@ -98,12 +90,7 @@ const get = operation({
       if (at === undefined) throw new Error(`the content of ${file.sha256} is missing`);
       return problem('content_removed', `The content of then, ${file.sha256}, is kept no longer.`);
     }
-    return stream(200, 'application/octet-stream', chunks, {
-      ...headers,
-      'Content-Length': String(file.size_bytes),
-      'Content-Disposition': attachment(path.slice(path.lastIndexOf('/') + 1)),
-      'Cache-Control': 'private, no-cache',
-    });
+    return download(path, chunks, { ...headers, 'Content-Length': String(file.size_bytes) });
   },
 });
 
@@ -152,15 +139,17 @@ const save = operation({
   refusals: ['invalid_path', 'storage_quota_exceeded', 'version_mismatch', 'storage_full'],
   handle: async (call, services) => {
     const saved = await saveFile(call, services);
-    if (isProblem(saved)) return saved;
-    const { file, scriptVersion, outcome } = saved;
-    return json(
-      200,
-      { ...fileJson(file), script_version: scriptVersion },
-      { ETag: etag(file.sha256), ...positionHeader(outcome) },
-    );
+    return isProblem(saved) ? saved : savedReply(saved);
   },
 });
+
+function savedReply({ file, scriptVersion, outcome }: Saved): Reply {
+  return json(
+    200,
+    { ...fileJson(file), script_version: scriptVersion },
+    { ETag: etag(file.sha256), ...positionHeader(outcome) },
+  );
+}
 
 const remove = operation({
   method: 'delete',
@@ -177,8 +166,7 @@ const remove = operation({
   responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
   refusals: ['invalid_path', 'last_file', 'version_mismatch'],
   handle: async (call, services) => {
-    const outcome = await removeFile(call, services);
-    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+    return noContent(await removeFile(call, services));
   },
 });
 
@@ -201,13 +189,7 @@ const move = operation({
   refusals: ['already_exists', 'invalid_path', 'version_mismatch'],
   handle: async (call, services) => {
     const moved = await moveFile(call, services);
-    if (isProblem(moved)) return moved;
-    const { file, scriptVersion, outcome } = moved;
-    return json(
-      200,
-      { ...fileJson(file), script_version: scriptVersion },
-      { ETag: etag(file.sha256), ...positionHeader(outcome) },
-    );
+    return isProblem(moved) ? moved : savedReply(moved);
   },
 });
 

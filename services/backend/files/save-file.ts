@@ -8,12 +8,11 @@ import { pathProblem } from '#domain/script/path.ts';
 import { findSavedFile, type ScriptFileView } from '#projections/scripts/files.ts';
 import type { Static } from 'typebox';
 import { seesScript } from '../access/visibility.ts';
-import { once } from '../http/archives/async-iterable.ts';
 import { mismatch, tagsOf } from '../http/conditional.ts';
 import type { RawBody } from '../http/operation.ts';
 import { accepted, refusalProblem, type Accepted } from '../http/outcome.ts';
 import { isProblem, notFound, problem, badField, type Problem } from '../http/problem.ts';
-import { spool, type Spooled } from '../http/wire/spool.ts';
+import { spool, toAsyncIterable, type Spooled } from '../http/wire/spool.ts';
 import type { FileContent } from '../scripts/schema.ts';
 import type { Services } from '../services.ts';
 
@@ -80,9 +79,11 @@ async function save(
 
 function contentOf({ raw, body }: SaveCall): AsyncIterable<Uint8Array> | Problem {
   if (raw !== undefined) return raw.chunks;
-  if (body.encoding !== 'base64') return once(Buffer.from(body.content, 'utf8'));
+  if (body.encoding !== 'base64') return toAsyncIterable(Buffer.from(body.content, 'utf8'));
   const isBase64 = body.content.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(body.content);
-  return isBase64 ? once(Buffer.from(body.content, 'base64')) : badField('content', 'no base64');
+  return isBase64
+    ? toAsyncIterable(Buffer.from(body.content, 'base64'))
+    : badField('content', 'no base64');
 }
 
 /** `If-Match` may name the file as it was seen, by its hash, or the script, by its version. */

@@ -1,8 +1,9 @@
-/** What became of a command, as an answer. */
+/** The outcome of a command as an answer of the API. */
 import type { Refusal } from '#domain/kernel/decision.ts';
 import type { Outcome } from '#domain/ports/commands.ts';
 import { keyReused } from './idempotency.ts';
-import { notFound, problem, type Problem } from './problem.ts';
+import { isProblem, notFound, problem, type Problem } from './problem.ts';
+import { nothing, type Reply } from './reply.ts';
 
 export type Accepted = Extract<Outcome, { kind: 'accepted' }>;
 
@@ -22,7 +23,13 @@ export function refusalProblem({ code, detail }: Refusal): Problem {
   return code === 'not_found' ? notFound : problem(code, detail);
 }
 
-/** Where a reader must have got to in order to see the effect. */
+/** The position that a read must have reached to see the effect. */
 export function positionHeader({ position }: Accepted): { readonly 'Orch-Position': string } {
   return { 'Orch-Position': String(position.globalPosition) };
+}
+
+/** 204 with the position of what was recorded, or the problem. */
+export function noContent(outcome: Outcome | Problem): Reply | Problem {
+  const done = isProblem(outcome) ? outcome : accepted(outcome);
+  return isProblem(done) ? done : nothing(204, positionHeader(done));
 }

@@ -20,7 +20,7 @@ export const atParameter = Type.Optional(
 );
 
 /** Said of every read that can look back, in its description. */
-export const aboutTheGroupsOfNow =
+export const aboutCurrentGroups =
   'Who may see it is decided by the groups of now, its own and yours, whatever they were then.';
 
 /** The moment that a text names.

@@ -11,10 +11,10 @@ import type { RuleSettings } from '#domain/rule/rule.ts';
 import { findRule, listRules } from '#projections/rules/queries.ts';
 import Type, { type Static } from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
+import { accepted, positionHeader, noContent } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound } from '../http/problem.ts';
-import { json, nothing, type Answer } from '../http/reply.ts';
+import { json, type Answer } from '../http/reply.ts';
 import { examples, pageQuery, pathParameters } from '../http/schema.ts';
 import type { Services } from '../services.ts';
 import { NewRule, Rule, RuleChange, RulePage } from './rule-schema.ts';
@@ -120,8 +120,7 @@ const remove = operation({
   responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
   handle: async ({ parameters: { rule_id: ruleId }, context }, { commands, readModels }) => {
     if ((await findRule(readModels, ruleId)) === undefined) return notFound;
-    const outcome = accepted(await commands.execute({ type: 'DeleteRule', ruleId }, context));
-    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+    return noContent(await commands.execute({ type: 'DeleteRule', ruleId }, context));
   },
 });
 

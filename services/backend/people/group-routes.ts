@@ -6,13 +6,13 @@ import { listGroups } from '#projections/groups/queries.ts';
 import Type from 'typebox';
 import { isIn, visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
+import { accepted, positionHeader, noContent } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { aboutTheGroupsOfNow, atParameter } from '../http/point-in-time.ts';
+import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
-import { json, nothing, type Answer } from '../http/reply.ts';
+import { json, type Answer } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
-import { aboutPastLists, listThen, thingThen } from '../replay/resource-at.ts';
+import { aboutPastLists, listAt, replyAt } from '../replay/resource-at.ts';
 import type { Services } from '../services.ts';
 import { Group, GroupChange, GroupPage, NewGroup } from './schema.ts';
 import { groupJson } from './view.ts';
@@ -32,7 +32,7 @@ const list = operation({
   handle: async ({ principal, query, url }, services) => {
     if (query.at !== undefined) {
       const { at, limit, cursor } = query;
-      return await listThen('groups', { principal, at, url, limit, cursor }, services);
+      return await listAt('groups', { principal, at, url, limit, cursor }, services);
     }
     const visible = visibleGroups(principal);
     const request = {
@@ -79,17 +79,14 @@ const get = operation({
   path: '/api/v1/groups/{group_id}',
   operationId: 'getGroup',
   summary: 'Read a group, as it is or as it was',
-  description: aboutTheGroupsOfNow,
+  description: aboutCurrentGroups,
   tag: 'Groups',
   access: { right: 'groups.read' },
   parameters,
   query: Type.Object({ at: atParameter }, { additionalProperties: false }),
   responses: { 200: { description: 'The group.', schema: Group } },
   handle: async ({ principal, parameters: { group_id: groupId }, query: { at } }, services) => {
-    if (at !== undefined) {
-      const past = await thingThen('groups', { principal, at, id: groupId }, services);
-      return isProblem(past) ? past : json(200, past);
-    }
+    if (at !== undefined) return await replyAt('groups', { principal, at, id: groupId }, services);
     if (!isIn(principal, groupId)) return notFound;
     const [group] = await listGroups(services.readModels, [groupId], undefined, 1);
     return group === undefined ? notFound : json(200, groupJson(group));
@@ -128,8 +125,7 @@ const remove = operation({
   responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
   refusals: ['group_in_use'],
   handle: async ({ parameters: { group_id: groupId }, context }, { commands }) => {
-    const outcome = accepted(await commands.execute({ type: 'DeleteGroup', groupId }, context));
-    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+    return noContent(await commands.execute({ type: 'DeleteGroup', groupId }, context));
   },
 });
 

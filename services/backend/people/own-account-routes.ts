@@ -10,9 +10,9 @@ import { SessionItems } from '../access/schema.ts';
 import { tooMany } from '../access/sign-in.ts';
 import { sessionJson } from '../access/view.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
-import { isProblem, notFound, badField } from '../http/problem.ts';
-import { json, nothing } from '../http/reply.ts';
+import { noContent } from '../http/outcome.ts';
+import { notFound, badField } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
 import { changePassword } from './change-password.ts';
 import { OwnPassword } from './schema.ts';
@@ -51,8 +51,7 @@ const revoke = operation({
       return notFound;
     }
     const command = { type: 'CloseSession', sessionId, reason: 'revoked' } as const;
-    const outcome = accepted(await services.commands.execute(command, context));
-    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+    return noContent(await services.commands.execute(command, context));
   },
 });
 
@@ -100,8 +99,7 @@ const ownPassword = operation({
     );
     if (admission.kind === 'throttled') return tooMany(admission);
     if (!admission.matches) return badField('current_password', 'it is not your password');
-    const outcome = await changePassword({ user, password, keep: sessionId }, context, services);
-    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+    return noContent(await changePassword({ user, password, keep: sessionId }, context, services));
   },
 });
 

@@ -11,13 +11,19 @@ import { User } from '../access/schema.ts';
 import { userJson } from '../access/view.ts';
 import { needsSession } from '../http/exchange.ts';
 import { operation, type Call, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader, refusalProblem, type Accepted } from '../http/outcome.ts';
+import {
+  accepted,
+  positionHeader,
+  refusalProblem,
+  noContent,
+  type Accepted,
+} from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound, badField, type Problem } from '../http/problem.ts';
-import { json, nothing } from '../http/reply.ts';
+import { json } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
-import { aboutPastLists, listThen, thingThen } from '../replay/resource-at.ts';
+import { aboutPastLists, listAt, replyAt } from '../replay/resource-at.ts';
 import type { Services } from '../services.ts';
 import { changePassword, unusablePassword } from './change-password.ts';
 import { NewPassword, NewUser, UserChange, UserPage } from './schema.ts';
@@ -44,7 +50,7 @@ const list = operation({
   handle: async ({ principal, query, url }, services) => {
     if (query.at !== undefined) {
       const { at, limit, cursor } = query;
-      return await listThen('users', { principal, at, url, limit, cursor }, services);
+      return await listAt('users', { principal, at, url, limit, cursor }, services);
     }
     const request = { list: 'users', filter: null, url, limit: query.limit, cursor: query.cursor };
     const after = keyOf(request, parseUserId);
@@ -161,10 +167,7 @@ const get = operation({
   query: Type.Object({ at: atParameter }, { additionalProperties: false }),
   responses: { 200: { description: 'The account.', schema: User } },
   handle: async ({ principal, parameters: { user_id: userId }, query: { at } }, services) => {
-    if (at !== undefined) {
-      const past = await thingThen('users', { principal, at, id: userId }, services);
-      return isProblem(past) ? past : json(200, past);
-    }
+    if (at !== undefined) return await replyAt('users', { principal, at, id: userId }, services);
     const user = await findUser(services.readModels, userId);
     return user === undefined ? notFound : json(200, userJson(user));
   },
@@ -230,8 +233,7 @@ const resetPassword = operation({
   handle: async ({ parameters: { user_id: userId }, body, context }, services) => {
     const user = await findUser(services.readModels, userId);
     if (user === undefined) return notFound;
-    const outcome = await changePassword({ user, password: body.password }, context, services);
-    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+    return noContent(await changePassword({ user, password: body.password }, context, services));
   },
 });
 

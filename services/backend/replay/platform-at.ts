@@ -15,33 +15,33 @@ import {
   type Moment,
 } from '#infra/postgres/event-store/streams-at.ts';
 import {
-  chainsThen,
-  groupsThen,
+  chainsAt,
+  groupsAt,
   idOf,
-  runsThen,
-  schedulesThen,
-  scriptsThen,
-  usersThen,
-  webhooksThen,
-  type ReadThen,
+  runsAt,
+  schedulesAt,
+  scriptsAt,
+  usersAt,
+  webhooksAt,
+  type ReadAt,
   type Replayed,
 } from './resources.ts';
 
 interface Kind {
   /** Of its streams. */
   readonly type: string;
-  readonly read: ReadThen;
+  readonly read: ReadAt;
 }
 
 /** What there is to be looked back on, in the order in which differences are listed. */
 export const replayKinds = {
-  groups: { type: 'group', read: groupsThen },
-  users: { type: 'user', read: usersThen },
-  scripts: { type: 'script', read: scriptsThen },
-  schedules: { type: 'schedule', read: schedulesThen },
-  webhooks: { type: 'webhook', read: webhooksThen },
-  chains: { type: 'chain', read: chainsThen },
-  runs: { type: 'run', read: runsThen },
+  groups: { type: 'group', read: groupsAt },
+  users: { type: 'user', read: usersAt },
+  scripts: { type: 'script', read: scriptsAt },
+  schedules: { type: 'schedule', read: schedulesAt },
+  webhooks: { type: 'webhook', read: webhooksAt },
+  chains: { type: 'chain', read: chainsAt },
+  runs: { type: 'run', read: runsAt },
 } as const satisfies Record<string, Kind>;
 
 export type ReplayKind = keyof typeof replayKinds;
@@ -76,7 +76,7 @@ export async function replayPage(
   kind: ReplayKind,
   { principal, ...stretch }: LookBack,
 ): Promise<ReplayPage<Replayed['item']>> {
-  return await pageThen(db, kind, stretch, (found) => {
+  return await pageAt(db, kind, stretch, (found) => {
     const shown = [...found].flatMap(([streamId, one]) => {
       const item = shownTo(principal, one);
       return item === null ? [] : [[streamId, item] as const];
@@ -86,7 +86,7 @@ export async function replayPage(
 }
 
 /** A page of what there was of a kind, in the order of ids. */
-export async function pageThen<Item>(
+export async function pageAt<Item>(
   db: Queryable,
   kind: ReplayKind,
   { moment, after, limit }: Stretch,
@@ -115,7 +115,7 @@ export async function pageThen<Item>(
 }
 
 /** One thing as it was shown then; `undefined` where it was not there, or is not shown. */
-export async function oneThen<Item>(
+export async function oneAt<Item>(
   db: Queryable,
   kind: ReplayKind,
   { id, moment }: { readonly id: string; readonly moment: Moment },
@@ -128,7 +128,7 @@ export async function oneThen<Item>(
 
 async function readAt(
   db: Queryable,
-  read: ReadThen,
+  read: ReadAt,
   ids: readonly StreamId[],
   moment: Moment,
 ): Promise<ReadonlyMap<StreamId, Replayed>> {

@@ -8,12 +8,12 @@ import { actorName } from '#projections/actors.ts';
 import { readParams } from '#services/shared/params.ts';
 import { isIn } from '../access/visibility.ts';
 import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
-import { aboutTheGroupsOfNow, momentOf } from '../http/point-in-time.ts';
+import { aboutCurrentGroups, momentOf } from '../http/point-in-time.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
-import type { Reply } from '../http/reply.ts';
+import { json, type Reply } from '../http/reply.ts';
 import type { Services } from '../services.ts';
-import { oneThen, pageThen } from './platform-at.ts';
-import { groupsOfNow, type Replayed } from './resources.ts';
+import { oneAt, pageAt } from './platform-at.ts';
+import { currentGroups, type Replayed } from './resources.ts';
 
 type PastKind = 'schedules' | 'webhooks' | 'chains' | 'groups' | 'users';
 type Thing = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ type Thing = Readonly<Record<string, unknown>>;
 /** Said of every list that can look back, in its description. */
 export const aboutPastLists =
   'With `at`: as it was then, in the order of ids; a page may be short, or empty, although more follow. ' +
-  aboutTheGroupsOfNow;
+  aboutCurrentGroups;
 
 export interface PastList {
   readonly principal: Principal;
@@ -34,7 +34,7 @@ export interface PastList {
 }
 
 /** A page of what there was. */
-export async function listThen(
+export async function listAt(
   kind: PastKind,
   { principal, at, url, limit = defaultLimit, cursor, filter = {} }: PastList,
   services: Services,
@@ -47,7 +47,7 @@ export async function listThen(
   if (isProblem(after)) return after;
   const stretch = { moment, after: after.key, limit };
   const wanted = Object.entries(filter).filter(([, value]) => value !== undefined);
-  const { items, next } = await pageThen(services.database, kind, stretch, async (found) => {
+  const { items, next } = await pageAt(services.database, kind, stretch, async (found) => {
     const fitting = [...found].filter(([, { item }]) =>
       wanted.every(([name, value]) => item[name] === value),
     );
@@ -56,8 +56,8 @@ export async function listThen(
   return pageOf(request, items, next);
 }
 
-/** One of them; a problem where it was not there, or is not for the caller. */
-export async function thingThen(
+/** Answers with one of them; a problem where it was not there, or is not for the caller. */
+export async function replyAt(
   kind: PastKind,
   {
     principal,
@@ -65,13 +65,13 @@ export async function thingThen(
     id,
   }: { readonly principal: Principal; readonly at: string; readonly id: string },
   services: Services,
-): Promise<Thing | Problem> {
+): Promise<Reply | Problem> {
   const moment = await momentOf(at, services);
   if (isProblem(moment)) return moment;
-  const thing = await oneThen(services.database, kind, { id, moment }, (found) =>
+  const thing = await oneAt(services.database, kind, { id, moment }, (found) =>
     shown(kind, { principal, moment, found }, services),
   );
-  return thing ?? problem('not_found', 'It was not there then.');
+  return thing === undefined ? problem('not_found', 'It was not there then.') : json(200, thing);
 }
 
 interface Found {
@@ -89,7 +89,7 @@ async function shown(
   const [params, changes] = await Promise.all([
     readParams(
       database,
-      visible.map(([, { beside }]) => beside?.paramsSha256 ?? null),
+      visible.map(([, { related }]) => related?.paramsSha256 ?? null),
     ),
     lastEventsOf(
       database,
@@ -98,7 +98,7 @@ async function shown(
       moment,
     ),
   ]);
-  const things = visible.map(([streamId, { item, beside }]) => {
+  const things = visible.map(([streamId, { item, related }]) => {
     const change = changes.get(streamId);
     const updated = change && {
       updated_at: change.recordedAt,
@@ -106,13 +106,13 @@ async function shown(
     };
     const thing = {
       ...item,
-      ...beside?.shown,
-      ...namesOf(kind, item, beside?.scripts),
+      ...related?.shown,
+      ...namesOf(kind, item, related?.scripts),
       ...updated,
-      ...('paramsSha256' in (beside ?? {}) && {
-        params: params.get(beside?.paramsSha256 ?? null) ?? null,
+      ...('paramsSha256' in (related ?? {}) && {
+        params: params.get(related?.paramsSha256 ?? null) ?? null,
       }),
-      ...unknownThen[kind],
+      ...fieldsUnknownAt[kind],
     };
     return [streamId, thing] as const;
   });
@@ -137,17 +137,17 @@ async function visibleNow(
   found: ReadonlyMap<StreamId, Replayed>,
   database: Services['database'],
 ): Promise<readonly (readonly [StreamId, Replayed])[]> {
-  const whole = [...found].filter(([, { beside }]) =>
-    [...(beside?.scripts?.values() ?? [])].every((name) => name !== undefined),
+  const whole = [...found].filter(([, { related }]) =>
+    [...(related?.scripts?.values() ?? [])].every((name) => name !== undefined),
   );
   if (principal.role === 'administrator') return whole;
-  const scriptIds = whole.flatMap(([, { beside }]) => [...(beside?.scripts?.keys() ?? [])]);
-  const groups = await groupsOfNow(database, scriptIds);
-  return whole.filter(([, { groupIds, beside }]) => {
+  const scriptIds = whole.flatMap(([, { related }]) => [...(related?.scripts?.keys() ?? [])]);
+  const groups = await currentGroups(database, scriptIds);
+  return whole.filter(([, { groupIds, related }]) => {
     const needed =
-      beside?.scripts === undefined
+      related?.scripts === undefined
         ? groupIds
-        : [...beside.scripts.keys()].map((id) => groups.get(id));
+        : [...related.scripts.keys()].map((id) => groups.get(id));
     return needed !== 'every' && needed.every((id) => id !== undefined && isIn(principal, id));
   });
 }
@@ -162,7 +162,7 @@ const changesOf = {
 } as const satisfies Record<PastKind, readonly string[]>;
 
 /** What belongs to no thing's own past, or is shown by the replay alone. */
-const unknownThen = {
+const fieldsUnknownAt = {
   schedules: { next_fire_at: null, last_fire_at: null },
   chains: {},
   webhooks: { last_called_at: null, created_by: undefined },

@@ -4,14 +4,14 @@ import { chainAggregate } from '#domain/chain/decide.ts';
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import type { DomainEvent, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import { mayAnywhere, rights, type Right } from '#domain/kernel/rights.ts';
-import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import { scheduleAggregate } from '#domain/schedule/decide.ts';
+import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import { scriptAggregate } from '#domain/script/decide.ts';
 import { storageUsedBytes, type PresentScript } from '#domain/script/state.ts';
 import { formatOf, noHistory, stateAfter } from '#domain/snapshots.ts';
 import { webhookAggregate } from '#domain/webhook/decide.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { readHistories, readHistoriesThen } from '#infra/postgres/event-store/stream-histories.ts';
+import { readHistories, readHistoriesAt } from '#infra/postgres/event-store/stream-histories.ts';
 import { firstEvents, versionsAt, type Moment } from '#infra/postgres/event-store/streams-at.ts';
 import { actorName } from '#projections/actors.ts';
 import { groupsProjection } from '#projections/groups/apply.ts';
@@ -22,10 +22,11 @@ import type { RunsTable } from '#projections/runs/table.ts';
 import { usersProjection } from '#projections/users/apply.ts';
 import type { UsersTable } from '#projections/users/table.ts';
 import { principalOf } from '#services/shared/principals.ts';
+import { groupJson } from '../people/view.ts';
 import { definitionJson } from '../schedules/view.ts';
 
 /** A stream, and how far it had come. */
-export interface Then {
+export interface StreamAt {
   readonly streamId: StreamId;
   readonly until: number;
 }
@@ -36,10 +37,10 @@ export interface Replayed {
   readonly groupIds: readonly string[] | 'every';
   readonly item: Readonly<Record<string, unknown>>;
   /** What else the thing itself shows. */
-  readonly beside?: Beside;
+  readonly related?: Related;
 }
 
-export interface Beside {
+export interface Related {
   readonly shown: Readonly<Record<string, unknown>>;
   readonly paramsSha256?: string | null;
   /** The scripts that it is nothing without, by their ids, as they were called then; undefined: not there. */
@@ -47,9 +48,9 @@ export interface Beside {
 }
 
 /** What was there of some streams, by their ids; the moment is that of `until`. */
-export type ReadThen = (
+export type ReadAt = (
   db: Queryable,
-  streams: readonly Then[],
+  streams: readonly StreamAt[],
   moment: Moment,
 ) => Promise<ReadonlyMap<StreamId, Replayed>>;
 
@@ -60,13 +61,13 @@ type Folding<State, Event extends DomainEvent> = Pick<
   'initial' | 'evolve' | 'evolveAll' | 'stateVersion'
 >;
 
-async function statesThen<State, Event extends DomainEvent>(
+async function statesAt<State, Event extends DomainEvent>(
   db: Queryable,
   aggregate: Folding<State, Event>,
-  streams: readonly Then[],
+  streams: readonly StreamAt[],
 ): Promise<ReadonlyMap<string, State>> {
   const format = formatOf(aggregate);
-  const histories = await readHistoriesThen(
+  const histories = await readHistoriesAt(
     db,
     streams.map((one) => ({ ...one, format })),
   );
@@ -79,13 +80,13 @@ async function statesThen<State, Event extends DomainEvent>(
 }
 
 /** Rows that are folded from the events of one stream, which are few. */
-function rowsThen<Row extends object>(
+function rowsAt<Row extends object>(
   { rowAfter }: Projection,
   replayed: (row: Row) => Replayed,
-): ReadThen {
+): ReadAt {
   return async (db, streams) => {
     const wanted = streams.map((one) => ({ ...one, format: '' }));
-    const histories = await readHistoriesThen(db, wanted);
+    const histories = await readHistoriesAt(db, wanted);
     const found = streams.flatMap(({ streamId }) => {
       const events = (histories.get(streamId)?.events ?? []) as readonly Recorded[];
       const row = rowAfter?.(events) as Row | undefined;
@@ -95,12 +96,12 @@ function rowsThen<Row extends object>(
   };
 }
 
-export const groupsThen = rowsThen<GroupsTable>(groupsProjection, (group) => ({
+export const groupsAt = rowsAt<GroupsTable>(groupsProjection, (group) => ({
   groupIds: [group.group_id],
-  item: { id: group.group_id, name: group.name, color: group.color, icon: group.icon },
+  item: groupJson(group),
 }));
 
-export const usersThen = rowsThen<UsersTable>(usersProjection, (user) => ({
+export const usersAt = rowsAt<UsersTable>(usersProjection, (user) => ({
   groupIds: user.role === 'administrator' ? 'every' : user.group_ids,
   item: {
     id: user.user_id,
@@ -112,7 +113,7 @@ export const usersThen = rowsThen<UsersTable>(usersProjection, (user) => ({
     disabled: user.disabled,
     rights: user.disabled ? [] : rightsOf(user),
   },
-  beside: { shown: { created_at: user.created_at } },
+  related: { shown: { created_at: user.created_at } },
 }));
 
 function rightsOf(user: UsersTable): readonly Right[] {
@@ -120,7 +121,7 @@ function rightsOf(user: UsersTable): readonly Right[] {
   return (Object.keys(rights) as Right[]).filter((right) => mayAnywhere(principal, right));
 }
 
-export const runsThen = rowsThen<RunsTable>(runsProjection, (run) => ({
+export const runsAt = rowsAt<RunsTable>(runsProjection, (run) => ({
   groupIds: [run.group_id],
   item: {
     run_id: run.run_id,
@@ -143,10 +144,10 @@ function creation(first: RecordedEvent | undefined) {
   return { created_at: first.recordedAt, created_by: actorName(first.metadata.actor) };
 }
 
-export const scriptsThen: ReadThen = async (db, streams) => {
+export const scriptsAt: ReadAt = async (db, streams) => {
   const ids = streams.map(({ streamId }) => streamId);
   const [states, firsts] = await Promise.all([
-    statesThen(db, scriptAggregate, streams),
+    statesAt(db, scriptAggregate, streams),
     firstEvents(db, ids),
   ]);
   const found = ids.flatMap((streamId) => {
@@ -176,11 +177,11 @@ export const scriptsThen: ReadThen = async (db, streams) => {
 function ofScripts<State, Event extends DomainEvent>(
   aggregate: Folding<State, Event>,
   shown: (state: State) => Omit<Replayed, 'groupIds'> | undefined,
-): ReadThen {
+): ReadAt {
   return async (db, streams, moment) => {
     const ids = streams.map(({ streamId }) => streamId);
     const [states, firsts] = await Promise.all([
-      statesThen(db, aggregate, streams),
+      statesAt(db, aggregate, streams),
       firstEvents(db, ids),
     ]);
     const owners = new Map(ids.map((id) => [id, ownerIn(firsts.get(id))]));
@@ -196,8 +197,8 @@ function ofScripts<State, Event extends DomainEvent>(
       const item = { id: idOf(streamId), [name]: scriptId, ...own.item, ...created };
       const needed = [scriptId, targetIn(own.item) ?? scriptId];
       const names = new Map(needed.map((id) => [id, scripts.get(id)?.name]));
-      const beside = { shown: {}, ...own.beside, scripts: names };
-      return [[streamId, { groupIds: [script.groupId], item, beside }] as const];
+      const related = { shown: {}, ...own.related, scripts: names };
+      return [[streamId, { groupIds: [script.groupId], item, related }] as const];
     });
     return new Map(found);
   };
@@ -236,7 +237,7 @@ async function scriptsPresent(
   const streamIds = [...new Set(scriptIds)].map((id) => `script-${id}` as const);
   const versions = await versionsAt(db, streamIds, moment);
   const streams = streamIds.map((streamId) => ({ streamId, until: versions.get(streamId) ?? 0 }));
-  const states = await statesThen(db, scriptAggregate, streams);
+  const states = await statesAt(db, scriptAggregate, streams);
   const present = [...states].flatMap(([streamId, state]) =>
     state.status === 'present' ? [[idOf(streamId), state] as const] : [],
   );
@@ -244,7 +245,7 @@ async function scriptsPresent(
 }
 
 /** The groups that scripts are in now, or were in last, by the ids of the scripts. */
-export async function groupsOfNow(
+export async function currentGroups(
   db: Queryable,
   scriptIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
@@ -261,23 +262,23 @@ export async function groupsOfNow(
   return new Map(groups);
 }
 
-export const schedulesThen = ofScripts(scheduleAggregate, (state) => {
+export const schedulesAt = ofScripts(scheduleAggregate, (state) => {
   if (state.status !== 'present') return undefined;
   const definition = JSON.parse(state.definition) as ScheduleDefinition;
   const item = { ...definitionJson(definition), version: state.version };
-  return { item, beside: { shown: {}, paramsSha256: definition.paramsSha256 } };
+  return { item, related: { shown: {}, paramsSha256: definition.paramsSha256 } };
 });
 
-export const webhooksThen = ofScripts(webhookAggregate, (state) => {
+export const webhooksAt = ofScripts(webhookAggregate, (state) => {
   if (state.status !== 'there') return undefined;
   const { name, enabled, whenBusy, rateLimitPerMinute } = state.settings;
   const item = { name, enabled, when_busy: whenBusy, rate_limit_per_minute: rateLimitPerMinute };
-  return { item, beside: { shown: { signing: state.signing } } };
+  return { item, related: { shown: { signing: state.signing } } };
 });
 
-export const chainsThen = ofScripts(chainAggregate, (state) => {
+export const chainsAt = ofScripts(chainAggregate, (state) => {
   if (state.status !== 'there') return undefined;
   const { targetScriptId, on, enabled, whenBusy, paramsSha256 } = state.settings;
   const item = { target_script_id: targetScriptId, on, enabled, when_busy: whenBusy };
-  return { item, beside: { shown: {}, paramsSha256 } };
+  return { item, related: { shown: {}, paramsSha256 } };
 });

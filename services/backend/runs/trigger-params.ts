@@ -1,8 +1,9 @@
 /** What a schedule or a chain gives to its runs: JSON by hash, as the parameters of runs are. */
 import { createHash } from 'node:crypto';
 import type { ScriptId } from '#domain/kernel/ids.ts';
-import { paramsObjection, paramsTooLarge } from '#services/shared/run-requests.ts';
 import { maxParamsBytes } from '#domain/run/run.ts';
+import { readParams } from '#services/shared/params.ts';
+import { paramsObjection, paramsTooLarge } from '#services/shared/run-requests.ts';
 import { isProblem, notFound, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 
@@ -27,4 +28,18 @@ export async function triggerParams(
   if (isProblem(mismatch)) return mismatch;
   const sha256 = content === undefined ? null : createHash('sha256').update(content).digest('hex');
   return { sha256, content };
+}
+
+/** Reads the parameters of schedules or chains in one query.
+ *  @returns a view of such a row with its parameters */
+export async function viewWithParams<Row extends { readonly params_sha256: string | null }, View>(
+  rows: readonly Row[],
+  view: (row: Row, params: unknown) => View,
+  { database }: Pick<Services, 'database'>,
+): Promise<(row: Row) => View> {
+  const params = await readParams(
+    database,
+    rows.map((row) => row.params_sha256),
+  );
+  return (row) => view(row, params.get(row.params_sha256));
 }

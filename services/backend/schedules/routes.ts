@@ -1,18 +1,18 @@
 /** Schedules: list, create, read, change, delete. */
 import { known, parseScheduleId, parseScriptId } from '#domain/kernel/ids.ts';
 import { findSchedule, listSchedules, type ScheduleView } from '#projections/schedules/queries.ts';
-import { readParams } from '#services/shared/params.ts';
 import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
 import { etag, isUnchanged, versionOf } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
+import { positionHeader, noContent, type Accepted } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { aboutTheGroupsOfNow, atParameter } from '../http/point-in-time.ts';
+import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, nothing, type Answer } from '../http/reply.ts';
 import { examples, pageQuery, pathParameters, Uuid } from '../http/schema.ts';
-import { aboutPastLists, listThen, thingThen } from '../replay/resource-at.ts';
+import { aboutPastLists, listAt, replyAt } from '../replay/resource-at.ts';
+import { viewWithParams } from '../runs/trigger-params.ts';
 import type { Services } from '../services.ts';
 import { changeSchedule, createSchedule, visibleSchedule } from './change-schedule.ts';
 import { NewSchedule, Schedule, ScheduleChanges, SchedulePage } from './schema.ts';
@@ -48,11 +48,11 @@ const list = operation({
   responses: { 200: { description: 'A page.', schema: SchedulePage, headers: ['Link'] } },
   refusals: ['invalid_cursor'],
   handle: async ({ principal, query, url }, services) => {
-    const { readModels, database } = services;
+    const { readModels } = services;
     const { limit, cursor, script_id, at } = query;
     if (at !== undefined) {
       const past = { principal, at, url, limit, cursor, filter: { script_id } };
-      return await listThen('schedules', past, services);
+      return await listAt('schedules', past, services);
     }
     const groupIds = visibleGroups(principal);
     const filter = { groupIds, ...(script_id !== undefined && { scriptId: script_id }) };
@@ -60,16 +60,8 @@ const list = operation({
     const after = keyOf(request, parseScheduleId);
     if (isProblem(after)) return after;
     const rows = await listSchedules(readModels, filter, after.key, (limit ?? defaultLimit) + 1);
-    const params = await readParams(
-      database,
-      rows.map((row) => row.params_sha256),
-    );
-    return pageReply(
-      request,
-      rows,
-      (row) => row.schedule_id,
-      (row) => scheduleJson(row, params.get(row.params_sha256)),
-    );
+    const view = await viewWithParams(rows, scheduleJson, services);
+    return pageReply(request, rows, (row) => row.schedule_id, view);
   },
 });
 
@@ -104,7 +96,7 @@ const get = operation({
   path: '/api/v1/schedules/{schedule_id}',
   operationId: 'getSchedule',
   summary: 'Read a schedule, as it is or as it was',
-  description: `${aboutTheGroupsOfNow} ${aboutDueTimes}`,
+  description: `${aboutCurrentGroups} ${aboutDueTimes}`,
   tag,
   access: { right: 'schedules.read' },
   parameters,
@@ -115,10 +107,8 @@ const get = operation({
     304: { description: 'Its definition is unchanged.' },
   },
   handle: async ({ principal, parameters: { schedule_id }, query: { at }, header }, services) => {
-    if (at !== undefined) {
-      const past = await thingThen('schedules', { principal, at, id: schedule_id }, services);
-      return isProblem(past) ? past : json(200, past);
-    }
+    if (at !== undefined)
+      return await replyAt('schedules', { principal, at, id: schedule_id }, services);
     const schedule = await visibleSchedule(principal, schedule_id, services);
     if (schedule === undefined) return notFound;
     const headers = { ETag: etag(schedule.version) };
@@ -168,7 +158,7 @@ const remove = operation({
     if (schedule === undefined) return notFound;
     const condition = versionOf(header('If-Match'));
     if (isProblem(condition)) return condition;
-    const outcome = accepted(
+    return noContent(
       await services.commands.execute(
         {
           type: 'DeleteSchedule',
@@ -179,7 +169,6 @@ const remove = operation({
         context,
       ),
     );
-    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
   },
 });
 
@@ -195,9 +184,8 @@ async function show(outcome: Accepted, services: Services, status: 200 | 201): P
   });
 }
 
-async function withParams(schedule: ScheduleView, { database }: Services) {
-  const params = await readParams(database, [schedule.params_sha256]);
-  return scheduleJson(schedule, params.get(schedule.params_sha256));
+async function withParams(schedule: ScheduleView, services: Services) {
+  return (await viewWithParams([schedule], scheduleJson, services))(schedule);
 }
 
 export const scheduleOperations: readonly Operation[] = [list, create, get, change, remove];

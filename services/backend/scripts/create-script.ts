@@ -22,8 +22,8 @@ import {
   type ScriptSettings,
 } from '#domain/script/settings.ts';
 import type { Static } from 'typebox';
-import { once } from '../http/archives/async-iterable.ts';
 import { badField, isProblem, type Problem } from '../http/problem.ts';
+import { toAsyncIterable } from '../http/wire/spool.ts';
 import type { Services } from '../services.ts';
 import { templateEntrypoint, templateFiles, type TemplateId } from '../templates/templates.ts';
 import { makeScript, type Made } from './make-script.ts';
@@ -54,7 +54,8 @@ export async function createScript(
   const { files, contents } = await startingFiles(call.body.template, entrypoint);
   const scriptId = known(parseScriptId, services.ids.next());
   const command = newScript(call, scriptId, groupId, { entrypoint, files });
-  const contentOf = async (sha256: string) => once(contents.get(sha256) ?? new Uint8Array());
+  const contentOf = async (sha256: string) =>
+    toAsyncIterable(contents.get(sha256) ?? new Uint8Array());
   return await makeScript(command, contentOf, call.context, services);
 }
 

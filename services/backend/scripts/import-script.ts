@@ -6,12 +6,11 @@ import type { FileVersion } from '#domain/script/events.ts';
 import { entrypointProblem } from '#domain/script/path.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import type { Static } from 'typebox';
-import { once } from '../http/archives/async-iterable.ts';
 import { formFile } from '../http/archives/multipart.ts';
 import { readZip, type Archive } from '../http/archives/read-zip.ts';
 import type { RawBody } from '../http/operation.ts';
 import { isProblem, problem, badField, type Problem } from '../http/problem.ts';
-import { spoolToFile, type SpooledFile } from '../http/wire/spool.ts';
+import { spoolToFile, toAsyncIterable, type SpooledFile } from '../http/wire/spool.ts';
 import type { Services } from '../services.ts';
 import { groupFor } from './create-script.ts';
 import { makeScript, type Made } from './make-script.ts';
@@ -57,7 +56,7 @@ async function receive({ raw, body, header }: ImportCall): Promise<Upload | Prob
   if (raw === undefined) {
     const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(body.content) && body.content.length % 4 === 0;
     if (!isBase64) return badField('content', 'no base64');
-    return { file: await spoolToFile(once(Buffer.from(body.content, 'base64'))) };
+    return { file: await spoolToFile(toAsyncIterable(Buffer.from(body.content, 'base64'))) };
   }
   switch (mediaType) {
     case 'multipart/form-data':

@@ -1,12 +1,12 @@
 /** Removes deleted scripts for good. */
 import { findPurge } from '#projections/scripts/queries.ts';
-import { seesScriptOrItsRemains } from '../access/visibility.ts';
+import { seesScriptOrDeleted } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { accepted, positionHeader } from '../http/outcome.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
-import { Purge } from './purge-schema.ts';
+import { Purge } from './schema.ts';
 
 const purge = operation({
   method: 'post',
@@ -23,7 +23,7 @@ const purge = operation({
   },
   refusals: ['script_not_deleted'],
   handle: async ({ principal, parameters: { id }, context }, { commands, readModels }) => {
-    if (!(await seesScriptOrItsRemains(principal, id, readModels))) return notFound;
+    if (!(await seesScriptOrDeleted(principal, id, readModels))) return notFound;
     const outcome = accepted(
       await commands.execute({ type: 'PurgeScript', scriptId: id }, context),
     );

@@ -6,16 +6,16 @@ import Type from 'typebox';
 import { visibleGroups, visibleScript } from '../access/visibility.ts';
 import { etag, isUnchanged, versionOf } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { positionHeader } from '../http/outcome.ts';
+import { noContent } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { aboutTheGroupsOfNow, atParameter } from '../http/point-in-time.ts';
+import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, nothing } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
 import { idOf, IdOrNot, SomeOf, wordsOf } from '../http/selection.ts';
 import { changeScript } from './change-script.ts';
 import { createScript } from './create-script.ts';
-import { scriptThen } from './history/script-at.ts';
+import { scriptAt } from './history/script-at.ts';
 import { commandScript, created, showScript, shown } from './replies.ts';
 import { NewScript, Script, ScriptChanges, ScriptPage } from './schema.ts';
 import { scriptJson } from './view.ts';
@@ -123,7 +123,7 @@ const get = operation({
   path: '/api/v1/scripts/{id}',
   operationId: 'getScript',
   summary: 'Read a script, as it is or as it was',
-  description: `\`last_run\` is \`null\` with \`at\`: it is no part of what a script was. ${aboutTheGroupsOfNow}`,
+  description: `\`last_run\` is \`null\` with \`at\`: it is no part of what a script was. ${aboutCurrentGroups}`,
   tag,
   access: { right: 'scripts.list' },
   parameters,
@@ -137,7 +137,7 @@ const get = operation({
     const script =
       at === undefined
         ? ((await visibleScript(principal, id, services.readModels)) ?? notFound)
-        : await scriptThen({ principal, scriptId: id, at }, services);
+        : await scriptAt({ principal, scriptId: id, at }, services);
     if (isProblem(script)) return script;
     const headers = { ETag: etag(script.version) };
     if (isUnchanged(header('If-None-Match'), String(script.version))) return nothing(304, headers);
@@ -184,12 +184,13 @@ const remove = operation({
   handle: async (call, services) => {
     const condition = versionOf(call.header('If-Match'));
     if (isProblem(condition)) return condition;
-    const outcome = await commandScript(call, services, {
-      type: 'DeleteScript',
-      scriptId: call.parameters.id,
-      ...(condition.version !== undefined && { expectedVersion: condition.version }),
-    });
-    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+    return noContent(
+      await commandScript(call, services, {
+        type: 'DeleteScript',
+        scriptId: call.parameters.id,
+        ...(condition.version !== undefined && { expectedVersion: condition.version }),
+      }),
+    );
   },
 });
 

@@ -219,3 +219,18 @@ export const archiveQuery = Type.Object(
   },
   { additionalProperties: false },
 );
+
+export const Purge = Type.Object(
+  {
+    script_id: Uuid(),
+    state: Type.Enum(['started', 'finished'], {
+      description:
+        '`finished`: nothing is left but the history, neither in the stores nor on a runtime that is alive. A runtime that is away removes what it keeps as soon as it is back.',
+    }),
+  },
+  {
+    title: 'Purge',
+    additionalProperties: false,
+    examples: [{ script_id: examples.scriptId, state: 'started' }],
+  },
+);

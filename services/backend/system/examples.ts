@@ -5,7 +5,7 @@ import { seededGroups } from '#domain/group/seed.ts';
 import { known, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
-import { once } from '../http/archives/async-iterable.ts';
+import { toAsyncIterable } from '../http/wire/spool.ts';
 import { startingFiles } from '../scripts/create-script.ts';
 import type { Services } from '../services.ts';
 import { templateTexts, type TemplateId } from '../templates/templates.ts';
@@ -42,7 +42,7 @@ export async function makeExamples(
     const scriptId = known(parseScriptId, id);
     const { files, contents } = await startingFiles(template, defaultSettings.entrypoint);
     for (const [sha256, content] of contents) {
-      await objects.putStream(objectKey.scriptBlob(scriptId, sha256), once(content));
+      await objects.putStream(objectKey.scriptBlob(scriptId, sha256), toAsyncIterable(content));
     }
     const { groupId } = seededGroups.find(({ name }) => name === group) ?? seededGroups[0];
     const about = { ...templateTexts[template], groupId, settings: defaultSettings, files };

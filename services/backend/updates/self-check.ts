@@ -23,7 +23,7 @@ import {
   scriptExists,
 } from '#infra/postgres/operations/self-check-runs.ts';
 import type { SelfCheck, Switch } from '#services/shared/releases.ts';
-import { once } from '../http/archives/async-iterable.ts';
+import { toAsyncIterable } from '../http/wire/spool.ts';
 
 export interface SelfCheckParts {
   readonly commands: Commands;
@@ -95,7 +95,7 @@ Platform().output(hashlib.sha256(challenge.encode()).hexdigest())
     settings: { ...defaultSettings, startMode: 'cold' },
     files: [{ path: defaultSettings.entrypoint, sha256, sizeBytes: content.length }],
   };
-  await parts.objects.putStream(objectKey.scriptBlob(scriptId, sha256), once(content));
+  await parts.objects.putStream(objectKey.scriptBlob(scriptId, sha256), toAsyncIterable(content));
   await execute(command, updateId, parts);
 }
 

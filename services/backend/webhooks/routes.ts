@@ -4,13 +4,13 @@ import { findWebhook, listWebhooks } from '#projections/webhooks/queries.ts';
 import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
 import { operation, type Call, type Operation } from '../http/operation.ts';
-import { positionHeader } from '../http/outcome.ts';
+import { positionHeader, noContent } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { aboutTheGroupsOfNow, atParameter } from '../http/point-in-time.ts';
+import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
-import { json, nothing, type Answer } from '../http/reply.ts';
+import { json, type Answer } from '../http/reply.ts';
 import { examples, pageQuery, pathParameters, Uuid } from '../http/schema.ts';
-import { aboutPastLists, listThen, thingThen } from '../replay/resource-at.ts';
+import { aboutPastLists, listAt, replyAt } from '../replay/resource-at.ts';
 import type { Services } from '../services.ts';
 import {
   changeWebhook,
@@ -57,7 +57,7 @@ const list = operation({
     const { limit, cursor, script_id: named, at } = query;
     if (at !== undefined) {
       const past = { principal, at, url, limit, cursor, filter: { script_id: named } };
-      return await listThen('webhooks', past, services);
+      return await listAt('webhooks', past, services);
     }
     const scriptId = named === undefined ? null : known(parseScriptId, named);
     const filter = { groupIds: visibleGroups(principal), scriptId };
@@ -75,17 +75,14 @@ const get = operation({
   path: `${path}/{webhook_id}`,
   operationId: 'getWebhook',
   summary: 'Read a webhook, as it is or as it was',
-  description: `${aboutTheGroupsOfNow} ${aboutCalls}`,
+  description: `${aboutCurrentGroups} ${aboutCalls}`,
   tag,
   access,
   parameters,
   query: Type.Object({ at: atParameter }, { additionalProperties: false }),
   responses: { 200: { description: 'The webhook.', schema: Webhook } },
   handle: async ({ principal, parameters: { webhook_id: id }, query: { at } }, services) => {
-    if (at !== undefined) {
-      const past = await thingThen('webhooks', { principal, at, id }, services);
-      return isProblem(past) ? past : json(200, past);
-    }
+    if (at !== undefined) return await replyAt('webhooks', { principal, at, id }, services);
     const webhook = await visibleWebhook(principal, id, services);
     return webhook === undefined ? notFound : json(200, webhookJson(webhook));
   },
@@ -145,8 +142,7 @@ const remove = operation({
   parameters,
   responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
   handle: async (call, services) => {
-    const outcome = await deleteWebhook(call.parameters.webhook_id, call, services);
-    return isProblem(outcome) ? outcome : nothing(204, positionHeader(outcome));
+    return noContent(await deleteWebhook(call.parameters.webhook_id, call, services));
   },
 });
 

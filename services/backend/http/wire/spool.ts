@@ -89,3 +89,8 @@ async function temporaryFile(): Promise<TemporaryFile> {
     },
   };
 }
+
+/** The bytes as one chunk. */
+export async function* toAsyncIterable(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
+  yield bytes;
+}

@@ -12,10 +12,9 @@ import {
   scriptOfVersion,
   type ChangedPath,
 } from './diff.ts';
-import { ScriptDiff } from './schema.ts';
-import { sawScript } from './script-at.ts';
+import { ScriptDiff, wireName } from './schema.ts';
+import { seesScriptHistory } from './script-at.ts';
 import { scriptStateAt } from './state-at.ts';
-import { wireName } from './wire-name.ts';
 
 const version = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description }));
@@ -41,7 +40,7 @@ const diff = operation({
   responses: { 200: { description: 'A page of files.', schema: ScriptDiff, headers: ['Link'] } },
   refusals: ['invalid_cursor'],
   handle: async ({ principal, parameters: { id }, query, url }, { database, objects }) => {
-    if (!(await sawScript(principal, id, database))) return notFound;
+    if (!(await seesScriptHistory(principal, id, database))) return notFound;
     const now = await scriptStateAt(database, id);
     const to = query.to ?? (now.status === 'absent' ? 1 : now.version);
     const from = query.from ?? Math.max(1, to - 1);

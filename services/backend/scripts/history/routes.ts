@@ -6,9 +6,8 @@ import { defaultLimit, keyOf, pageReply } from '../../http/paging.ts';
 import { isProblem, notFound } from '../../http/problem.ts';
 import { pageQuery, pathParameters } from '../../http/schema.ts';
 import { readScriptHistory, type Happening } from './changes.ts';
-import { HistoryPage } from './schema.ts';
-import { sawScript } from './script-at.ts';
-import { wireName } from './wire-name.ts';
+import { HistoryPage, wireName } from './schema.ts';
+import { seesScriptHistory } from './script-at.ts';
 
 const list = operation({
   method: 'get',
@@ -25,7 +24,7 @@ const list = operation({
   responses: { 200: { description: 'A page.', schema: HistoryPage, headers: ['Link'] } },
   refusals: ['invalid_cursor'],
   handle: async ({ principal, parameters: { id }, query, url }, { database }) => {
-    if (!(await sawScript(principal, id, database))) return notFound;
+    if (!(await seesScriptHistory(principal, id, database))) return notFound;
     const { limit, cursor } = query;
     const request = { list: 'script-history', filter: id, url, limit, cursor };
     const before = keyOf(request, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined));

@@ -99,3 +99,8 @@ export const ScriptDiff = Type.Object(
     ],
   },
 );
+
+/** A name as it goes over the wire. */
+export function wireName(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -17,7 +17,7 @@ export interface LookBack {
   readonly at: string;
 }
 
-const notThen = problem('not_found', 'The script was not there then.');
+const notFoundThen = problem('not_found', 'The script was not there then.');
 
 async function lookBack(
   { principal, scriptId, at }: LookBack,
@@ -28,11 +28,11 @@ async function lookBack(
   const past = await readPastScript(services.database, scriptId, moment);
   const { groupIdNow, script } = past;
   if (groupIdNow === undefined || !isIn(principal, groupIdNow)) return notFound;
-  return script === undefined ? notThen : { past, script };
+  return script === undefined ? notFoundThen : { past, script };
 }
 
 /** Whether the script, be it deleted or not, belongs to the caller's groups: by its history alone. */
-export async function sawScript(
+export async function seesScriptHistory(
   principal: Principal,
   scriptId: ScriptId,
   database: Services['database'],
@@ -41,7 +41,7 @@ export async function sawScript(
   return now.status !== 'absent' && isIn(principal, now.groupId);
 }
 
-export async function scriptThen(
+export async function scriptAt(
   wanted: LookBack,
   services: Services,
 ): Promise<ScriptView | Problem> {
@@ -51,7 +51,7 @@ export async function scriptThen(
 }
 
 /** The files by path from behind `after`, at most `limit`, and the version of the script. */
-export async function filesThen(
+export async function filesAt(
   wanted: LookBack,
   page: { readonly after?: string; readonly limit: number },
   services: Services,
@@ -64,7 +64,7 @@ export async function filesThen(
 }
 
 /** What a file was then; its content is in the object store, unless it is kept no longer. */
-export async function fileThen(
+export async function fileAt(
   wanted: LookBack,
   path: string,
   services: Services,
