@@ -1,5 +1,13 @@
+// Long because it has a planted violation for each rule.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import {
+  backendViolations,
+  contextViolations,
+  crowdedFolders,
+  MAX_FILES,
+  sqlViolations,
+} from './architecture/backend.ts';
 import { edgesOf, edgesOfSvelte } from './architecture/imports.ts';
 import { sourceFiles } from './architecture/repository.ts';
 import {
@@ -16,6 +24,15 @@ function violations(path: string, source: string): string[] {
   return violationsOf({ path, edges });
 }
 
+function backend(path: string, source: string): string[] {
+  const module = { path, edges: edgesOf(source) };
+  return [...backendViolations(module), ...contextViolations(path, source)];
+}
+
+function sql(path: string, source: string): string[] {
+  return sqlViolations({ path, edges: edgesOf(source) }, source);
+}
+
 describe('this repository', () => {
   const files = sourceFiles(root);
 
@@ -30,6 +47,18 @@ describe('this repository', () => {
 
   test('decides without a clock, chance, the environment or the network', () => {
     expect(files.flatMap(({ path, source }) => ambientViolations(path, source))).toEqual([]);
+  });
+
+  test('groups the backend by resource, without imports that point upward', () => {
+    expect(files.flatMap(({ path, source }) => backend(path, source))).toEqual([]);
+  });
+
+  test('keeps SQL in the read models and in the adapters of Postgres', () => {
+    expect(files.flatMap(({ path, source }) => sql(path, source))).toEqual([]);
+  });
+
+  test('has no crowded folder in the backend or infra/postgres', () => {
+    expect(crowdedFolders(files.map(({ path }) => path))).toEqual([]);
   });
 
   test('has no long file that does not say why', () => {
@@ -148,6 +177,56 @@ describe('a planted violation is found', () => {
     expect(ambientViolations('infra/system/clock.ts', source)).toEqual([]);
   });
 
+  test.each([
+    ['http/router.ts', '../runs/view.ts'],
+    ['http/router.ts', '../access/visibility.ts'],
+    ['http/router.ts', '#services/backend/live/description.ts'],
+    ['http/wire/send.ts', '../../audit/schema.ts'],
+    ['access/sign-in.ts', '../people/view.ts'],
+    ['access/sign-in.ts', '../app.ts'],
+    ['runs/list.ts', '../scripts/change-script.ts'],
+    ['runs/list.ts', '../operations.ts'],
+    ['runs/list.ts', '../live/run-hub.ts'],
+    ['runs/list.ts', './routes.ts'],
+    ['runs/list.ts', './log-routes.ts'],
+    ['app.ts', './runs/routes.ts'],
+    ['scripts/create-script.ts', './history/routes.ts'],
+    ['configuration/kinds/rules.ts', '../../notifications/rule-routes.ts'],
+    ['live/run-hub.ts', '../runs/queue-run.ts'],
+    ['live/run-hub.ts', '../runs/sample-routes.ts'],
+  ])('in the backend: %s importing %s', (path, specifier) => {
+    const source = `import { x } from '${specifier}';`;
+    expect(backend(`services/backend/${path}`, source)).toHaveLength(1);
+    expect(backend(`services/scheduler/${path}`, source)).toEqual([]);
+  });
+
+  test('in the context of handlers: a value', () => {
+    const source = "import { startLoop } from '#services/shared/loop.ts';";
+    expect(backend('services/backend/services.ts', source)).toHaveLength(1);
+  });
+
+  test.each([
+    "import { sql } from 'kysely';",
+    "import { statement } from '#projections/statement.ts';",
+    "await pool.query('SELECT 1');",
+    'await this.#db.query<Row>(text, []);',
+    "await readModels.selectFrom('runs').execute();",
+    'await sql`SELECT 1`.execute(db);',
+    'await sql`SELECT ${one}`.execute(db);',
+  ])('outside the homes of SQL: %s', (source) => {
+    for (const service of ['backend/runs/routes.ts', 'scheduler/loop.ts', 'cli/backups.ts']) {
+      expect(sql(`services/${service}`, source)).toHaveLength(1);
+    }
+    expect(sql('infra/postgres/queue/run-queue.ts', source)).toEqual([]);
+  });
+
+  test('a crowded folder', () => {
+    const names = Array.from({ length: MAX_FILES + 1 }, (_, at) => `${at}.ts`);
+    const paths = names.map((name) => `infra/postgres/queue/${name}`);
+    expect(crowdedFolders(paths.slice(1))).toEqual([]);
+    expect(crowdedFolders(paths)).toEqual([expect.stringContaining('21 files')]);
+  });
+
   test('a long file without a reason', () => {
     const long = 'a();\n'.repeat(MAX_LINES);
     expect(lengthViolation('domain/run/a.ts', long)).toBeUndefined();
@@ -170,6 +249,30 @@ describe('what is allowed passes', () => {
   });
 
   test.each([
+    ['operations.ts', './runs/routes.ts'],
+    ['app.ts', './live/web-sockets.ts'],
+    ['http/exchange.ts', '../services.ts'],
+    ['access/sign-in.ts', '../http/problem.ts'],
+    ['runs/list.ts', '../access/visibility.ts'],
+    ['runs/list.ts', '../chains/view.ts'],
+    ['configuration/schema.ts', '../notifications/rule-schema.ts'],
+    ['webhooks/queue-delivery.ts', '../runs/queue-run.ts'],
+    ['live/run-hub.ts', '../runs/view.ts'],
+    ['runs/runs.test.ts', '../operations.ts'],
+  ])('in the backend: %s importing %s', (path, specifier) => {
+    expect(backend(`services/backend/${path}`, `import { x } from '${specifier}';`)).toEqual([]);
+  });
+
+  test.each([
+    'const { limit } = call.query;',
+    "const sql = text('sql');",
+    "// pool.query('SELECT 1')",
+    'http.query;',
+  ])('outside the homes of SQL: %s', (source) => {
+    expect(sql('services/backend/runs/routes.ts', source)).toEqual([]);
+  });
+
+  test.each([
     ['domain/run/decide.ts', '#domain/kernel/ids.ts'],
     ['domain/run/decide.ts', '../kernel/ids.ts'],
     ['domain/run/events.ts', 'typebox'],
@@ -184,8 +287,8 @@ describe('what is allowed passes', () => {
     ['infra/testing/postgres-server.ts', '#projections/runs/table.ts'],
     ['infra/conformance/bus.ts', 'vitest'],
     ['services/backend/main.ts', '#services/shared/config.ts'],
-    ['services/backend/main.ts', '#services/backend/routes/runs.ts'],
-    ['services/backend/main.ts', './routes/runs.ts'],
+    ['services/backend/main.ts', '#services/backend/runs/routes.ts'],
+    ['services/backend/main.ts', './runs/routes.ts'],
     ['services/backend/main.ts', '#projections/runs/queries.ts'],
     ['services/backend/main.test.ts', '#services/runtime/main.ts'],
     ['web/src/lib/runs/run.ts', '#lib/api/schema.d.ts'],

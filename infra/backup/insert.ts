@@ -1,6 +1,6 @@
 /** Rows of a backup into an empty database, inside the caller's transaction. */
 import type { Queryable } from '#infra/postgres/database.ts';
-import { setCheckpoint } from '#infra/postgres/checkpoints.ts';
+import { setCheckpoint } from '#infra/postgres/readers/checkpoints.ts';
 import type { Projection } from '#projections/projection.ts';
 import type { Places } from './places.ts';
 import { damaged } from './damaged.ts';

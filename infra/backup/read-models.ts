@@ -1,11 +1,11 @@
 /** Fills every read model of an empty database from the events of the caller's transaction. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
-import { setCheckpoint } from '#infra/postgres/checkpoints.ts';
+import { setCheckpoint } from '#infra/postgres/readers/checkpoints.ts';
 import { queryBuilderOn } from '#infra/postgres/database.ts';
-import { readContinued } from '#infra/postgres/event-chunks.ts';
-import { readTypes } from '#infra/postgres/event-store.ts';
-import { replaceVersion } from '#infra/postgres/projection-versions.ts';
+import { readContinued } from '#infra/postgres/event-store/event-chunks.ts';
+import { readTypes } from '#infra/postgres/event-store/event-store.ts';
+import { replaceVersion } from '#infra/postgres/rebuild/projection-versions.ts';
 import { applyAll, fillOf, type Projection, type ReadModels } from '#projections/projection.ts';
 import type pg from 'pg';
 import type { Places } from './places.ts';

@@ -11,7 +11,7 @@ import {
 } from '#domain/kernel/ids.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { appendEvents } from '#infra/postgres/event-store.ts';
+import { appendEvents } from '#infra/postgres/event-store/event-store.ts';
 import type { EndedAccess } from './ended-access.ts';
 import type { BackupSummary } from './format.ts';
 

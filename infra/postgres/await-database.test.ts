@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
-import { expect, test } from 'vitest';
 import { createEmptyDatabase } from '#infra/testing/database.ts';
 import { freePorts } from '#infra/testing/free-ports.ts';
+import { expect, test } from 'vitest';
 import { awaitDatabase, withoutPassword } from './await-database.ts';
 
 test('given a database that is away, then each attempt is told, and the wait ends with the signal', async () => {

@@ -3,7 +3,7 @@
  *  and the history stays whole. */
 import { randomBytes } from 'node:crypto';
 import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
-import { lockStreams } from '#infra/postgres/command-batch.ts';
+import { lockStreams } from '#infra/postgres/commands/command-batch.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type pg from 'pg';
 import { close, keyBytes, keyName, open, UnreadableSecret } from './envelope.ts';

@@ -3,7 +3,7 @@ import { before } from './mortal.ts';
 import type { Command } from '#domain/aggregates.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands } from '#domain/ports/commands.ts';
-import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
+import { CommandPipeline } from '#infra/postgres/commands/command-pipeline.ts';
 import { openDatabase, queryBuilder } from '#infra/postgres/database.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import type { ReadModels } from '#projections/projection.ts';

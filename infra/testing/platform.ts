@@ -4,14 +4,17 @@ import { known, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import { userId } from '#domain/testing/ids.ts';
-import { CommandPipeline, type CommandPipelineParts } from '#infra/postgres/command-pipeline.ts';
+import {
+  CommandPipeline,
+  type CommandPipelineParts,
+} from '#infra/postgres/commands/command-pipeline.ts';
 import { inTransaction, openDatabase, queryBuilder } from '#infra/postgres/database.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
 import { worldOf } from '#projections/world.ts';
-import { lockStreams } from '#infra/postgres/command-batch.ts';
+import { lockStreams } from '#infra/postgres/commands/command-batch.ts';
 import type pg from 'pg';
 import { vi } from 'vitest';
 import { createTestDatabase } from './database.ts';

@@ -10,12 +10,12 @@ import { createTestDatabase } from '#infra/testing/database.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyAll, type ReadModels } from '../projection.ts';
 import { inlineProjections } from '../registry.ts';
-import type { Tables } from '../tables.ts';
-import { rowsSeen } from '../testing/rows-seen.ts';
 import { readActivity } from '../scripts/activity.ts';
 import { failingScripts } from '../scripts/failing.ts';
 import { idleScripts } from '../scripts/kept-alive.ts';
 import { listScripts } from '../scripts/queries.ts';
+import type { Tables } from '../tables.ts';
+import { rowsSeen } from '../testing/rows-seen.ts';
 import { listRuns, type RunListFilter } from './lists.ts';
 import { usualDurations } from './usual.ts';
 

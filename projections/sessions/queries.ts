@@ -1,5 +1,5 @@
 import type { Role } from '#domain/kernel/actor.ts';
-import type { SessionId } from '#domain/kernel/ids.ts';
+import type { SessionId, UserId } from '#domain/kernel/ids.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 
@@ -33,10 +33,51 @@ export async function findOpenSessions(
 }
 
 /** Of a session `s` and its user `u`. */
-export const stillCounts = `s.closed_at IS NULL AND NOT u.disabled
+const stillCounts = `s.closed_at IS NULL AND NOT u.disabled
   AND (s.account_version = u.access_version OR s.session_id = u.kept_session_id)`;
 
 const openSessions = statement<OpenSession>(`
   SELECT s.session_id, u.user_id, u.email, u.name, u.role, u.group_ids, u.can_audit
   FROM sessions s JOIN users u USING (user_id)
   WHERE s.session_id = ANY($1::uuid[]) AND ${stillCounts}`);
+
+const maxListedSessions = 200;
+
+const sessionsOfUser = statement<SignedInSession>(`
+  SELECT s.session_id, s.opened_at, t.traded_at AS refreshed_at, s.ip, s.user_agent
+  FROM sessions s JOIN users u USING (user_id) JOIN session_tokens t USING (session_id)
+  WHERE s.user_id = $1 AND ${stillCounts} AND t.traded_at > $2
+  ORDER BY s.opened_at DESC LIMIT ${maxListedSessions}`);
+
+/** A session of a user, as the user sees it. */
+export interface SignedInSession {
+  readonly session_id: string;
+  readonly opened_at: Date;
+  readonly refreshed_at: Date;
+  /** Address that it was opened from. */
+  readonly ip: string | null;
+  readonly user_agent: string | null;
+}
+
+/** Open sessions of a user, the newest 200, newest first.
+ *  @param refreshedAfter a session that was not refreshed since has expired */
+export async function listOpenSessions(
+  db: ReadModels,
+  userId: UserId,
+  refreshedAfter: Date,
+): Promise<readonly SignedInSession[]> {
+  return await sessionsOfUser(db, userId, refreshedAfter);
+}
+
+const recentSessionFrom = statement<object>(`SELECT FROM (
+    SELECT ip FROM sessions WHERE user_id = $1 ORDER BY opened_at DESC LIMIT 50) s
+  WHERE ip = $2 LIMIT 1`);
+
+/** Whether one of the user's 50 newest sessions was opened from the address. */
+export async function hasSignedInFrom(
+  db: ReadModels,
+  userId: UserId,
+  ip: string,
+): Promise<boolean> {
+  return (await recentSessionFrom(db, userId, ip)).length === 1;
+}

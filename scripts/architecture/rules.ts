@@ -77,13 +77,19 @@ export function violationsOf({ path, edges }: SourceModule): string[] {
   return found;
 }
 
+/** Whether `path` is a test, or code for tests. */
+export function isTestFile(path: string): boolean {
+  return TEST_FILE.test(path);
+}
+
 // The soak and the benchmarks drive the product as its tests do.
 function isProduct(path: string): boolean {
   return !TEST_FILE.test(path) && !CONFIG_FILE.test(path) && !path.startsWith('scripts/');
 }
 
-function isForTests(target: Target): boolean {
-  return target.kind === 'within' && TEST_FILE.test(target.path);
+/** Whether `target` is code that tests alone use. */
+export function isForTests(target: Target): boolean {
+  return target.kind === 'within' && isTestFile(target.path);
 }
 
 /** What a decision may not depend on, as its outcome would differ when it is made again. */
@@ -129,7 +135,8 @@ export function lengthViolation(path: string, source: string): string | undefine
 /** Longest file, in lines, that need not say why it is so long. */
 export const MAX_LINES = 320;
 
-function resolve(importer: string, specifier: string): Target {
+/** Where `specifier` leads when `importer` names it. */
+export function resolve(importer: string, specifier: string): Target {
   if (isBuiltin(specifier)) return { kind: 'node' };
   // The dashboard is a package of its own; this is its one alias.
   if (importer.startsWith('web/') && specifier.startsWith('#lib/')) {

@@ -4,13 +4,13 @@
 import { BlockList, type AddressInfo } from 'node:net';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
-import { trustedProxies } from '#services/backend/http/client.ts';
+import { trustedProxies } from '#services/backend/http/wire/client.ts';
 import { operation } from '#services/backend/http/operation.ts';
 import { json } from '#services/backend/http/reply.ts';
 import { addRoutes, type RouterParts } from '#services/backend/http/router.ts';
-import { setSecurityHeaders } from '#services/backend/http/security-headers.ts';
-import { createMetrics } from '#services/backend/metrics.ts';
-import { RunRequest } from '#services/backend/schemas/run.ts';
+import { setSecurityHeaders } from '#services/backend/http/wire/security-headers.ts';
+import { createMetrics } from '#services/backend/http/metrics.ts';
+import { RunRequest } from '#services/backend/runs/schema.ts';
 import { readConfig } from '#services/shared/config.ts';
 import {
   httpServerOptions,

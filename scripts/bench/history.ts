@@ -6,7 +6,7 @@ import type { RunEvent } from '#domain/run/events.ts';
 import { runFinished, runQueued, runStarted } from '#domain/testing/samples.ts';
 import { newEvent } from '#infra/conformance/event-store.ts';
 import { inTransaction, queryBuilderOn } from '#infra/postgres/database.ts';
-import { appendEvents } from '#infra/postgres/event-store.ts';
+import { appendEvents } from '#infra/postgres/event-store/event-store.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { applyAll, type ReadModels } from '#projections/projection.ts';
 import { runQueueProjection } from '#projections/run-queue/apply.ts';

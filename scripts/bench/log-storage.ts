@@ -1,4 +1,4 @@
-import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
+import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { LogWriter } from '#services/runtime/logs/log-writer.ts';

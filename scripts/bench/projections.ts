@@ -1,7 +1,7 @@
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
-import { readAll } from '#infra/postgres/event-store.ts';
-import { Projector } from '#infra/postgres/projector.ts';
-import { rebuildProjection } from '#infra/postgres/rebuild.ts';
+import { readAll } from '#infra/postgres/event-store/event-store.ts';
+import { Projector } from '#infra/postgres/readers/projector.ts';
+import { rebuildProjection } from '#infra/postgres/rebuild/rebuild.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
 import { runQueueProjection } from '#projections/run-queue/apply.ts';
 import { runsProjection } from '#projections/runs/apply.ts';

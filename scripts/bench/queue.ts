@@ -5,7 +5,7 @@ import type { RunId } from '#domain/kernel/ids.ts';
 import { scriptId } from '#domain/testing/ids.ts';
 import { finishRun, runFinished } from '#domain/testing/samples.ts';
 import { newEvent } from '#infra/conformance/event-store.ts';
-import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
+import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { runQueueProjection } from '#projections/run-queue/apply.ts';
 import type { Platform } from '#services/shared/platform.ts';
 import pg from 'pg';

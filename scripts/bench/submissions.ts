@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { known, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { runScript } from '#domain/testing/samples.ts';
-import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
+import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { createLogger } from '#services/shared/logger.ts';
 import { startLoop } from '#services/shared/loop.ts';

@@ -7,7 +7,7 @@ import { groupId } from '#domain/testing/ids.ts';
 import { createSchedule, hourly, scriptCreated } from '#domain/testing/samples.ts';
 import { newEvent } from '#infra/conformance/event-store.ts';
 import { inTransaction, queryBuilderOn } from '#infra/postgres/database.ts';
-import { appendEvents } from '#infra/postgres/event-store.ts';
+import { appendEvents } from '#infra/postgres/event-store/event-store.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { applyAll, type ReadModels } from '#projections/projection.ts';
 import { nextDueAt } from '#projections/schedules/due.ts';

@@ -1,41 +1,41 @@
 /** The backend as a whole: routes, WebSockets and background duties over one HTTP server. */
+import type { Server } from 'node:http';
 import type { ScriptId, SessionId } from '#domain/kernel/ids.ts';
+import { purgeStoredAnswers } from '#infra/postgres/access/idempotency-answers.ts';
+import { purgeFailures } from '#infra/postgres/access/login-failures.ts';
+import { purgeSessionTokens } from '#infra/postgres/access/session-tokens.ts';
+import { purgeTickets } from '#infra/postgres/access/ws-tickets.ts';
+import { gathered } from '#projections/gathered.ts';
 import { findRunnableScripts } from '#projections/scripts/queries.ts';
 import { findOpenSessions } from '#projections/sessions/queries.ts';
 import { findLiveTokens } from '#projections/tokens/queries.ts';
-import { gathered } from '#projections/gathered.ts';
-import type { Server } from 'node:http';
 import { createHttpServer } from '#services/shared/connections/http-server.ts';
 import { listen, stopListening } from '#services/shared/listen.ts';
 import { startLoop } from '#services/shared/loop.ts';
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { addDashboard } from './dashboard/dashboard.ts';
-import { addDocs } from './dashboard/docs.ts';
-import { authenticate } from './http/authentication.ts';
-import { isSecure } from './http/client.ts';
-import { faultOf } from './http/faults.ts';
-import { Idempotency } from './http/idempotency.ts';
-import { isProblem, notFound } from './http/problem.ts';
-import { RefusalRecorder } from '#services/shared/refusals.ts';
-import { addRoutes, addSocketPaths, refuse } from './http/router.ts';
-import { setSecurityHeaders } from './http/security-headers.ts';
-import { createAccessTokens } from './http/tokens.ts';
-import { LoginThrottle } from './login-throttle.ts';
-import { createMetrics } from './metrics.ts';
-import { operations } from './operations.ts';
 import { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
 import { bcryptPasswords } from '#services/shared/passwords.ts';
-import { wheelOf, type Wheel } from './sdk/wheel.ts';
-import type { Parts, Services } from './services.ts';
-import { purgeStoredAnswers } from './stores/idempotency-answers.ts';
-import { purgeFailures } from './stores/login-failures.ts';
-import { purgeSessionTokens } from './stores/session-tokens.ts';
-import { purgeTickets } from './stores/ws-tickets.ts';
-import { version } from '#services/shared/version.ts';
+import { RefusalRecorder } from '#services/shared/refusals.ts';
 import { TokenUses } from '#services/shared/token-uses.ts';
+import { version } from '#services/shared/version.ts';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { LoginThrottle } from './access/login-throttle.ts';
+import { createAccessTokens } from './http/credentials/access-tokens.ts';
+import { authenticate } from './http/credentials/authentication.ts';
+import { Idempotency } from './http/idempotency.ts';
+import { createMetrics } from './http/metrics.ts';
+import { isProblem, notFound } from './http/problem.ts';
+import { addRoutes, addSocketPaths, refuse } from './http/router.ts';
+import { isSecure } from './http/wire/client.ts';
+import { faultOf } from './http/wire/faults.ts';
+import { setSecurityHeaders } from './http/wire/security-headers.ts';
+import { socketDescriptions } from './live/description.ts';
+import { WebSockets } from './live/web-sockets.ts';
+import { operations } from './operations.ts';
+import type { Parts, Services } from './services.ts';
+import { addDashboard } from './static/dashboard.ts';
+import { addDocs } from './static/docs.ts';
+import { wheelOf, type Wheel } from './static/wheel.ts';
 import { WebhookMisses } from './webhooks/misses.ts';
-import { socketDescriptions } from './ws/description.ts';
-import { WebSockets } from './ws/web-sockets.ts';
 
 const purgeEveryMs = 10 * 60_000;
 const heartbeatMs = 15_000;
@@ -128,7 +128,7 @@ function servicesOf(parts: Parts): Services {
     ),
     parameterSchemas: new ParameterSchemas(),
     passwords: bcryptPasswords(parts.passwordCost),
-    throttle: new LoginThrottle(parts.database, parts.clock),
+    throttle: new LoginThrottle(parts),
     metrics: createMetrics(parts.connections, parts.runEnds),
     startedAt: parts.clock.now(),
   };

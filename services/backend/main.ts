@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { HeadSigner } from '#infra/audit/head-signer.ts';
 import { openObjects } from '#services/shared/objects.ts';
 import { Vault } from '#infra/secrets/vault.ts';
-import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
-import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
+import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
+import { PostgresRunSamples } from '#infra/postgres/logs/run-samples.ts';
 import {
   masterKeys,
   objectStoreSettings,
@@ -25,8 +25,8 @@ import type { Loop } from '#services/shared/loop.ts';
 import { localAddress } from '#services/shared/local-address.ts';
 import { openPlatform } from '#services/shared/platform.ts';
 import { createBackend } from './app.ts';
-import { trustedProxies } from './http/client.ts';
-import { seed } from './seed.ts';
+import { trustedProxies } from './http/wire/client.ts';
+import { seed } from './system/seed.ts';
 import { releasesOf, startUpdater, updateProvider } from './updates/start.ts';
 
 const connections = 16;

@@ -1,8 +1,8 @@
 /** A session of every kind of change is asked about before and after all read models were dropped and
  *  made anew: nobody can tell. */
 import { openDatabase } from '#infra/postgres/database.ts';
-import { Projector } from '#infra/postgres/projector.ts';
-import { rebuildProjection } from '#infra/postgres/rebuild.ts';
+import { Projector } from '#infra/postgres/readers/projector.ts';
+import { rebuildProjection } from '#infra/postgres/rebuild/rebuild.ts';
 import { eventsVisible } from '#infra/testing/platform.ts';
 import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';

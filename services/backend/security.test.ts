@@ -1,19 +1,19 @@
 /** What docs/security.md promises and no other test shows. */
 import { readFileSync } from 'node:fs';
 import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import { tablesWith } from '#infra/testing/stored-text.ts';
+import { bcryptPasswords } from '#services/shared/passwords.ts';
 import { settings } from '#services/shared/settings.ts';
 import bcrypt from 'bcrypt';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { FrameLog } from './testing/frame-log.ts';
+import { openSession } from './access/sign-in.ts';
+import { seed } from './system/seed.ts';
 import { cookieOf, sessionHeaders } from './testing/browser-session.ts';
+import { FrameLog } from './testing/frame-log.ts';
 import { apiToken, groups, run, script, someone, webhook } from './testing/people.ts';
-import { tablesWith } from '#infra/testing/stored-text.ts';
 import { administrator, startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import { TestClient } from './testing/test-client.ts';
-import { bcryptPasswords } from '#services/shared/passwords.ts';
-import { openSession } from './routes/sign-in.ts';
-import { seed } from './seed.ts';
 
 const tokenKey = Buffer.from('0123456789abcdef0123456789abcdef');
 let platform: TestBackend;

@@ -1,13 +1,13 @@
 import { sessionId, tokenId, userId } from '#domain/testing/ids.ts';
 import { createUser, issueToken } from '#domain/testing/samples.ts';
-import { getCredential } from '#infra/postgres/credentials.ts';
+import { getCredential } from '#infra/postgres/access/credentials.ts';
 import { openDatabase, type Database } from '#infra/postgres/database.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { findOpenSession } from '#projections/sessions/queries.ts';
 import { findToken } from '#projections/tokens/queries.ts';
 import { findUser } from '#projections/users/queries.ts';
 import { bcryptPasswords } from '#services/shared/passwords.ts';
-import { outdatedRows } from '#infra/postgres/projection-versions.ts';
+import { outdatedRows } from '#infra/postgres/rebuild/projection-versions.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { giveNewPassword, type NewPassword } from './accounts.ts';

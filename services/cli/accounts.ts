@@ -1,10 +1,10 @@
 /** `admin reset-password`: for who cannot sign in any more. */
 import type { Command as DomainCommand } from '#domain/aggregates.ts';
 import { known, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
-import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
-import { putCredential } from '#infra/postgres/credentials.ts';
+import { CommandPipeline } from '#infra/postgres/commands/command-pipeline.ts';
+import { putCredential } from '#infra/postgres/access/credentials.ts';
 import { queryBuilder } from '#infra/postgres/database.ts';
-import { refuseOutdatedRows } from '#infra/postgres/projection-versions.ts';
+import { refuseOutdatedRows } from '#infra/postgres/rebuild/projection-versions.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { inlineProjections } from '#projections/registry.ts';

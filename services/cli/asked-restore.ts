@@ -2,7 +2,8 @@
  *  services and starting them again. */
 import type { Actor } from '#domain/kernel/actor.ts';
 import { known, parseBackupId, parseCommandId } from '#domain/kernel/ids.ts';
-import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
+import { CommandPipeline } from '#infra/postgres/commands/command-pipeline.ts';
+import { restoreRequester } from '#infra/postgres/operations/restore-checks.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { inlineProjections } from '#projections/registry.ts';
@@ -62,19 +63,9 @@ async function restoreIt(
     prepared: await prepareSource({ source, unsealed: false, onProgress }),
     replace: true,
     revive: false,
-    actor: (await askerOf(backupId, pool)) ?? restorer,
+    actor: (await restoreRequester(pool, backupId)) ?? restorer,
     onProgress,
   });
-}
-
-/** Who asked for it; undefined once that was undone by a restore that was interrupted at its very end. */
-async function askerOf(backupId: string, pool: pg.Pool): Promise<Actor | undefined> {
-  const { rows } = await pool.query<{ actor: Actor }>(
-    `SELECT metadata -> 'actor' AS actor FROM events
-     WHERE stream_id = $1 AND type = 'RestoreRequested' ORDER BY version DESC LIMIT 1`,
-    [`backup-${backupId}`],
-  );
-  return rows[0]?.actor;
 }
 
 async function recordFailure(

@@ -17,6 +17,7 @@ import {
 import { RestoreRefused } from '#infra/backup/schema-match.ts';
 import { verifyBackup } from '#infra/backup/verify.ts';
 import { openObjectStore } from '#infra/objects/open.ts';
+import { connectedApplications } from '#infra/postgres/operations/restore-checks.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import {
@@ -31,6 +32,7 @@ import { restoredText, wholeText } from './restored-text.ts';
 import type { Terminal } from './terminal.ts';
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
+
 /** Names under which the services connect. */
 const services = ['backend', 'runtime', 'scheduler', 'redis'];
 
@@ -149,16 +151,11 @@ export async function restoreSource(restoring: Restoring): Promise<string> {
 }
 
 async function refuseWhileServed(pool: pg.Pool): Promise<void> {
-  const { rows } = await pool.query<{ name: string }>(
-    `SELECT DISTINCT application_name AS name FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name = ANY ($1)`,
-    [services],
-  );
-  if (rows.length === 0) return;
-  const names = rows.map(({ name }) => name).join(', ');
+  const connected = await connectedApplications(pool, services);
+  if (connected.length === 0) return;
   throw new CommandProblem(
     exitCodes.refused,
-    `These services are connected to the database: ${names}. Stop them first.`,
+    `These services are connected to the database: ${connected.join(', ')}. Stop them first.`,
   );
 }
 

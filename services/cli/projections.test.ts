@@ -1,7 +1,7 @@
 import { groupId } from '#domain/testing/ids.ts';
 import { createGroup } from '#domain/testing/samples.ts';
 import { openDatabase, type Database } from '#infra/postgres/database.ts';
-import { outdatedRows } from '#infra/postgres/projection-versions.ts';
+import { outdatedRows } from '#infra/postgres/rebuild/projection-versions.ts';
 import { eventsVisible, openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import { execFile } from 'node:child_process';

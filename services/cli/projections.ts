@@ -1,8 +1,8 @@
 /** `projections list` and `projections rebuild`. */
-import type { TableComparison } from '#infra/postgres/compare-tables.ts';
-import { listCheckpoints } from '#infra/postgres/checkpoints.ts';
-import { outdatedRows, recordedVersions } from '#infra/postgres/projection-versions.ts';
-import { rebuildProjection } from '#infra/postgres/rebuild.ts';
+import type { TableComparison } from '#infra/postgres/rebuild/compare-tables.ts';
+import { listCheckpoints } from '#infra/postgres/readers/checkpoints.ts';
+import { outdatedRows, recordedVersions } from '#infra/postgres/rebuild/projection-versions.ts';
+import { rebuildProjection } from '#infra/postgres/rebuild/rebuild.ts';
 import type { Projection } from '#projections/projection.ts';
 import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import type pg from 'pg';

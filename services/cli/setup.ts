@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { prepareObjectStore } from '#infra/objects/open.ts';
 import { awaitDatabase, withoutPassword } from '#infra/postgres/await-database.ts';
-import { confineQueries } from '#infra/postgres/confine-queries.ts';
+import { confineQueries } from '#infra/postgres/script-queries/confine-queries.ts';
 import { migrate, newerSchema } from '#infra/postgres/migrate.ts';
 import { prepareServiceUser } from '#infra/postgres/service-user.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';

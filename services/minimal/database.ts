@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#infra/embedded/postgres.ts';
-import { confineQueries } from '#infra/postgres/confine-queries.ts';
+import { confineQueries } from '#infra/postgres/script-queries/confine-queries.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import { migrate, newerSchema } from '#infra/postgres/migrate.ts';
 import { rebuildOutdated } from './rebuilds.ts';

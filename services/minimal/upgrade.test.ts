@@ -11,7 +11,7 @@ import {
   startEmbeddedPostgres,
 } from '#infra/embedded/postgres.ts';
 import { openDatabase, type Queryable } from '#infra/postgres/database.ts';
-import { rebuildProjection } from '#infra/postgres/rebuild.ts';
+import { rebuildProjection } from '#infra/postgres/rebuild/rebuild.ts';
 import { withClient } from '#infra/testing/client.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import { Releases, type Installed } from '#services/shared/releases.ts';

@@ -1,6 +1,6 @@
 import { known, parseRunId } from '#domain/kernel/ids.ts';
 import { scriptId } from '#domain/testing/ids.ts';
-import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
+import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { inTransaction } from '#infra/postgres/database.ts';
 import { recordedBy, somebody, untilTrue } from '#infra/testing/platform.ts';
 import { findRun } from '#projections/runs/queries.ts';

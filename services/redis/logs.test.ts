@@ -1,5 +1,5 @@
 import { defaultLimits } from '#domain/script/settings.ts';
-import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
+import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
 import { known, parseRunId } from '#domain/kernel/ids.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { complete, popped } from './testing/jobs.ts';

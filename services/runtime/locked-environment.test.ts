@@ -1,5 +1,5 @@
 import { scriptId } from '#domain/testing/ids.ts';
-import { PostgresEnvironmentLocks } from '#infra/postgres/environment-locks.ts';
+import { PostgresEnvironmentLocks } from '#infra/postgres/operations/environment-locks.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { givenEnvironments, python, readyOf } from './environments/testing/fixture.ts';

@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openObjects } from '#services/shared/objects.ts';
-import { PostgresEnvironmentLocks } from '#infra/postgres/environment-locks.ts';
-import { KnownStreams } from '#infra/postgres/known-streams.ts';
-import { getPayload } from '#infra/postgres/payloads.ts';
+import { PostgresEnvironmentLocks } from '#infra/postgres/operations/environment-locks.ts';
+import { KnownStreams } from '#infra/postgres/commands/known-streams.ts';
+import { getPayload } from '#infra/postgres/event-store/payloads.ts';
 import { Vault } from '#infra/secrets/vault.ts';
-import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
-import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
-import { removeRuntime, reportRuntime } from '#infra/postgres/runtimes.ts';
+import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
+import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
+import { removeRuntime, reportRuntime } from '#infra/postgres/queue/runtimes.ts';
 import {
   masterKeys,
   objectStoreSettings,

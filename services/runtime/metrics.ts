@@ -1,8 +1,8 @@
 /** What the runtime counts, for Prometheus. Ids of runs and scripts are never labels: they would make a series
  *  each. */
 import { failures } from '#domain/run/run.ts';
-import { queryOutcomes } from '#infra/postgres/query-answer.ts';
-import type { QueryMetrics } from '#infra/postgres/script-queries.ts';
+import { queryOutcomes } from '#infra/postgres/script-queries/query-answer.ts';
+import type { QueryMetrics } from '#infra/postgres/script-queries/script-queries.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { addProcessMetrics } from '#services/shared/process-metrics.ts';
 

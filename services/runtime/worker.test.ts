@@ -2,7 +2,7 @@ import { ObjectStoreUnavailable } from '#domain/ports/objects.ts';
 import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
 import { runId } from '#domain/testing/ids.ts';
 import { DatabaseUnavailable } from '#infra/postgres/connection.ts';
-import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
+import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { createLogger } from '#services/shared/logger.ts';

@@ -7,7 +7,7 @@ import {
   createScript,
 } from '#domain/testing/samples.ts';
 import { systemIds } from '#infra/system/ids.ts';
-import { makeCheckpoint } from '#infra/postgres/checkpoints.ts';
+import { makeCheckpoint } from '#infra/postgres/readers/checkpoints.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { listenersOfPlatform } from '#projections/rules/queries.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';

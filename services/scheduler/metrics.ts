@@ -2,7 +2,7 @@
  *  how the event store grows. Read at each scrape; every scheduler says the same. */
 import { Gauge, Registry } from 'prom-client';
 import type { AlarmParts } from '#services/shared/alarms.ts';
-import { queueFigures, storeFigures } from '#infra/postgres/platform-figures.ts';
+import { queueFigures, storeFigures } from '#infra/postgres/operations/platform-figures.ts';
 import {
   addClockMetric,
   addProcessMetrics,

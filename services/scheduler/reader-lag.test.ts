@@ -1,6 +1,6 @@
 import { newEvent } from '#infra/conformance/event-store.ts';
-import { makeCheckpoint } from '#infra/postgres/checkpoints.ts';
-import { PostgresEventStore } from '#infra/postgres/event-store.ts';
+import { makeCheckpoint } from '#infra/postgres/readers/checkpoints.ts';
+import { PostgresEventStore } from '#infra/postgres/event-store/event-store.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { schedulerMetrics } from './metrics.ts';

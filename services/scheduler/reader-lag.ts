@@ -1,7 +1,7 @@
 /** How far the readers of the store are behind, for Prometheus and for whoever asks after health. */
-import { feederName } from '#infra/postgres/feeder.ts';
+import { feederName } from '#infra/postgres/readers/feeder.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { readerLags, type ReaderLag } from '#infra/postgres/store-health.ts';
+import { readerLags, type ReaderLag } from '#infra/postgres/readers/store-health.ts';
 import { Gauge, type Registry } from 'prom-client';
 
 const patienceSeconds = 60;

@@ -1,7 +1,7 @@
 import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
 import { runId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createScript, finishRun, runScript } from '#domain/testing/samples.ts';
-import { PostgresRunQueue } from '#infra/postgres/run-queue.ts';
+import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { openTestPlatform, somebody, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-import { wrongClocks } from '#infra/postgres/clock-sessions.ts';
+import { wrongClocks } from '#infra/postgres/operations/clock-sessions.ts';
 import { openTestPlatform, untilTrue, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { alarmsNow } from './alarms.ts';

@@ -3,7 +3,7 @@
 import { hostname } from 'node:os';
 import type { Clock } from '#domain/ports/clock.ts';
 import { Connection } from '#infra/postgres/connection.ts';
-import { clockSession } from '#infra/postgres/clock-sessions.ts';
+import { clockSession } from '#infra/postgres/operations/clock-sessions.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type pg from 'pg';
 import { startLoop, type LoopOptions } from './loop.ts';

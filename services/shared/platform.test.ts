@@ -1,7 +1,7 @@
 import { runId } from '#domain/testing/ids.ts';
 import { runQueued } from '#domain/testing/samples.ts';
 import { newEvent } from '#infra/conformance/event-store.ts';
-import { KnownStreams } from '#infra/postgres/known-streams.ts';
+import { KnownStreams } from '#infra/postgres/commands/known-streams.ts';
 import { openTestPlatform } from '#infra/testing/platform.ts';
 import { expect, test } from 'vitest';
 import { platformSettings, readConfig } from './config.ts';

@@ -9,14 +9,14 @@ import { NatsFeed } from '#infra/bus/nats-feed.ts';
 import { NatsLink } from '#infra/bus/nats-link.ts';
 import { PostgresBus } from '#infra/bus/postgres.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
-import { announcements } from '#infra/postgres/announcements.ts';
-import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
-import type { KnownStreams } from '#infra/postgres/known-streams.ts';
-import { refuseOutdatedRows } from '#infra/postgres/projection-versions.ts';
+import { announcements } from '#infra/postgres/commands/announcements.ts';
+import { CommandPipeline } from '#infra/postgres/commands/command-pipeline.ts';
+import type { KnownStreams } from '#infra/postgres/commands/known-streams.ts';
+import { refuseOutdatedRows } from '#infra/postgres/rebuild/projection-versions.ts';
 import { openDatabase, queryBuilder, type Database } from '#infra/postgres/database.ts';
-import { readStream } from '#infra/postgres/event-store.ts';
-import { refuseForeignEvents } from '#infra/postgres/store-health.ts';
-import { ToldRunLogs, type StatementFor } from '#infra/postgres/told-run-logs.ts';
+import { readStream } from '#infra/postgres/event-store/event-store.ts';
+import { refuseForeignEvents } from '#infra/postgres/readers/store-health.ts';
+import { NotifyingRunLogs, type StatementFor } from '#infra/postgres/logs/notifying-run-logs.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import type { ReadModels } from '#projections/projection.ts';
@@ -43,7 +43,7 @@ export interface Platform {
   readonly feed: EventFeed | undefined;
   readonly commands: Commands;
   /** Where logs are written. */
-  readonly logs: ToldRunLogs;
+  readonly logs: NotifyingRunLogs;
   readonly clock: DatabaseClock;
   readonly ids: Ids;
   /** Of this process. */
@@ -131,7 +131,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     bus,
     feed,
     commands,
-    logs: new ToldRunLogs({ pool, bus, statementFor }),
+    logs: new NotifyingRunLogs({ pool, bus, statementFor }),
     clock,
     ids: systemIds,
     runEnds,

@@ -4,7 +4,7 @@ import type { CommandContext, Commands, Outcome } from '#domain/ports/commands.t
 import type { Ids } from '#domain/ports/ids.ts';
 import type { RunScript } from '#domain/run/commands.ts';
 import { maxParamsBytes } from '#domain/run/run.ts';
-import { payloadName } from '#infra/postgres/payloads.ts';
+import { payloadName } from '#infra/postgres/event-store/payloads.ts';
 import type { RunnableScript } from '#projections/scripts/queries.ts';
 import { objection, type Objection } from './faults.ts';
 import type { ParameterSchemas } from './parameter-schemas/parameter-schemas.ts';

@@ -20,7 +20,7 @@ import { keyName } from '#infra/secrets/envelope.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
 import { eventsVisible, openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { asyncProjections, inlineProjections } from '#projections/registry.ts';
-import { Projector } from '#infra/postgres/projector.ts';
+import { Projector } from '#infra/postgres/readers/projector.ts';
 import { makeBackup } from '../make.ts';
 import type { BackupSummary } from '../format.ts';
 

@@ -1,20 +1,21 @@
 /** The configuration as text: what an export writes and an import reads. */
-import type { ObjectStore } from '#domain/ports/objects.ts';
-import { objectKey } from '#domain/ports/object-keys.ts';
 import { known, parseScriptId } from '#domain/kernel/ids.ts';
 import { isStorable } from '#domain/kernel/json.ts';
+import { objectKey } from '#domain/ports/object-keys.ts';
+import type { ObjectStore } from '#domain/ports/objects.ts';
 import { retentionSetting } from '#projections/retention/queries.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import { bodyProblem, contentProblem } from '../http/validation.ts';
-import { daysOf } from '../routes/retention.ts';
-import { documentFormat, documentVersion, enteredConfiguration } from '../schemas/configuration.ts';
 import type { Services } from '../services.ts';
+import { daysOf } from '../system/view.ts';
 import type { Document, Item, Present } from './kind.ts';
 import { kinds } from './kinds.ts';
 import { readPresent } from './plan.ts';
+import { documentFormat, documentVersion, enteredConfiguration } from './schema.ts';
 
 /** Of a document, as it is sent. */
 export const maxDocumentBytes = 100 * 1024 * 1024;
+
 /** What a file takes in the document at most, for each of its bytes: in base64, or as text with escapes. */
 const bytesPerByte = 1.4;
 

@@ -6,8 +6,8 @@ import type { WebhookSigning } from '#domain/webhook/webhook.ts';
 import type { ChannelSecrets } from '#services/shared/channel-secrets.ts';
 import type { Static } from 'typebox';
 import type { Problem } from '../http/problem.ts';
-import type { Configuration, configurationKinds } from '../schemas/configuration.ts';
 import type { Services } from '../services.ts';
+import type { Configuration, configurationKinds } from './schema.ts';
 
 export type Document = Static<typeof Configuration>;
 export type ItemKind = (typeof configurationKinds)[number];

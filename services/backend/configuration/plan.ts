@@ -3,10 +3,10 @@ import type { Command } from '#domain/aggregates.ts';
 import type { ParametersSchema } from '#domain/script/settings.ts';
 import { retentionSetting } from '#projections/retention/queries.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
-import { changesOf, daysOf } from '../routes/retention.ts';
 import type { Services } from '../services.ts';
+import { changesOf, daysOf } from '../system/view.ts';
 import { differences, type FieldChange } from './compare.ts';
-import { withLivingIds } from './gone-ids.ts';
+import { reassignDeletedIds } from './deleted-ids.ts';
 import type { Document, Item, ItemKind, Keeping, Kind, Present, Reading, Section } from './kind.ts';
 import { kinds } from './kinds.ts';
 
@@ -50,7 +50,7 @@ export async function planImport(
   const reading: Reading = { services, prune, schemaOf: (id) => schemas.get(id) ?? null };
   const present = await readPresent(reading);
   const ids = new Map([...present].map(([section, items]) => [section, new Set(items.keys())]));
-  const document = await withLivingIds(given, kinds, ids, services);
+  const document = await reassignDeletedIds(given, kinds, ids, services);
   const twice = repeatedId(document);
   if (twice !== undefined) return twice;
   for (const [id, { item }] of present.get('scripts') ?? []) schemas.set(id, schemaIn(item));

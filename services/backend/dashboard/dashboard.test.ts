@@ -1,71 +1,113 @@
-import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { brotliCompressSync } from 'node:zlib';
-import express from 'express';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addDashboard } from './dashboard.ts';
+import { Projector } from '#infra/postgres/readers/projector.ts';
+import { reportRuntime } from '#infra/postgres/queue/runtimes.ts';
+import { eventsVisible } from '#infra/testing/platform.ts';
+import { runFiguresProjection } from '#projections/figures/apply.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { finishRun, groups, run, script, someone, startRun } from '../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+import type { TestClient } from '../testing/test-client.ts';
 
-const script = 'console.log("one")\n'.repeat(50);
-let folder: string;
-let server: Server;
+let platform: TestBackend;
+let viewer: TestClient;
+let stranger: TestClient;
+
+/** One run has ended and one waits, of a script in one group; a script in another is disabled. */
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'orch-dashboard-'));
-  const chunks = join(folder, '_app', 'immutable', 'chunks');
-  await mkdir(chunks, { recursive: true });
-  await writeFile(join(chunks, 'packed.js'), script);
-  await writeFile(join(chunks, 'packed.js.br'), brotliCompressSync(script));
-  await writeFile(join(chunks, 'plain.js'), script);
-  const app = express();
-  addDashboard(app, folder);
-  server = createServer(app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  platform = await startTestBackend();
+  const { admin, pool } = platform;
+  viewer = await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
+  stranger = await someone(platform, { role: 'viewer', groupIds: [groups.monitoring] });
+  const { id } = await script(admin);
+  const ended = await run(admin, id);
+  await finishRun(platform, ended, await startRun(platform, ended));
+  await run(admin, id);
+  const { id: other } = await script(admin, { group_id: groups.bots });
+  await admin.post(`/api/v1/scripts/${other}/disable`);
+  await reportRuntime(pool, {
+    runtime_id: 'runtime-1',
+    started_at: new Date(),
+    slots: 4,
+    running: 1,
+    layers: [],
+    python: null,
+  });
+  await eventsVisible(pool);
+  await new Projector(pool, [runFiguresProjection]).runOnce(new AbortController().signal);
 });
-afterAll(async () => {
-  server.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => platform.close());
 
-async function load(path: string, encoding: string) {
-  const { port } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}/_app/immutable/${path}`;
-  const answer = await fetch(url, { headers: { 'Accept-Encoding': encoding } });
-  const { headers, status } = answer;
-  const text = await answer.text();
-  return {
-    status,
-    type: headers.get('Content-Type'),
-    encoding: headers.get('Content-Encoding'),
-    cache: headers.get('Cache-Control'),
-    isWhole: text === script,
-  };
-}
+const series = '/api/v1/dashboard/timeseries';
 
-const whole = {
-  status: 200,
-  type: 'text/javascript; charset=utf-8',
-  cache: 'public, max-age=31536000, immutable',
-  isWhole: true,
-};
+describe('given runs of several groups', () => {
+  test('when the figures are read, then they are those of the groups of whoever asks', async () => {
+    const own = {
+      scripts_total: 1,
+      scripts_enabled: 1,
+      runs_queued: 1,
+      runs_running: 0,
+      runs_24h: 1,
+      success_rate_24h: 1,
+      errors_24h: 0,
+      duration_p50_ms_24h: 12,
+      duration_p95_ms_24h: 12,
+      queue_p95_ms_24h: expect.any(Number),
+      runtimes: [expect.objectContaining({ id: 'runtime-1', slots: 4, running: 1 })],
+    };
+    expect((await viewer.get('/api/v1/dashboard/stats')).json).toEqual(own);
+    const all = { ...own, scripts_total: 2 };
+    expect((await platform.admin.get('/api/v1/dashboard/stats')).json).toEqual(all);
+    expect((await stranger.get('/api/v1/dashboard/stats')).json).toMatchObject({
+      scripts_total: 0,
+      runs_queued: 0,
+      runs_24h: 0,
+      success_rate_24h: null,
+      duration_p50_ms_24h: null,
+    });
+  });
 
-test('who can unpack a file is sent what the build has packed', async () => {
-  expect(await load('chunks/packed.js', 'gzip, br')).toEqual({ ...whole, encoding: 'br' });
-  expect(await load('chunks/packed.js', 'gzip')).toEqual({ ...whole, encoding: null });
-  expect(await load('chunks/plain.js', 'br')).toEqual({ ...whole, encoding: null });
-});
+  test.each([
+    ['runs', ['success', 'failed', 'stopped'], [1, 0, 0]],
+    ['errors', ['failed'], [0]],
+    ['duration', ['p50', 'p95'], [12, 12]],
+    ['cpu', ['cpu_seconds'], [0.01]],
+    ['memory', ['max_bytes'], [1]],
+  ])('when the series of %s is read, then it has every bucket', async (metric, names, last) => {
+    const { json } = await viewer.get(`${series}?metric=${metric}&bucket=3600`);
+    const all: { name: string; points: [string, number | null][] }[] = json.series;
+    expect(json.bucket_seconds).toBe(3600);
+    expect(all.map(({ name }) => name)).toEqual(names);
+    for (const { points } of all) expect(points).toHaveLength(25);
+    // The run may have ended just before a new hour began.
+    const sums = all.map(({ points }) =>
+      Math.max(...points.slice(-2).map(([, value]) => value ?? 0)),
+    );
+    expect(sums).toEqual(last);
+    const foreign = (await stranger.get(`${series}?metric=${metric}`)).json;
+    const values = foreign.series.flatMap((one: { points: [string, unknown][] }) => one.points);
+    expect(values.every(([, value]: [string, unknown]) => value === 0 || value === null)).toBe(
+      true,
+    );
+  });
 
-test('who takes anything gets the start page, and no page for what is none', async () => {
-  const { port } = server.address() as AddressInfo;
-  const status = async (path: string, accept: string) =>
-    (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { Accept: accept } })).status;
-  expect(await status('/', '*/*')).toBe(503); // there is no index in this build
-  expect(await status('/', 'application/json')).toBe(404);
-  expect(await status('/nothing', '*/*')).toBe(404);
-});
+  test('when no length is asked for, then it follows from the time', async () => {
+    const lengthOf = async (query: string) => (await viewer.get(`${series}${query}`)).json;
+    expect(await lengthOf('?metric=queue')).toMatchObject({ bucket_seconds: 900 });
+    const to = '&to=2026-11-21T00:00:00Z';
+    expect(await lengthOf(`?from=2026-11-20T23:00:00Z${to}`)).toMatchObject({ bucket_seconds: 60 });
+    expect(await lengthOf(`?from=2026-09-21T00:00:00Z${to}`)).toMatchObject({
+      bucket_seconds: 86_400,
+    });
+  });
 
-test('what is not there is not there in any form', async () => {
-  expect(await load('chunks/none.js', 'br')).toMatchObject({ status: 404 });
+  test.each([
+    'from=2026-11-21T00:00:00Z&to=2026-11-21T00:00:00Z',
+    'from=2026-01-01T00:00:00Z&to=2026-11-21T00:00:00Z&bucket=60',
+    'from=0001-01-01T00:00:00Z',
+    'bucket=61',
+    'metric=weather',
+    'from=yesterday',
+  ])('when it is asked for with %s, then that is refused', async (query) => {
+    const answer = await viewer.get(`${series}?${query}`);
+    expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
+  });
 });

@@ -1,3 +1,32 @@
+/** Downloads: bytes under a name, which a client may already have. */
+import Type from 'typebox';
+import type { ResponseRule } from './operation.ts';
+import { stream, type Reply } from './reply.ts';
+
+/** The responses of a download that has an `ETag`. */
+export const downloadResponses: Readonly<Record<200 | 304, ResponseRule>> = {
+  200: {
+    description: 'The bytes.',
+    schema: Type.String({ format: 'binary' }),
+    mediaType: 'application/octet-stream',
+    headers: ['ETag', 'Content-Disposition'],
+  },
+  304: { description: 'Unchanged.' },
+};
+
+/** The file at `path` as an attachment. */
+export function download(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+  headers: Readonly<Record<string, string>>,
+): Reply {
+  return stream(200, 'application/octet-stream', chunks, {
+    ...headers,
+    'Content-Disposition': attachment(path.slice(path.lastIndexOf('/') + 1)),
+    'Cache-Control': 'private, no-cache',
+  });
+}
+
 /** `Content-Disposition` of a download (RFC 6266): the name in ASCII and in full. */
 export function attachment(name: string): string {
   const ascii = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');

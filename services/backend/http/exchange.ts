@@ -1,20 +1,20 @@
 /** One request on its way to its operation: who asks, may they, and what do they ask. */
 import type { ServerResponse } from 'node:http';
-import { isStorable } from '#domain/kernel/json.ts';
 import type { Principal } from '#domain/kernel/actor.ts';
 import { known, parseCommandId, type CommandId, type SessionId } from '#domain/kernel/ids.ts';
+import { isStorable } from '#domain/kernel/json.ts';
 import { mayAnywhere, scopesOf } from '#domain/kernel/rights.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
+import type { Refused } from '#services/shared/refusals.ts';
 import type { Request, Response } from 'express';
 import type { Services } from '../services.ts';
-import { authenticate, type Identity } from './authentication.ts';
-import type { ReadBody } from './body.ts';
-import { clientAddress, isSecure, originOf, traceOf, type RequestTrace } from './client.ts';
+import { authenticate, type Identity } from './credentials/authentication.ts';
 import type { Access, Call, Operation } from './operation.ts';
 import { isProblem, notFound, problem, problemKinds, type Problem } from './problem.ts';
-import type { Refused } from '#services/shared/refusals.ts';
-import type { Sendable } from './send.ts';
 import { queryProblem } from './validation.ts';
+import type { ReadBody } from './wire/body.ts';
+import { clientAddress, isSecure, originOf, traceOf, type RequestTrace } from './wire/client.ts';
+import type { Sendable } from './wire/send.ts';
 
 /** Filled in as it becomes known. */
 export interface Exchange {

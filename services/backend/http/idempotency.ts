@@ -11,7 +11,7 @@ import {
   findStoredAnswer,
   storeFirstAnswer,
   type StoredAnswer,
-} from '../stores/idempotency-answers.ts';
+} from '#infra/postgres/access/idempotency-answers.ts';
 import { problem, type Problem, type ProblemCode } from './problem.ts';
 
 /** What an `Idempotency-Key` has to match. */

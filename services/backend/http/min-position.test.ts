@@ -1,5 +1,5 @@
 import { eventsVisible } from '#infra/testing/platform.ts';
-import { Projector } from '#infra/postgres/projector.ts';
+import { Projector } from '#infra/postgres/readers/projector.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';

@@ -1,6 +1,6 @@
 /** `Orch-Min-Position`: a read that is to see at least what a write answered with. */
+import { positionReached } from '#infra/postgres/event-store/event-position.ts';
 import type { Services } from '../services.ts';
-import { positionReached } from '../stores/event-position.ts';
 import type { Operation } from './operation.ts';
 import { problem, type Problem } from './problem.ts';
 

@@ -1,16 +1,16 @@
 /** An operation is data: from the same description come the route, its validation, the permission
  *  table and the API description. Without `access` none can be written, so nothing is open by
  *  accident. */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { SessionId } from '#domain/kernel/ids.ts';
 import type { Right } from '#domain/kernel/rights.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Static, TSchema } from 'typebox';
 import type { Services } from '../services.ts';
+import type { Tag } from './description/tags.ts';
 import type { ProblemCode } from './problem.ts';
 import type { Answer } from './reply.ts';
-import type { Tag } from './tags.ts';
 
 /** Who may ask: anybody, anybody who is known, those who signed in (and use no API token), or the holders
  *  of a right; with `session`, those of them who signed in. */

@@ -143,3 +143,9 @@ export function problemHeaders({ code, headers }: Problem): Readonly<Record<stri
     ...headers,
   };
 }
+
+export function badField(name: string, detail: string): Problem {
+  return problem('validation_failed', `The field "${name}" is not valid: ${detail}.`, {
+    errors: [{ pointer: `/${name}`, detail }],
+  });
+}

@@ -1,9 +1,9 @@
 /** Leads requests to operations. Every way out of here is an answer of the contract. */
 import type { CommandContext } from '#domain/ports/commands.ts';
+import type { RefusalRecorder } from '#services/shared/refusals.ts';
 import type { Express, NextFunction, Request, Response } from 'express';
 import type { Services } from '../services.ts';
-import { BodyCut, discardRest, readBody } from './body.ts';
-import { traceIdOf } from './client.ts';
+import { recordDisclosure } from './disclosures.ts';
 import {
   admit,
   begin,
@@ -14,18 +14,18 @@ import {
   resourceOf,
   type Exchange,
 } from './exchange.ts';
-import { recordDisclosure } from './disclosures.ts';
-import { faultOf } from './faults.ts';
 import type { Idempotency, KeyedRequest } from './idempotency.ts';
 import { awaitMinPosition } from './min-position.ts';
 import type { Operation } from './operation.ts';
-import { answeringMethod, pathsOf, routeOf } from './paths.ts';
 import { isProblem, methodNotAllowed, problem, type Problem } from './problem.ts';
-import type { RefusalRecorder } from '#services/shared/refusals.ts';
 import type { Answer } from './reply.ts';
-import { isRendered, render, send, whole, type Sendable } from './send.ts';
-import { spool } from './spool.ts';
-import { traceRequest } from './request-span.ts';
+import { BodyCut, discardRest, readBody } from './wire/body.ts';
+import { traceIdOf } from './wire/client.ts';
+import { faultOf } from './wire/faults.ts';
+import { answeringMethod, pathsOf, routeOf } from './wire/paths.ts';
+import { traceRequest } from './wire/request-span.ts';
+import { isRendered, render, send, whole, type Sendable } from './wire/send.ts';
+import { spool } from './wire/spool.ts';
 
 export interface RouterParts {
   readonly services: Services;

@@ -1,7 +1,7 @@
 /** Checks requests against the same schemas that the API description publishes. */
+import { contentFault, faultOf, type Fault } from '#services/shared/faults.ts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
-import { contentFault, faultOf, type Fault } from '#services/shared/faults.ts';
 import { problem, type Problem } from './problem.ts';
 
 /** The form of a UUID, whatever its version. */

@@ -1,7 +1,7 @@
 /** The audit trail in tests: written when it is wanted, and changed as only the owner of the schema could. */
 import { withClient } from '#infra/testing/client.ts';
 import { eventsVisible } from '#infra/testing/platform.ts';
-import { Projector } from '#infra/postgres/projector.ts';
+import { Projector } from '#infra/postgres/readers/projector.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
 import type { TestBackend } from './test-backend.ts';
 

@@ -1,8 +1,8 @@
 /** Compares answers with the API description. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { uuidFormat } from '../http/validation.ts';
 import { problemKinds, type ProblemCode } from '../http/problem.ts';
-import { securityHeaders } from '../http/security-headers.ts';
+import { uuidFormat } from '../http/validation.ts';
+import { securityHeaders } from '../http/wire/security-headers.ts';
 import { apiDescription } from '../operations.ts';
 import type { Answer } from './test-client.ts';
 

@@ -1,5 +1,8 @@
 // Long because every kind of thing that the tests of routes need is made here.
 /** People of every role, and things for them to work with. */
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { Command, Recorded } from '#domain/aggregates.ts';
 import type { Role } from '#domain/kernel/actor.ts';
 import {
   known,
@@ -10,10 +13,9 @@ import {
   parseRunId,
   parseScriptId,
 } from '#domain/kernel/ids.ts';
+import type { PostNotice } from '#domain/notice/commands.ts';
+import { noTotals } from '#domain/run/run.ts';
 import { backupContent } from '#domain/testing/samples.ts';
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import { makeBackup } from '#infra/backup/make.ts';
 import {
   archiveName,
   downloadOf,
@@ -22,9 +24,7 @@ import {
   saveSummary,
   storedBackup,
 } from '#infra/backup/files.ts';
-import type { Command, Recorded } from '#domain/aggregates.ts';
-import type { PostNotice } from '#domain/notice/commands.ts';
-import { noTotals } from '#domain/run/run.ts';
+import { makeBackup } from '#infra/backup/make.ts';
 import { expect } from 'vitest';
 import type { TestBackend } from './test-backend.ts';
 import { TestClient } from './test-client.ts';

@@ -7,15 +7,15 @@ import { fileURLToPath } from 'node:url';
 import type { UpdateProvider } from '#domain/ports/updates.ts';
 import { HeadSigner } from '#infra/audit/head-signer.ts';
 import { MemoryBus } from '#infra/bus/memory.ts';
-import { announcements } from '#infra/postgres/announcements.ts';
-import { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
-import { openDatabase, queryBuilder } from '#infra/postgres/database.ts';
-import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
-import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
+import { announcements } from '#infra/postgres/commands/announcements.ts';
+import { CommandPipeline } from '#infra/postgres/commands/command-pipeline.ts';
+import { openDatabase, queryBuilder } from '#infra/postgres/database.ts';
+import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
+import { PostgresRunSamples } from '#infra/postgres/logs/run-samples.ts';
+import { Vault } from '#infra/secrets/vault.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
-import { Vault } from '#infra/secrets/vault.ts';
 import { createTestDatabase } from '#infra/testing/database.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
@@ -26,16 +26,16 @@ import {
   httpServerSettings,
 } from '#services/shared/connections/from-settings.ts';
 import { createLogger } from '#services/shared/logger.ts';
-import { RunEnds } from '#services/shared/run-ends.ts';
 import { Releases } from '#services/shared/releases.ts';
+import { RunEnds } from '#services/shared/run-ends.ts';
 import { version } from '#services/shared/version.ts';
 import type pg from 'pg';
 import { createBackend, type Backend } from '../app.ts';
-import { trustedProxies } from '../http/client.ts';
-import { seed } from '../seed.ts';
+import { trustedProxies } from '../http/wire/client.ts';
 import type { Parts, Services } from '../services.ts';
-import { TestClient } from './test-client.ts';
+import { seed } from '../system/seed.ts';
 import { LogLines } from './log-lines.ts';
+import { TestClient } from './test-client.ts';
 
 export const administrator = { email: 'admin@example.com', password: 'the first password' };
 

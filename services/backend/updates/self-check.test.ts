@@ -1,6 +1,6 @@
 import { createGroup, finishRun } from '#domain/testing/samples.ts';
 import { known, parseRunId } from '#domain/kernel/ids.ts';
-import { saveOutput } from '#infra/postgres/run-reports.ts';
+import { saveOutput } from '#infra/postgres/logs/run-reports.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';

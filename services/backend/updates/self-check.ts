@@ -15,8 +15,15 @@ import { objectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { once } from '../routes/once.ts';
+import {
+  countOtherRuns,
+  findSelfCheckRun,
+  isUnfinishedRun,
+  newestGroupId,
+  scriptExists,
+} from '#infra/postgres/operations/self-check-runs.ts';
 import type { SelfCheck, Switch } from '#services/shared/releases.ts';
+import { toAsyncIterable } from '../http/wire/spool.ts';
 
 export interface SelfCheckParts {
   readonly commands: Commands;
@@ -24,18 +31,6 @@ export interface SelfCheckParts {
   readonly ids: Ids;
   readonly objects: Pick<ObjectStore, 'putStream'>;
 }
-
-interface CheckRow {
-  readonly status: SelfCheck['status'];
-  readonly failure_reason: string | null;
-  readonly output: string | null;
-  readonly queued_at: Date;
-}
-
-const othersSince = `SELECT count(*) FILTER (WHERE started_at >= $2)::int AS started,
-    count(*) FILTER (WHERE finished_at >= $2)::int AS ended,
-    count(*) FILTER (WHERE finished_at >= $2 AND failure_reason = 'sandbox_error')::int AS "sandboxErrors"
-  FROM runs WHERE run_id > $1 AND run_id <> $3 AND failure_reason IS DISTINCT FROM 'runtime_lost'`;
 
 /** Asks for the run where that has not been done. Ids follow from the update, so that a second call finds the first
  *  one's.
@@ -47,29 +42,20 @@ export async function checkRuns(
 ): Promise<SelfCheck | undefined> {
   const { scriptId, runId } = idsOf(updateId, parts.ids);
   const { database } = parts;
-  if (!(await isThere(scriptId, database))) await makeScript(updateId, challenge, parts);
+  if (!(await scriptExists(database, scriptId))) await makeScript(updateId, challenge, parts);
   const trigger = { type: 'manual' } as const;
   const about = { trigger, paramsSha256: null, timeoutSeconds: null };
   await execute({ type: 'RunScript', runId, scriptId, ...about }, updateId, parts);
-  const { rows } = await database.query<CheckRow>(
-    `SELECT status, failure_reason, queued_at, output FROM runs LEFT JOIN run_reports USING (run_id)
-      WHERE run_id = $1`,
-    [runId],
-  );
-  const [run] = rows;
+  const run = await findSelfCheckRun(database, runId);
   if (run === undefined) return undefined;
-  const { rows: counts } = await database.query<SelfCheck['others']>(othersSince, [
-    updateId,
-    run.queued_at,
-    runId,
-  ]);
+  const others = await countOtherRuns(database, { updateId, runId, since: run.queued_at });
   const answer = JSON.parse(run.output ?? 'null') as unknown;
   return {
     updateId,
     status: run.status,
     answer: typeof answer === 'string' ? answer : null,
     failure: run.failure_reason,
-    others: counts[0] ?? { started: 0, ended: 0, sandboxErrors: 0 },
+    others,
   };
 }
 
@@ -77,12 +63,10 @@ export async function checkRuns(
  *  @throws Error where a command is refused */
 export async function removeCheck(updateId: string, parts: SelfCheckParts): Promise<void> {
   const { scriptId, runId } = idsOf(updateId, parts.ids);
-  if (!(await isThere(scriptId, parts.database))) return;
-  const { rows } = await parts.database.query(
-    'SELECT FROM runs WHERE run_id = $1 AND finished_at IS NULL',
-    [runId],
-  );
-  if (rows.length > 0) await execute({ type: 'StopRun', runId }, updateId, parts);
+  if (!(await scriptExists(parts.database, scriptId))) return;
+  if (await isUnfinishedRun(parts.database, runId)) {
+    await execute({ type: 'StopRun', runId }, updateId, parts);
+  }
   await execute({ type: 'DeleteScript', scriptId }, updateId, parts);
   await execute({ type: 'PurgeScript', scriptId }, updateId, parts);
 }
@@ -102,19 +86,16 @@ Platform().output(hashlib.sha256(challenge.encode()).hexdigest())
 `,
   );
   const sha256 = createHash('sha256').update(content).digest('hex');
-  const { rows } = await parts.database.query<{ id: string }>(
-    'SELECT group_id AS id FROM groups ORDER BY group_id DESC LIMIT 1',
-  );
   const command: Command = {
     type: 'CreateScript',
     scriptId,
     name: 'Self-check of an update',
     description: 'An update runs it once, and purges it afterwards.',
-    groupId: known(parseGroupId, rows[0]?.id ?? ''),
+    groupId: known(parseGroupId, (await newestGroupId(parts.database)) ?? ''),
     settings: { ...defaultSettings, startMode: 'cold' },
     files: [{ path: defaultSettings.entrypoint, sha256, sizeBytes: content.length }],
   };
-  await parts.objects.putStream(objectKey.scriptBlob(scriptId, sha256), once(content));
+  await parts.objects.putStream(objectKey.scriptBlob(scriptId, sha256), toAsyncIterable(content));
   await execute(command, updateId, parts);
 }
 
@@ -123,14 +104,6 @@ function idsOf(updateId: string, ids: Ids) {
     scriptId: known(parseScriptId, ids.derived(updateId, 'self-check script')),
     runId: known(parseRunId, ids.derived(updateId, 'self-check run')),
   };
-}
-
-async function isThere(scriptId: string, database: Queryable): Promise<boolean> {
-  const { rows } = await database.query(
-    'SELECT FROM scripts WHERE script_id = $1 AND NOT deleted',
-    [scriptId],
-  );
-  return rows.length > 0;
 }
 
 async function execute(

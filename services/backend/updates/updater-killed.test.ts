@@ -13,7 +13,7 @@ import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts'
 import { rawKeyOf, signManifest } from '#infra/updates/manifest.ts';
 import { Releases } from '#services/shared/releases.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readUpdates } from '../stores/updates.ts';
+import { readUpdates } from './update-history.ts';
 
 const program = fileURLToPath(new URL('testing/updater-child.ts', import.meta.url));
 const steps = [

@@ -15,7 +15,7 @@ import { RepositoryUpdateProvider } from '#infra/updates/provider.ts';
 import { repositoryAt } from '#infra/updates/source.ts';
 import { Releases } from '#services/shared/releases.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readUpdates } from '../stores/updates.ts';
+import { readUpdates } from './update-history.ts';
 import { Updater, type UpdaterParts } from './updater.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');

@@ -3,6 +3,9 @@
 import { rm, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { StartBackup } from '#domain/backup/commands.ts';
+import type { BackupEvent } from '#domain/backup/events.ts';
+import { evolveBackup, initialBackup, type BackupState } from '#domain/backup/state.ts';
 import {
   known,
   parseBackupId,
@@ -10,9 +13,6 @@ import {
   type BackupId,
   type UpdateId,
 } from '#domain/kernel/ids.ts';
-import type { StartBackup } from '#domain/backup/commands.ts';
-import type { BackupEvent } from '#domain/backup/events.ts';
-import { evolveBackup, initialBackup, type BackupState } from '#domain/backup/state.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { CommandContext, Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -20,7 +20,7 @@ import type { UpdateProvider } from '#domain/ports/updates.ts';
 import type { UpdateCommand } from '#domain/update/commands.ts';
 import type { ActiveUpdate } from '#domain/update/state.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { readStream } from '#infra/postgres/event-store.ts';
+import { countEventsAfter, readStream } from '#infra/postgres/event-store/event-store.ts';
 import { prepareRelease, type Preparing } from '#infra/updates/prepare.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import {
@@ -29,8 +29,8 @@ import {
   type Releases,
   type Switch,
 } from '#services/shared/releases.ts';
-import { eventsSince, readUpdates } from '../stores/updates.ts';
 import { checkRuns, removeCheck, type SelfCheckParts } from './self-check.ts';
+import { readUpdates } from './update-history.ts';
 
 /** A backup that is not there after so long does not come. */
 const usualBackupPatienceMs = 30 * 60_000;
@@ -177,7 +177,7 @@ export class Updater {
     if (copy?.of.version !== to.version) return 'impossible';
     const { stories } = await readUpdates(database);
     const by = stories.find(({ status }) => status === 'running')?.startedBy ?? 'An administrator';
-    const count = await eventsSince(database, copy.madeAt);
+    const count = await countEventsAfter(database, copy.madeAt);
     const reason = `${by} rolled back from ${own.version} to ${to.version}; events since ${copy.madeAt} were discarded: ${count}.`;
     return { updateId: copy.updateId, reason };
   }

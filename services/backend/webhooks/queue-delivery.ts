@@ -4,9 +4,9 @@ import type { CommandContext } from '#domain/ports/commands.ts';
 import type { RunScript } from '#domain/run/commands.ts';
 import type { CalledWebhook } from '#projections/webhooks/queries.ts';
 import { paramsObjection } from '#services/shared/run-requests.ts';
-import { isProblem, notFound, type Problem } from '../http/problem.ts';
-import { accepted } from '../routes/outcome.ts';
-import { runOf, type Queued } from '../routes/queue-run.ts';
+import { accepted } from '../http/outcome.ts';
+import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
+import { runOf, type Queued } from '../runs/queue-run.ts';
 import type { Services } from '../services.ts';
 
 export interface ToDeliver {
@@ -51,3 +51,5 @@ export async function queueDelivery(
   const outcome = accepted(await commands.execute(command, context, payload));
   return isProblem(outcome) ? outcome : { run: await runOf(outcome, services), outcome };
 }
+
+export const webhookDisabled = problem('webhook_disabled', 'The webhook is disabled.');

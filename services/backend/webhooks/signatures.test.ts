@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { newSigningSecret, signatureFault } from './signatures.ts';
+import { newSigningSecret } from './credentials.ts';
+import { signatureFault } from './signatures.ts';
 
 // The example of the specification of Standard Webhooks, and that of GitHub's documentation.
 const standard = {

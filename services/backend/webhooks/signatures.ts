@@ -1,16 +1,10 @@
 /** Signatures of webhook calls: those of Standard Webhooks (https://www.standardwebhooks.com), with a time and
  *  a name for each message, and those of GitHub, over the body alone. */
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { signingSecretPrefix } from './credentials.ts';
 
-const prefix = 'whsec_';
-const secretBytes = 32;
 const toleranceSeconds = 5 * 60;
-
-/** A new secret to sign with: base64 of its key, behind a prefix. */
-export function newSigningSecret(): string {
-  return `${prefix}${randomBytes(secretBytes).toString('base64')}`;
-}
 
 /** What is wrong with the signature of a call, in words; `undefined` for nothing.
  *  @param secret as its owner was shown it */
@@ -51,7 +45,7 @@ function standardFault(
   if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > toleranceSeconds) {
     return `The webhook-timestamp is more than ${toleranceSeconds} seconds from the time here.`;
   }
-  const key = Buffer.from(secret.slice(prefix.length), 'base64');
+  const key = Buffer.from(secret.slice(signingSecretPrefix.length), 'base64');
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
   const fits = signatures.split(' ').some((one) => {
     const given = Buffer.from(one.startsWith('v1,') ? one.slice('v1,'.length) : '', 'base64');

@@ -3,7 +3,7 @@
 import type pg from 'pg';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { readerLags } from '#infra/postgres/store-health.ts';
+import { readerLags } from '#infra/postgres/readers/store-health.ts';
 import type { Fleet } from './fleet.ts';
 import { maxAttempts, readNotes, type LoadScripts } from './replica-load.ts';
 import { until } from './product.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '#domain/ports/clock.ts';
 import type { LogChunk } from '#domain/ports/run-logs.ts';
 import { defaultLimits } from '#domain/script/settings.ts';
 import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
-import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
+import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
 import { createLineSplitter } from '#services/shared/line-splitter.ts';
 import type pg from 'pg';
 import type { Held } from '../jobs/leases.ts';

@@ -13,7 +13,7 @@ import {
 import type { CreateScript } from '#domain/script/commands.ts';
 import { defaultSettings, type ScriptSettings } from '#domain/script/settings.ts';
 import { MemoryBus } from '#infra/bus/memory.ts';
-import { announcements } from '#infra/postgres/announcements.ts';
+import { announcements } from '#infra/postgres/commands/announcements.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import {
@@ -23,7 +23,7 @@ import {
   untilTrue,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
-import type { CommandPipeline } from '#infra/postgres/command-pipeline.ts';
+import type { CommandPipeline } from '#infra/postgres/commands/command-pipeline.ts';
 import { newApiToken } from '#services/shared/api-tokens.ts';
 import { createLogger } from '#services/shared/logger.ts';
 import { createAdapter, type AdapterParts } from '../adapter.ts';

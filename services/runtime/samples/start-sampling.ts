@@ -1,5 +1,5 @@
 /** Keeps what runs use. */
-import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
+import { PostgresRunSamples } from '#infra/postgres/logs/run-samples.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { startLoop } from '#services/shared/loop.ts';
 import type { Platform } from '#services/shared/platform.ts';

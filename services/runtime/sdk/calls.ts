@@ -4,7 +4,7 @@ import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import type { ScriptQueries } from '#infra/postgres/script-queries.ts';
+import type { ScriptQueries } from '#infra/postgres/script-queries/script-queries.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import type { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';

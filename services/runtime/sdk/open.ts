@@ -1,5 +1,8 @@
 /** What the runtime needs to serve its scripts' calls. */
-import { ScriptQueries, type ScriptQueriesOptions } from '#infra/postgres/script-queries.ts';
+import {
+  ScriptQueries,
+  type ScriptQueriesOptions,
+} from '#infra/postgres/script-queries/script-queries.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
 import { sdkCalls, type SdkCallsParts } from './calls.ts';

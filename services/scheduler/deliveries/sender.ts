@@ -15,7 +15,7 @@ import type { CommandContext, Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Targets } from '#infra/outgoing/targets.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { claimDeliveries, type DueDelivery } from '#infra/postgres/delivery-leases.ts';
+import { claimDeliveries, type DueDelivery } from '#infra/postgres/queue/delivery-leases.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
 import { findChannel } from '#projections/channels/queries.ts';

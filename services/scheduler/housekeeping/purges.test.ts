@@ -16,13 +16,13 @@ import {
   runScript,
 } from '#domain/testing/samples.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
-import { PostgresEnvironmentLocks } from '#infra/postgres/environment-locks.ts';
-import { putPayload } from '#infra/postgres/payloads.ts';
-import { databaseTime } from '#infra/postgres/purges.ts';
-import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
-import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
-import { recordRemoval, reportRuntime } from '#infra/postgres/runtimes.ts';
-import { setState } from '#infra/postgres/script-state.ts';
+import { PostgresEnvironmentLocks } from '#infra/postgres/operations/environment-locks.ts';
+import { putPayload } from '#infra/postgres/event-store/payloads.ts';
+import { databaseTime } from '#infra/postgres/operations/purges.ts';
+import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
+import { PostgresRunSamples } from '#infra/postgres/logs/run-samples.ts';
+import { recordRemoval, reportRuntime } from '#infra/postgres/queue/runtimes.ts';
+import { setState } from '#infra/postgres/operations/script-state.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -5,19 +5,19 @@ import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { objectPrefix } from '#domain/ports/object-keys.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { removeLocks } from '#infra/postgres/environment-locks.ts';
-import { removeNoticesOfScript } from '#infra/postgres/notice-removals.ts';
-import { purgePayloads } from '#infra/postgres/payloads.ts';
+import { removeLocks } from '#infra/postgres/operations/environment-locks.ts';
+import { removeNoticesOfScript } from '#infra/postgres/operations/notice-removals.ts';
+import { purgePayloads } from '#infra/postgres/event-store/payloads.ts';
 import {
   databaseTime,
   paramsOfTriggers,
   runsOfScript,
   scriptsToPurge,
-} from '#infra/postgres/purges.ts';
-import { areRemovedSince } from '#infra/postgres/runtimes.ts';
-import { removeLogs, removeReports, removeSamples } from '#infra/postgres/removals.ts';
-import { removeAllState } from '#infra/postgres/script-state.ts';
-import { removeMissesOfScript } from '#infra/postgres/webhook-misses.ts';
+} from '#infra/postgres/operations/purges.ts';
+import { areRemovedSince } from '#infra/postgres/queue/runtimes.ts';
+import { removeLogs, removeReports, removeSamples } from '#infra/postgres/operations/removals.ts';
+import { removeAllState } from '#infra/postgres/operations/script-state.ts';
+import { removeMissesOfScript } from '#infra/postgres/operations/webhook-misses.ts';
 import { destroyDataKey } from '#infra/secrets/data-keys.ts';
 import { oneByOne } from '../one-by-one.ts';
 import { removeObjects, type RemovableObjects } from './objects.ts';

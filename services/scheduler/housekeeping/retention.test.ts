@@ -17,10 +17,10 @@ import {
 } from '#domain/testing/samples.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
-import { getPayload, keepPayload, putPayload } from '#infra/postgres/payloads.ts';
-import { readProgress } from '#infra/postgres/removals.ts';
-import { PostgresRunLogs } from '#infra/postgres/run-logs.ts';
-import { PostgresRunSamples } from '#infra/postgres/run-samples.ts';
+import { getPayload, keepPayload, putPayload } from '#infra/postgres/event-store/payloads.ts';
+import { readProgress } from '#infra/postgres/operations/removals.ts';
+import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
+import { PostgresRunSamples } from '#infra/postgres/logs/run-samples.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { removeOutdated, type RetentionParts } from './retention.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '#domain/ports/clock.ts';
 import { objectPrefix } from '#domain/ports/object-keys.ts';
 import { removableKinds, type RemovableKind } from '#domain/system/retention.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { sweepPayloads } from '#infra/postgres/payloads.ts';
+import { sweepPayloads } from '#infra/postgres/event-store/payloads.ts';
 import {
   advance,
   dueRuns,
@@ -16,8 +16,8 @@ import {
   type EndedRun,
   type KindOfRun,
   type PassedRun,
-} from '#infra/postgres/removals.ts';
-import { forgetMissedPayloads } from '#infra/postgres/webhook-misses.ts';
+} from '#infra/postgres/operations/removals.ts';
+import { forgetMissedPayloads } from '#infra/postgres/operations/webhook-misses.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { daysKept } from '#projections/retention/queries.ts';
 import { oneByOne } from '../one-by-one.ts';

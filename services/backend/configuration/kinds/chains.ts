@@ -1,9 +1,9 @@
 /** Chains in a configuration. */
 import type { ChainSettings } from '#domain/chain/chain.ts';
 import { known, parseChainId, parseScriptId } from '#domain/kernel/ids.ts';
+import { ownedChains } from '#projections/configuration/queries.ts';
 import { readParams } from '#services/shared/params.ts';
 import { problem } from '../../http/problem.ts';
-import { ownedChains } from '../../stores/configuration.ts';
 import type { Given, Kind } from '../kind.ts';
 import { paramsProblem } from '../params.ts';
 

@@ -1,12 +1,14 @@
 /** Notification channels in a configuration. Their secrets stay where they are; values that a document adds are
  *  taken. */
+import { configuredChannels } from '#projections/configuration/queries.ts';
 import { known, parseChannelId } from '#domain/kernel/ids.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
 import { newSigningSecret } from '#infra/outgoing/webhook-signature.ts';
 import type { ChannelsTable } from '#projections/channels/table.ts';
 import { openChannel, type ChannelSecrets } from '#services/shared/channel-secrets.ts';
 import { isProblem, problem, type Problem } from '../../http/problem.ts';
-import { configJson, readConfig, secretsOf, type ReadConfig } from '../../routes/channel-config.ts';
+import { readConfig, secretsOf, type ReadConfig } from '../../notifications/channel-config.ts';
+import { configJson } from '../../notifications/view.ts';
 import type { Given, Kind, Present, Reading, Wanted } from '../kind.ts';
 
 type Channel = Given<'channels'>;
@@ -19,12 +21,7 @@ export const channelKind: Kind<'channels'> = {
   section: 'channels',
   stream: 'channel',
   present: async (reading) => {
-    const { readModels } = reading.services;
-    const rows = await readModels
-      .selectFrom('notification_channels')
-      .selectAll()
-      .where('deleted', '=', false)
-      .execute();
+    const rows = await configuredChannels(reading.services.readModels);
     return rows.map((row) => presentChannel(row, reading));
   },
   make: (given) => {

@@ -1,7 +1,8 @@
 /** Groups in a configuration. */
+import { configuredGroups } from '#projections/configuration/queries.ts';
 import { defaultGroupId } from '#domain/group/seed.ts';
 import { known, parseGroupId } from '#domain/kernel/ids.ts';
-import { groupJson } from '../../routes/views.ts';
+import { groupJson } from '../../people/view.ts';
 import type { Kind, Wanted } from '../kind.ts';
 
 export const groupKind: Kind<'groups'> = {
@@ -9,17 +10,13 @@ export const groupKind: Kind<'groups'> = {
   section: 'groups',
   stream: 'group',
   present: async ({ services: { readModels } }) => {
-    const [rows, used] = await Promise.all([
-      readModels.selectFrom('groups').selectAll().execute(),
-      readModels.selectFrom('scripts').select('group_id').distinct().execute(),
-    ]);
-    const inUse = new Set(used.map((row) => row.group_id));
+    const rows = await configuredGroups(readModels);
     return rows.map((row) => {
       const groupId = known(parseGroupId, row.group_id);
       const kept =
         groupId === defaultGroupId
           ? 'Scripts go to this group when their author names none.'
-          : inUse.has(row.group_id)
+          : row.in_use
             ? 'Scripts belong to it, perhaps deleted ones.'
             : undefined;
       const { id, ...look } = groupJson(row);

@@ -1,4 +1,5 @@
 /** Notification rules in a configuration. */
+import { configuredRules } from '#projections/configuration/queries.ts';
 import {
   known,
   parseChannelId,
@@ -7,7 +8,7 @@ import {
   parseScriptId,
 } from '#domain/kernel/ids.ts';
 import type { RuleSettings } from '#domain/rule/rule.ts';
-import { ruleSettingsJson } from '../../routes/rules.ts';
+import { ruleSettingsJson } from '../../notifications/view.ts';
 import type { Given, Kind, Wanted } from '../kind.ts';
 
 type Rule = Given<'rules'>;
@@ -19,7 +20,7 @@ export const ruleKind: Kind<'rules'> = {
   section: 'rules',
   stream: 'rule',
   present: async ({ services: { readModels } }) => {
-    const rows = await readModels.selectFrom('notification_rules').selectAll().execute();
+    const rows = await configuredRules(readModels);
     return rows.map(({ rule_id: id, settings }) => {
       const ruleId = known(parseRuleId, id);
       return {

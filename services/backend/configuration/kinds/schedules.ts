@@ -1,10 +1,11 @@
 /** Schedules in a configuration. */
 import { known, parseScheduleId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
+import { ownedSchedules } from '#projections/configuration/queries.ts';
 import { readParams } from '#services/shared/params.ts';
 import { isProblem, problem } from '../../http/problem.ts';
-import { definitionJson, definitionOf } from '../../routes/schedule-definition.ts';
-import { ownedSchedules } from '../../stores/configuration.ts';
+import { definitionOf } from '../../schedules/definition.ts';
+import { definitionJson } from '../../schedules/view.ts';
 import type { Given, Kind } from '../kind.ts';
 import { paramsProblem } from '../params.ts';
 

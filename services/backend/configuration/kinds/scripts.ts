@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { Command } from '#domain/aggregates.ts';
 import { defaultGroupId } from '#domain/group/seed.ts';
-import { isSameJson } from '#domain/kernel/json.ts';
 import { known, parseGroupId, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
+import { isSameJson } from '#domain/kernel/json.ts';
 import type { FileVersion } from '#domain/script/events.ts';
 import { entrypointProblem } from '#domain/script/path.ts';
 import {
@@ -13,11 +13,11 @@ import {
   listenPortsProblem,
   type ScriptSettings,
 } from '#domain/script/settings.ts';
+import { configuredScripts, newestFiles, secretNames } from '#projections/configuration/queries.ts';
 import { settingColumns } from '#projections/scripts/apply.ts';
 import type { ScriptsTable } from '#projections/scripts/table.ts';
-import { isProblem, type Problem } from '../../http/problem.ts';
-import { badField, parametersSchemaProblem } from '../../routes/new-script.ts';
-import { newestFiles, secretNames } from '../../stores/configuration.ts';
+import { badField, isProblem, type Problem } from '../../http/problem.ts';
+import { parametersSchemaProblem } from '../../scripts/create-script.ts';
 import { templateEntrypoint, templateFiles } from '../../templates/templates.ts';
 import type { Given, Keeping, Kind, Present, Reading } from '../kind.ts';
 
@@ -51,7 +51,7 @@ export const scriptKind: Kind<'scripts'> = {
   present: async (reading) => {
     const { readModels } = reading.services;
     const [rows, files, secrets] = await Promise.all([
-      readModels.selectFrom('scripts').selectAll().where('purge', 'is', null).execute(),
+      configuredScripts(readModels),
       newestFiles(readModels),
       secretNames(readModels),
     ]);

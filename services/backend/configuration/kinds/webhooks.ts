@@ -1,10 +1,9 @@
 /** Webhooks in a configuration. Their tokens are no part of it: one that is made gets a new one. */
 import { known, parseScriptId, parseWebhookId } from '#domain/kernel/ids.ts';
 import type { WebhookSettings } from '#domain/webhook/webhook.ts';
+import { ownedWebhooks } from '#projections/configuration/queries.ts';
 import { problem } from '../../http/problem.ts';
-import { newWebhookToken } from '../../routes/webhook-changes.ts';
-import { ownedWebhooks } from '../../stores/configuration.ts';
-import { newSigningSecret } from '../../webhooks/signatures.ts';
+import { newWebhookToken, newSigningSecret } from '../../webhooks/credentials.ts';
 import type { Given, Kind, Wanted } from '../kind.ts';
 
 type Webhook = Given<'webhooks'>;

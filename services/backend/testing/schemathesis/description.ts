@@ -1,7 +1,7 @@
 /** The API description for generated requests: its examples name things that exist. */
 import { formsOf } from '../../http/operation.ts';
+import { examples } from '../../http/schema.ts';
 import { apiDescription, operations } from '../../operations.ts';
-import { examples } from '../../schemas/common.ts';
 import { addressOf, scriptIn, type Place } from '../named-things.ts';
 import { channel } from '../people.ts';
 import type { TestBackend } from '../test-backend.ts';

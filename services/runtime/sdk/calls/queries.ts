@@ -1,7 +1,7 @@
 import type { JsonValue } from '#domain/kernel/event.ts';
 import { isStorable } from '#domain/kernel/json.ts';
-import { QueryRefused } from '#infra/postgres/query-answer.ts';
-import type { ScriptQueries } from '#infra/postgres/script-queries.ts';
+import { QueryRefused } from '#infra/postgres/script-queries/query-answer.ts';
+import type { ScriptQueries } from '#infra/postgres/script-queries/script-queries.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { findScriptGroup } from '#projections/scripts/queries.ts';
 import Type from 'typebox';

@@ -1,7 +1,7 @@
 import type { JsonValue } from '#domain/kernel/event.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { saveOutput, saveProgress } from '#infra/postgres/run-reports.ts';
+import { saveOutput, saveProgress } from '#infra/postgres/logs/run-reports.ts';
 import Type from 'typebox';
 import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
 import { maskedFraction, maskedValue, textOf } from './json.ts';

@@ -7,7 +7,7 @@ import {
   maxStateKeys,
   removeState,
   setState,
-} from '#infra/postgres/script-state.ts';
+} from '#infra/postgres/operations/script-state.ts';
 import Type from 'typebox';
 import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
 import { textOf } from './json.ts';

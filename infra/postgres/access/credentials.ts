@@ -1,0 +1,26 @@
+/** Password hashes. Events name them by id, so that an old hash can be destroyed. */
+import type { Queryable } from '../database.ts';
+
+const statements = {
+  put: `INSERT INTO credentials (credential_id, password_hash) VALUES ($1, $2)
+    ON CONFLICT DO NOTHING`,
+  get: `SELECT password_hash FROM credentials WHERE credential_id = $1`,
+};
+
+/** Keeps a hash under its id before an event names it; the first one stays. */
+export async function putCredential(
+  db: Queryable,
+  credentialId: string,
+  passwordHash: string,
+): Promise<void> {
+  await db.query(statements.put, [credentialId, passwordHash]);
+}
+
+/** The hash under `credentialId`; `undefined` when it is gone. */
+export async function getCredential(
+  db: Queryable,
+  credentialId: string,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ password_hash: string }>(statements.get, [credentialId]);
+  return rows[0]?.password_hash;
+}

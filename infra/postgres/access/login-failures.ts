@@ -1,0 +1,53 @@
+/** Failed sign-ins per subject, in windows of five minutes that start with the first failure. */
+import type { Queryable } from '../database.ts';
+
+const statements = {
+  count: `INSERT INTO login_failures AS f (subject, failures, window_ends_at)
+    SELECT subject, 1, $2::timestamptz + interval '5 minutes'
+      FROM unnest($1::text[]) AS subject ORDER BY subject
+    ON CONFLICT (subject) DO UPDATE SET
+      failures = CASE WHEN f.window_ends_at > $2 THEN f.failures + 1 ELSE 1 END,
+      window_ends_at = CASE WHEN f.window_ends_at > $2
+        THEN f.window_ends_at ELSE excluded.window_ends_at END
+    RETURNING subject, failures, window_ends_at`,
+  clear: `DELETE FROM login_failures WHERE subject = $1`,
+  takeBack: `UPDATE login_failures SET failures = failures - 1 WHERE subject = $1 AND failures > 0`,
+  purge: `DELETE FROM login_failures WHERE subject IN (
+    SELECT subject FROM login_failures WHERE window_ends_at <= $1 LIMIT 1000)`,
+};
+
+export interface FailureCount {
+  readonly failures: number;
+  readonly windowEndsAt: Date;
+}
+
+/** Counts one more for each subject. @returns the counts, this one among them */
+export async function countAttempt(
+  db: Queryable,
+  subjects: readonly string[],
+  now: Date,
+): Promise<ReadonlyMap<string, FailureCount>> {
+  const { rows } = await db.query<{ subject: string; failures: number; window_ends_at: Date }>(
+    statements.count,
+    [subjects, now],
+  );
+  return new Map(
+    rows.map((row) => [row.subject, { failures: row.failures, windowEndsAt: row.window_ends_at }]),
+  );
+}
+
+/** Forgets all of a subject. */
+export async function clearFailures(db: Queryable, subject: string): Promise<void> {
+  await db.query(statements.clear, [subject]);
+}
+
+/** Counts one less. */
+export async function takeBack(db: Queryable, subject: string): Promise<void> {
+  await db.query(statements.takeBack, [subject]);
+}
+
+/** Removes windows that have ended, some at a time. @returns whether there may be more */
+export async function purgeFailures(db: Queryable, now: Date): Promise<boolean> {
+  const { rowCount } = await db.query(statements.purge, [now]);
+  return rowCount === 1000;
+}

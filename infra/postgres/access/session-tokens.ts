@@ -1,0 +1,107 @@
+/** Which refresh token of a session is good, and which key goes with it (docs/adr/0018). A token that was traded before is in foreign
+ *  hands when it comes again (RFC 9700 §4.14.2). */
+import type { SessionId } from '#domain/kernel/ids.ts';
+import type { Queryable } from '../database.ts';
+
+/** A refresh token expires this many days after it was issued. */
+export const refreshTokenDays = 14;
+
+/** For how long the token before the last is given the same successor again: a browser that restores two
+ *  tabs presents it twice, and an answer may be lost. */
+const graceSeconds = 10;
+
+const statements = {
+  keep: `INSERT INTO session_tokens (session_id, current_hash, key_hash, traded_at)
+    VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+  keyHashes: `SELECT session_id, key_hash FROM session_tokens
+    WHERE session_id = ANY($1) AND key_hash IS NOT NULL`,
+  // Of two at once the second waits for the first, and finds the token traded.
+  trade: `UPDATE session_tokens
+    SET previous_hash = current_hash, current_hash = $3, traded_at = $4
+    WHERE session_id = $1 AND current_hash = $2 AND traded_at > $5`,
+  look: `SELECT previous_hash = $2 AND current_hash = $3 AND traded_at > $4 AS repeated
+    FROM session_tokens WHERE session_id = $1 AND traded_at > $5`,
+  isCurrent: `SELECT FROM session_tokens
+    WHERE session_id = $1 AND current_hash = $2 AND traded_at > $3`,
+  purge: `DELETE FROM session_tokens WHERE session_id IN (
+    SELECT session_id FROM session_tokens WHERE traded_at <= $1 ORDER BY traded_at LIMIT 1000)`,
+};
+
+export interface FirstToken {
+  readonly sessionId: SessionId;
+  /** SHA-256, lower-case hex. */
+  readonly tokenHash: string;
+  readonly keyHash: string;
+}
+
+/** Keeps the first token of a session and its key, before an event names the session. */
+export async function keepFirstToken(
+  db: Queryable,
+  { sessionId, tokenHash, keyHash }: FirstToken,
+  now: Date,
+): Promise<void> {
+  await db.query(statements.keep, [sessionId, tokenHash, keyHash, now]);
+}
+
+/** SHA-256 hashes of the sessions' keys, in lower-case hex, by session id. */
+export async function readKeyHashes(
+  db: Queryable,
+  sessionIds: readonly SessionId[],
+): Promise<ReadonlyMap<string, string>> {
+  if (sessionIds.length === 0) return new Map();
+  const { rows } = await db.query<{ session_id: string; key_hash: string }>(statements.keyHashes, [
+    sessionIds,
+  ]);
+  return new Map(rows.map((row) => [row.session_id, row.key_hash]));
+}
+
+export interface Trade {
+  readonly sessionId: SessionId;
+  readonly presentedHash: string;
+  /** The same token has the same successor. */
+  readonly nextHash: string;
+  readonly now: Date;
+}
+
+/** Trades a token for the next one.
+ *  @returns `reused` where the token was traded before, or was never the session's; `expired` where the
+ *  session has none that is young enough */
+export async function tradeToken(
+  db: Queryable,
+  { sessionId, presentedHash, nextHash, now }: Trade,
+): Promise<'traded' | 'reused' | 'expired'> {
+  const oldest = oldestGood(now);
+  const trade = [sessionId, presentedHash, nextHash];
+  const { rowCount } = await db.query(statements.trade, [...trade, now, oldest]);
+  if (rowCount === 1) return 'traded';
+  const since = new Date(now.getTime() - graceSeconds * 1000);
+  const { rows } = await db.query<{ repeated: boolean | null }>(statements.look, [
+    ...trade,
+    since,
+    oldest,
+  ]);
+  const [row] = rows;
+  if (row === undefined) return 'expired';
+  return row.repeated === true ? 'traded' : 'reused';
+}
+
+/** Whether the token is the one of its session that is good. */
+export async function isCurrentToken(
+  db: Queryable,
+  { sessionId, hash }: { readonly sessionId: SessionId; readonly hash: string },
+  now: Date,
+): Promise<boolean> {
+  const { rowCount } = await db.query(statements.isCurrent, [sessionId, hash, oldestGood(now)]);
+  return rowCount === 1;
+}
+
+/** Removes those that are too old, some at a time. @returns whether there may be more */
+export async function purgeSessionTokens(db: Queryable, now: Date): Promise<boolean> {
+  const { rowCount } = await db.query(statements.purge, [oldestGood(now)]);
+  return rowCount === 1000;
+}
+
+/** A token that was given out before is good no longer. */
+export function oldestGood(now: Date): Date {
+  return new Date(now.getTime() - refreshTokenDays * 24 * 60 * 60 * 1000);
+}

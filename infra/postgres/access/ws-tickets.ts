@@ -1,0 +1,56 @@
+/** One-time tickets for WebSockets: for clients that can send a token nowhere but in the address. Such
+ *  an address ends up in logs, where a used ticket is worth nothing. */
+import { createHash, randomBytes } from 'node:crypto';
+import { known, parseSessionId, type SessionId } from '#domain/kernel/ids.ts';
+import type { Queryable } from '../database.ts';
+
+export const ticketSeconds = 30;
+/** Of one session; a further one takes the place of the oldest. */
+const maxOpen = 20;
+
+const statements = {
+  // The clock of the database, as the backend that takes a ticket need not be the one that gave it.
+  issue: `WITH trimmed AS (
+      DELETE FROM ws_tickets WHERE ticket_sha256 IN (
+        SELECT ticket_sha256 FROM ws_tickets WHERE session_id = $2
+        ORDER BY expires_at DESC OFFSET ${maxOpen - 1}))
+    INSERT INTO ws_tickets (ticket_sha256, session_id, expires_at)
+    VALUES ($1, $2, now() + interval '${ticketSeconds} seconds') RETURNING expires_at`,
+  redeem: `DELETE FROM ws_tickets WHERE ticket_sha256 = $1
+    RETURNING session_id, expires_at > now() AS good`,
+  purge: `DELETE FROM ws_tickets WHERE ticket_sha256 IN (
+    SELECT ticket_sha256 FROM ws_tickets WHERE expires_at <= now() ORDER BY expires_at LIMIT 1000)`,
+};
+
+export interface WsTicket {
+  readonly ticket: string;
+  readonly expiresAt: Date;
+}
+
+/** A new ticket of a session; only its hash is stored. */
+export async function issueTicket(db: Queryable, sessionId: SessionId): Promise<WsTicket> {
+  const ticket = randomBytes(32).toString('base64url');
+  const values = [hashOf(ticket), sessionId];
+  const { rows } = await db.query<{ expires_at: Date }>(statements.issue, values);
+  if (rows[0] === undefined) throw new Error('a ticket was not stored');
+  return { ticket, expiresAt: rows[0].expires_at };
+}
+
+/** The session of a ticket that is good, which ends the ticket. */
+export async function redeemTicket(db: Queryable, ticket: string): Promise<SessionId | undefined> {
+  const { rows } = await db.query<{ session_id: string; good: boolean }>(statements.redeem, [
+    hashOf(ticket),
+  ]);
+  const [row] = rows;
+  return row?.good === true ? known(parseSessionId, row.session_id) : undefined;
+}
+
+/** Removes those that are too old, some at a time. @returns whether there may be more */
+export async function purgeTickets(db: Queryable): Promise<boolean> {
+  const { rowCount } = await db.query(statements.purge);
+  return rowCount === 1000;
+}
+
+function hashOf(ticket: string): string {
+  return createHash('sha256').update(ticket).digest('hex');
+}

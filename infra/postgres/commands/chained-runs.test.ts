@@ -1,0 +1,250 @@
+import type { Command } from '#domain/aggregates.ts';
+import { whenRunFinishedStartChained } from '#domain/reactions/when-run-finished-start-chained.ts';
+import { chainId, runId, scriptId } from '#domain/testing/ids.ts';
+import {
+  createChain,
+  createGroup,
+  createScript,
+  finishRun,
+  runScript,
+} from '#domain/testing/samples.ts';
+import { splitWebhookPayload } from '#domain/webhook/payload.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import {
+  answersOf,
+  eventsVisible,
+  openTestPlatform,
+  somebody,
+  streamOf,
+  type TestPlatform,
+} from '#infra/testing/platform.ts';
+import { reactionReads } from '#projections/reaction-reads.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { handOver } from '../event-store/chained-input.ts';
+import { getPayload } from '../event-store/payloads.ts';
+import { saveOutput } from '../logs/run-reports.ts';
+import { Reactor } from '../readers/reactor.ts';
+
+const { signal } = new AbortController();
+
+let platform: TestPlatform;
+beforeEach(async () => {
+  platform = await openTestPlatform();
+  await ask(createGroup());
+  for (const number of [1, 2, 3]) {
+    await ask(createScript({ scriptId: scriptId(number), name: `Script ${number}` }));
+  }
+});
+afterEach(() => platform.close());
+
+async function ask(...commands: readonly Command[]): Promise<void> {
+  for (const command of commands) await platform.accepted(command);
+}
+
+async function react(): Promise<number> {
+  await eventsVisible(platform.pool);
+  const { pool, commands, reads } = platform;
+  const reactor = new Reactor({
+    pool,
+    commands,
+    ids: systemIds,
+    reads: reactionReads(reads, (id) => handOver(pool, id)),
+    reactions: [whenRunFinishedStartChained],
+  });
+  return await reactor.runOnce(signal);
+}
+
+/** The same again, as by a scheduler that died before it had noted how far it was. */
+async function reactAgain(): Promise<void> {
+  await platform.pool.query('DELETE FROM checkpoints');
+  await react();
+}
+
+async function sourceEnds(number = 1): Promise<void> {
+  const id = { runId: runId(number) };
+  await ask(runScript(id), { type: 'StartRun', ...id, runtimeId: 'a', layers: [] });
+  await saveOutput(platform.pool, id.runId, '{"found":3}');
+  await ask(finishRun(id));
+}
+
+/** Runs of the other scripts. */
+async function chained() {
+  return await platform.reads
+    .selectFrom('runs')
+    .selectAll()
+    .where('script_id', '<>', scriptId())
+    .orderBy('run_id')
+    .execute();
+}
+
+/** How chains answered, such as `fired` or the reason why not. */
+async function answers(): Promise<readonly string[]> {
+  const rows = await platform.reads.selectFrom('chain_answers').selectAll().execute();
+  return rows.map((row) => row.reason ?? 'fired');
+}
+
+describe('given a chain', () => {
+  beforeEach(() => ask(createChain()));
+
+  test('when a run of its source ends, then one of its target follows, with what was found', async () => {
+    await sourceEnds();
+    await react();
+    const [run, ...others] = await chained();
+    expect(others).toEqual([]);
+    expect(run).toMatchObject({
+      script_id: scriptId(2),
+      requested_by: 'reaction',
+      trigger: { type: 'event', cause: 'chain', chainId: chainId(), runId: runId(), depth: 1 },
+    });
+    const { payloadSha256 } = run!.trigger as { payloadSha256: string };
+    const payload = await getPayload(platform.pool, payloadSha256);
+    const { headers, body } = splitWebhookPayload(payload ?? new Uint8Array());
+    expect(JSON.parse(headers)).toEqual({ 'content-type': 'application/json' });
+    expect(JSON.parse(Buffer.from(body).toString())).toEqual({
+      source: {
+        run_id: runId(),
+        script_id: scriptId(),
+        script_name: 'Script 1',
+        script_version: 1,
+        status: 'success',
+        failure_reason: null,
+        exit_code: 0,
+        finished_at: expect.any(String),
+        output: { found: 3 },
+      },
+    });
+    expect(await answers()).toEqual(['fired']);
+  });
+
+  test('when that is looked at twice, by several, then nothing more follows', async () => {
+    await sourceEnds();
+    await Promise.all([react(), react(), react()]);
+    await reactAgain();
+    expect(await chained()).toHaveLength(1);
+    expect(await answers()).toEqual(['fired']);
+  });
+
+  test('when the target is disabled, then that is noted, and stays when it is enabled', async () => {
+    await ask({ type: 'DisableScript', scriptId: scriptId(2) });
+    await sourceEnds();
+    await react();
+    await ask({ type: 'EnableScript', scriptId: scriptId(2) });
+    await reactAgain();
+    expect(await chained()).toEqual([]);
+    expect(await answers()).toEqual(['script_disabled']);
+  });
+
+  test('when it waits while one that notes why there is none is first, then that counts', async () => {
+    await sourceEnds();
+    const skip = { type: 'SkipChain', chainId: chainId(), sourceRunId: runId() } as const;
+    const run = runScript({
+      runId: runId(2),
+      scriptId: scriptId(2),
+      trigger: {
+        type: 'event',
+        cause: 'chain',
+        chainId: chainId(),
+        runId: runId(),
+        depth: 1,
+        payloadSha256: 'a'.repeat(64),
+      },
+    });
+    const outcomes = await platform.whileHeld(streamOf(`chain-${chainId()}`), [
+      () => platform.pipeline({}).execute({ ...skip, reason: 'script_disabled' }, somebody()),
+      () => platform.pipeline({}).execute(run, somebody()),
+    ]);
+    expect(answersOf(outcomes)).toEqual(['accepted', 'already_exists']);
+    expect(await answers()).toEqual(['script_disabled']);
+  });
+
+  test('when its target has no slot, then the run waits, or is noted as refused', async () => {
+    await ask(runScript({ runId: runId(9), scriptId: scriptId(2) }));
+    await sourceEnds(1);
+    await react();
+    expect((await chained()).map((run) => run.waiting)).toEqual([false, true]);
+    await ask({ type: 'ChangeChain', chainId: chainId(), changes: { whenBusy: 'refuse' } });
+    await sourceEnds(3);
+    await react();
+    expect(await answers()).toEqual(['fired', 'concurrency_limit_reached']);
+  });
+
+  test('when triggers are paused, then the run is there and held', async () => {
+    await ask({ type: 'PauseTriggers' });
+    await sourceEnds();
+    await react();
+    expect(await chained()).toMatchObject([{ status: 'queued', waiting: true }]);
+  });
+
+  test.each([
+    ['it is deleted', { type: 'DeleteChain', chainId: chainId() }],
+    ['it is off', { type: 'ChangeChain', chainId: chainId(), changes: { enabled: false } }],
+    ['its target is deleted', { type: 'DeleteScript', scriptId: scriptId(2) }],
+  ] as const)('when %s before anybody looked, then nothing follows', async (_name, command) => {
+    await sourceEnds();
+    await ask(command);
+    await react();
+    expect([await chained(), await answers()]).toEqual([[], []]);
+  });
+
+  test('when it is switched on again, then it answers to what ends from then on', async () => {
+    const change = { type: 'ChangeChain', chainId: chainId() } as const;
+    await ask({ ...change, changes: { enabled: false } });
+    await sourceEnds(1);
+    await ask({ ...change, changes: { enabled: true } });
+    await sourceEnds(3);
+    await react();
+    expect(await chained()).toMatchObject([{ trigger: { runId: runId(3) } }]);
+  });
+});
+
+test('given chains one after the other, then each link knows how deep it is', async () => {
+  const onward = { sourceScriptId: scriptId(2), targetScriptId: scriptId(3) };
+  await ask(createChain(), createChain({ chainId: chainId(2), ...onward }));
+  await sourceEnds();
+  await react();
+  const second = (await chained())[0]!.run_id as ReturnType<typeof runId>;
+  await ask({ type: 'StartRun', runId: second, runtimeId: 'a', layers: [] });
+  await ask(finishRun({ runId: second }));
+  await react();
+  const depths = (await chained()).map((run) => 'depth' in run.trigger && run.trigger.depth);
+  expect(depths).toEqual([1, 2]);
+});
+
+describe('given two chains that would make a ring together', () => {
+  const there = createChain();
+  const back = createChain({
+    chainId: chainId(2),
+    sourceScriptId: scriptId(2),
+    targetScriptId: scriptId(),
+  });
+
+  test('when both are asked for at the same moment, then one is made', async () => {
+    const outcomes = await Promise.all(
+      [there, back].map((command) => platform.commands.execute(command, somebody())),
+    );
+    expect(answersOf(outcomes)).toEqual(['accepted', 'validation_failed']);
+  });
+
+  test('when two processes ask at the same moment, then one is made', async () => {
+    const outcomes = await platform.whileHeld(streamOf('chains-graph'), [
+      () => platform.pipeline({}).execute(there, somebody()),
+      () => platform.pipeline({}).execute(back, somebody()),
+    ]);
+    expect(answersOf(outcomes)).toEqual(['accepted', 'validation_failed']);
+  });
+
+  test('when one is switched on as the other is led elsewhere, then no ring is made', async () => {
+    await ask({ ...there, enabled: false }, { ...back, targetScriptId: scriptId(3) });
+    const outcomes = await Promise.all([
+      platform.commands.execute(
+        { type: 'ChangeChain', chainId: chainId(), changes: { enabled: true } },
+        somebody(),
+      ),
+      platform.commands.execute(
+        { type: 'ChangeChain', chainId: chainId(2), changes: { targetScriptId: scriptId() } },
+        somebody(),
+      ),
+    ]);
+    expect(answersOf(outcomes)).toEqual(['accepted', 'validation_failed']);
+  });
+});

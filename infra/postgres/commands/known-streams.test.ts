@@ -1,0 +1,296 @@
+/** Commands that are decided on what a process knows of their streams. */
+import type { Command, Recorded } from '#domain/aggregates.ts';
+import type { StreamId } from '#domain/kernel/event.ts';
+import { startOfStore } from '#domain/kernel/event.ts';
+import type { Commands } from '#domain/ports/commands.ts';
+import { defaultSettings } from '#domain/script/settings.ts';
+import type { History } from '#domain/snapshots.ts';
+import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
+import { createGroup, createScript, file, finishRun, runScript } from '#domain/testing/samples.ts';
+import {
+  answersOf,
+  eventsVisible,
+  openTestPlatform,
+  somebody,
+  streamOf,
+  type TestPlatform,
+} from '#infra/testing/platform.ts';
+import type pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readAll } from '../event-store/event-store.ts';
+import { PostgresRunQueue } from '../queue/run-queue.ts';
+import { KnownStreams } from './known-streams.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await openTestPlatform();
+  await platform.accepted(createGroup());
+});
+afterAll(() => platform.close());
+
+let number = 0;
+const script = () => scriptId(number);
+const run = (turn = 1) => runId(number * 100 + turn);
+const queue = (turn = 1) => runScript({ scriptId: script(), runId: run(turn) });
+const start = (runtimeId = 'a', turn = 1) =>
+  ({ type: 'StartRun', runId: run(turn), runtimeId, layers: [] }) as const;
+const finish = (turn = 1) => finishRun({ runId: run(turn) });
+const stop = (turn = 1): Command => ({ type: 'StopRun', runId: run(turn) });
+const save = (path: string): Command => ({ type: 'SaveFile', scriptId: script(), ...file(path) });
+beforeEach(async () => {
+  number += 1;
+  await platform.pool.query('DELETE FROM run_queue');
+  await platform.accepted(
+    createScript({ scriptId: script(), settings: { ...defaultSettings, maxConcurrentRuns: 100 } }),
+  );
+});
+
+/** A process that knows what it has seen, and how it came by its decisions. */
+class Process {
+  readonly streams = new KnownStreams();
+  readonly commands: Commands;
+  /** Statements, and how many of them were on their way before the first answer came. */
+  readonly sent: string[] = [];
+  atOnce = 0;
+
+  constructor() {
+    this.commands = platform.pipeline({ pool: this.#watched(), known: this.streams });
+  }
+
+  async execute(command: Command) {
+    this.sent.length = 0;
+    this.atOnce = 0;
+    return await this.commands.execute(command, somebody());
+  }
+
+  claim(limit = 1) {
+    return new PostgresRunQueue(platform.pool, this.streams).claim('a', limit, 60);
+  }
+
+  /** Whether it was told how the streams stood. */
+  get hasAsked(): boolean {
+    return this.sent.some((text) => text.includes('FROM snapshots'));
+  }
+
+  #watched(): pg.Pool {
+    const connect = async () => {
+      const client = await platform.pool.connect();
+      const query = client.query.bind(client) as (...all: unknown[]) => Promise<unknown>;
+      const watching = async (...all: unknown[]) => {
+        this.sent.push(String(all[0]));
+        try {
+          return await query(...all);
+        } finally {
+          this.atOnce ||= this.sent.length;
+        }
+      };
+      return new Proxy(client, {
+        get: (target, name) => {
+          if (name === 'query') return watching;
+          const value: unknown = Reflect.get(target, name);
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      });
+    };
+    return { connect } as unknown as pg.Pool;
+  }
+}
+
+async function typesOf(streamId: string): Promise<readonly string[]> {
+  const { rows } = await platform.pool.query<{ type: string }>(
+    'SELECT type FROM events WHERE stream_id = $1 ORDER BY version',
+    [streamId],
+  );
+  return rows.map(({ type }) => type);
+}
+
+async function statusOf(turn = 1) {
+  return (
+    await platform.reads
+      .selectFrom('runs')
+      .select(['status', 'stream_version'])
+      .where('run_id', '=', run(turn))
+      .executeTakeFirst()
+  )?.status;
+}
+
+describe('when a process goes on with what it has seen', () => {
+  test('then a command leaves with its rows and the commit before anything is answered', async () => {
+    const runtime = new Process();
+    await platform.accepted(queue());
+    await runtime.claim();
+    expect(await runtime.execute(start())).toMatchObject({ kind: 'accepted', version: 2 });
+    expect([runtime.hasAsked, runtime.sent.at(-1)]).toEqual([false, 'COMMIT']);
+    expect(runtime.atOnce).toBe(runtime.sent.length);
+    const end = await runtime.execute(finish());
+    expect(end).toMatchObject({ kind: 'accepted', version: 3, events: [{ version: 3 }] });
+    expect([runtime.hasAsked, runtime.atOnce]).toEqual([false, runtime.sent.length]);
+    expect(await statusOf()).toBe('success');
+  });
+
+  test('then the streams are locked before the transaction has an id', async () => {
+    const runtime = new Process();
+    await platform.accepted(queue());
+    await runtime.claim();
+    await runtime.execute(start());
+    expect(runtime.sent[1]).toContain('pg_advisory_xact_lock');
+    expect(runtime.sent[2]).toContain('append_events');
+  });
+
+  test('then commands of one batch go together, also of one stream', async () => {
+    const process = new Process();
+    for (const turn of [1, 2]) {
+      await platform.accepted(queue(turn));
+      await process.claim();
+    }
+    const outcomes = await Promise.all(
+      [start(), start('a', 2), finish()].map((one) => process.execute(one)),
+    );
+    expect(answersOf(outcomes)).toEqual(['accepted', 'accepted', 'accepted']);
+    expect([await statusOf(), await statusOf(2)]).toEqual(['success', 'running']);
+  });
+
+  test('then a fact is read under the locks all the same', async () => {
+    const backend = new Process();
+    await backend.execute(createScript({ scriptId: scriptId(900 + number) }));
+    const change = { type: 'ChangeScript', scriptId: scriptId(900 + number) } as const;
+    expect(await backend.execute({ ...change, name: 'New' })).toMatchObject({ version: 2 });
+    expect(backend.hasAsked).toBe(false);
+    expect(await backend.execute({ ...change, groupId: groupId(77) })).toMatchObject({
+      kind: 'refused',
+    });
+    expect(backend.hasAsked).toBe(true);
+  });
+});
+
+describe('when somebody else has written since', () => {
+  test('then a run that has ended is not started', async () => {
+    const runtime = new Process();
+    await platform.accepted(queue());
+    await runtime.claim();
+    await platform.accepted(stop());
+    const outcome = await runtime.execute(start());
+    expect(outcome).toMatchObject({ kind: 'refused', refusal: { code: 'run_fenced' } });
+    expect(await typesOf(`run-${run()}`)).toEqual(['RunQueued', 'RunFinished']);
+    expect(runtime.streams.all([`run-${run()}`])).toBeUndefined();
+  });
+
+  test('then what still holds is recorded behind that', async () => {
+    const runtime = new Process();
+    await platform.accepted(queue());
+    await runtime.claim();
+    await runtime.execute(start());
+    await platform.accepted(stop());
+    expect(await runtime.execute(finish())).toMatchObject({ kind: 'accepted', version: 4 });
+    expect(await typesOf(`run-${run()}`)).toEqual([
+      'RunQueued',
+      'RunStarted',
+      'RunStopRequested',
+      'RunFinished',
+    ]);
+  });
+
+  test('then nothing is refused, and nothing left undone, for what was so before', async () => {
+    const runtime = new Process();
+    await runtime.execute({ ...queue(), whenBusy: 'queue', notBefore: '2026-01-01T00:00:00.000Z' });
+    await platform.accepted({ type: 'ReleaseRun', runId: run(), scriptId: script() });
+    expect(await runtime.execute(start())).toMatchObject({ kind: 'accepted', version: 3 });
+    const change = { type: 'ChangeScript', scriptId: scriptId(900 + number) } as const;
+    await runtime.execute(createScript({ scriptId: change.scriptId, name: 'Old' }));
+    await platform.accepted({ ...change, name: 'New' });
+    expect(await runtime.execute({ ...change, name: 'Old' })).toMatchObject({ version: 3 });
+  });
+
+  test('then one command of a batch does not hold up the others', async () => {
+    const runtime = new Process();
+    const turns = Array.from({ length: 20 }, (_, index) => index + 1);
+    for (const turn of turns) await platform.accepted(queue(turn));
+    await runtime.claim(turns.length);
+    await platform.accepted(stop(7));
+    const outcomes = await Promise.all(turns.map((turn) => runtime.execute(start('a', turn))));
+    expect(answersOf(outcomes)).toEqual([...turns.slice(1).map(() => 'accepted'), 'run_fenced']);
+    expect(outcomes[6]).toMatchObject({ kind: 'refused' });
+    // The first alone, the others together, and once more together when one was out of date.
+    expect(runtime.sent.filter((text) => text.startsWith('BEGIN'))).toHaveLength(3);
+    const running = platform.reads.selectFrom('runs').select('run_id');
+    const ours = running.where('script_id', '=', script()).where('status', '=', 'running');
+    expect(await ours.execute()).toHaveLength(turns.length - 1);
+  });
+});
+
+describe('when several who know the same', () => {
+  test('start a run, then one of them does', async () => {
+    for (let turn = 1; turn <= 10; turn += 1) {
+      await platform.accepted(queue(turn));
+      const runtimes = [new Process(), new Process(), new Process()];
+      for (const runtime of runtimes) {
+        await runtime.claim();
+        await platform.pool.query("UPDATE run_queue SET lease_until = now() - interval '1 s'");
+      }
+      const asked = runtimes.flatMap((one) => [
+        one.execute(start('x', turn)),
+        one.execute(start('y', turn)),
+      ]);
+      const fenced = Array.from({ length: 5 }, () => 'run_fenced');
+      expect(answersOf(await Promise.all(asked))).toEqual(['accepted', ...fenced]);
+      expect(await typesOf(`run-${run(turn)}`)).toEqual(['RunQueued', 'RunStarted']);
+    }
+  });
+
+  test('wait for a stream, then readers see its events in their order', async () => {
+    const writers = [new Process(), new Process(), new Process()];
+    const history: History = {
+      events: (await readAll(platform.pool, startOfStore, 100_000)).filter(
+        ({ streamId }) => streamId === `script-${script()}`,
+      ),
+    };
+    for (const { streams } of writers) streams.keep(`script-${script()}`, history);
+    const outcomes = await platform.whileHeld(
+      streamOf(`script-${script()}`),
+      writers.map((writer, index) => () => writer.execute(save(`${index}.py`))),
+    );
+    expect(answersOf(outcomes)).toEqual(['accepted', 'accepted', 'accepted']);
+    await eventsVisible(platform.pool);
+    const events = (await readAll(platform.pool, startOfStore, 100_000)) as readonly Recorded[];
+    const ours = events.filter(({ streamId }) => streamId === `script-${script()}`);
+    expect(ours.map(({ version }) => version)).toEqual([1, 2, 3, 4]);
+  });
+});
+
+describe('what is known', () => {
+  const streamId = (index: number): StreamId => `run-${runId(index)}`;
+  const historyOf = (count: number) =>
+    ({ events: Array.from({ length: count }, () => ({})) }) as unknown as History;
+
+  test('is bounded: the oldest goes, and what grows long', () => {
+    const streams = new KnownStreams();
+    for (let index = 1; index <= 257; index += 1) streams.keep(streamId(index), historyOf(1));
+    expect(streams.all([streamId(1)])).toBeUndefined();
+    expect(streams.all([streamId(2), streamId(257)])?.size).toBe(2);
+    streams.keep(streamId(2), historyOf(17));
+    expect(streams.all([streamId(2)])).toBeUndefined();
+  });
+
+  test('is the latest, whatever order the news come in', () => {
+    const streams = new KnownStreams();
+    streams.keep(streamId(1), historyOf(3));
+    streams.keep(streamId(1), historyOf(2));
+    expect(streams.all([streamId(1)])?.get(streamId(1))).toEqual(historyOf(3));
+  });
+
+  test('of a run that is claimed is its first event, and nothing once there are more', async () => {
+    const { streams } = new Process();
+    const queueOf = new PostgresRunQueue(platform.pool, streams);
+    await platform.accepted(queue());
+    await platform.accepted({
+      ...queue(2),
+      whenBusy: 'queue',
+      notBefore: '2026-01-01T00:00:00.000Z',
+    });
+    await platform.accepted({ type: 'ReleaseRun', runId: run(2), scriptId: script() });
+    expect(await queueOf.claim('a', 2, 60)).toHaveLength(2);
+    const found = streams.all([`run-${run()}`])?.get(`run-${run()}`);
+    expect(found?.events).toMatchObject([{ type: 'RunQueued', version: 1 }]);
+    expect(streams.all([`run-${run(2)}`])).toBeUndefined();
+  });
+});

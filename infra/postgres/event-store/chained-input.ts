@@ -1,0 +1,19 @@
+/** What a run that has ended tells the runs that are chained to it. */
+import type { RunId } from '#domain/kernel/ids.ts';
+import { webhookPayload } from '#domain/webhook/payload.ts';
+import type { Queryable } from '../database.ts';
+import { putPayload } from './payloads.ts';
+
+const read = `SELECT run_id, script_id, script_name, script_version, status, failure_reason, exit_code,
+    finished_at, report.output
+  FROM runs LEFT JOIN run_reports report USING (run_id) WHERE run_id = $1`;
+
+/** Keeps it as a payload, JSON like what webhooks are called with. @returns its SHA-256 */
+export async function handOver(db: Queryable, runId: RunId): Promise<string> {
+  const { rows } = await db.query<{ output: string | null }>(read, [runId]);
+  const [run] = rows;
+  if (run === undefined) throw new Error('a run that has ended is not in the read model');
+  const source = { ...run, output: JSON.parse(run.output ?? 'null') as unknown };
+  const headers = { 'content-type': 'application/json' };
+  return await putPayload(db, webhookPayload(headers, Buffer.from(JSON.stringify({ source }))));
+}

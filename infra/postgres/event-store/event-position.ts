@@ -1,0 +1,89 @@
+/** Whether reads have come as far as a given event. */
+import { isAfter, type Position } from '#domain/kernel/event.ts';
+import type { Queryable } from '../database.ts';
+import { readCheckpoint } from '../readers/checkpoints.ts';
+
+const statements = {
+  // What comes later than this statement has a transaction from the horizon on.
+  issued: `SELECT is_called AND last_value >= $1 AS issued,
+      pg_snapshot_xmin(pg_current_snapshot()) AS horizon
+    FROM events_global_position_seq`,
+  arrived: `SELECT EXISTS (SELECT FROM events
+    WHERE transaction_id >= $1::xid8 AND global_position >= $2) AS arrived`,
+  // Only what the reader has yet to see is searched: next to nothing, unless it lags far behind.
+  ahead: `SELECT transaction_id FROM events
+    WHERE (transaction_id, global_position) > ($1::xid8, $2) AND global_position = $3`,
+};
+
+const lookEveryMs = 25;
+
+export interface AwaitedPosition {
+  /** As a write answered with it. */
+  readonly globalPosition: number;
+  /** Readers of the store that must have passed it, by the names of their checkpoints. */
+  readonly readers: readonly string[];
+  readonly patienceMs: number;
+  /** Aborted when nobody waits any more. */
+  readonly gone: AbortSignal;
+}
+
+/** Waits until the event at a position can be read, and all readers have passed it. A number that no
+ *  event will ever have, because its transaction was rolled back, counts as passed.
+ *  @returns false when that did not come about in time, or nobody waits any more */
+export async function positionReached(db: Queryable, awaited: AwaitedPosition): Promise<boolean> {
+  const { globalPosition, readers } = awaited;
+  const isInTime = patience(awaited);
+  const { rows } = await db.query<{ issued: boolean; horizon: string }>(statements.issued, [
+    globalPosition,
+  ]);
+  const [{ issued, horizon } = { issued: false, horizon: '0' }] = rows;
+  // Who was answered with a position that is handed out already has seen its commit.
+  const isThere = issued || (await isInTime(() => hasArrived(db, horizon, globalPosition)));
+  if (!isThere) return false;
+  for (const reader of readers) {
+    const place = await placeAhead(db, reader, globalPosition);
+    const hasPassed = async () =>
+      place === undefined || !isAfter(place, await readCheckpoint(db, reader));
+    if (!(await isInTime(hasPassed))) return false;
+  }
+  return true;
+}
+
+/** Asks again and again, over all conditions together no longer than is awaited. */
+function patience({ patienceMs, gone }: AwaitedPosition) {
+  const deadlineMs = performance.now() + patienceMs;
+  return async (condition: () => Promise<boolean>): Promise<boolean> => {
+    while (!(await condition())) {
+      if (performance.now() > deadlineMs || gone.aborted) return false;
+      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    }
+    return true;
+  };
+}
+
+/** Whether a position has been handed out, to an event that may have been undone. */
+export async function positionIssued(db: Queryable, globalPosition: number): Promise<boolean> {
+  const { rows } = await db.query<{ issued: boolean }>(statements.issued, [globalPosition]);
+  return globalPosition === 0 || rows[0]?.issued === true;
+}
+
+async function hasArrived(db: Queryable, horizon: string, position: number): Promise<boolean> {
+  const { rows } = await db.query<{ arrived: boolean }>(statements.arrived, [horizon, position]);
+  return rows[0]?.arrived === true;
+}
+
+/** The whole place of an event that a reader has yet to pass. */
+async function placeAhead(
+  db: Queryable,
+  reader: string,
+  globalPosition: number,
+): Promise<Position | undefined> {
+  const { transactionId, globalPosition: passed } = await readCheckpoint(db, reader);
+  const { rows } = await db.query<{ transaction_id: string }>(statements.ahead, [
+    transactionId.toString(),
+    passed,
+    globalPosition,
+  ]);
+  const [row] = rows;
+  return row && { transactionId: BigInt(row.transaction_id), globalPosition };
+}

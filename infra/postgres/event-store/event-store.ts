@@ -1,0 +1,204 @@
+/** The event store on Postgres: see `migrations/0002_event_store.sql` for the tables and the stored
+ *  append function. */
+import type { EventMetadata, Position, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
+import { known, parseEventId } from '#domain/kernel/ids.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import { VersionConflict, type EventStore, type StreamAppend } from '#domain/ports/event-store.ts';
+import { upcast } from '#domain/upcasts.ts';
+import type pg from 'pg';
+import { sqlState, type Queryable } from '../database.ts';
+
+const statements = {
+  append: `SELECT stream, at_version, transaction, place FROM append_events(
+    $1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::uuid[],
+    $8::text[], $9::integer[], $10::text[]::jsonb[], $11::text[]::jsonb[], $12)`,
+  readStream: `SELECT * FROM events WHERE stream_id = $1 AND version >= $2 ORDER BY version`,
+  // The row comparison alone decides the order; the bound on transactions keeps out whatever an
+  // earlier, still open transaction could put before it.
+  readAll: `SELECT * FROM events
+    WHERE (transaction_id, global_position) > ($1::xid8, $2)
+      AND transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+    ORDER BY transaction_id, global_position LIMIT $3`,
+  readTypes: `SELECT * FROM events
+    WHERE (transaction_id, global_position) > ($1::xid8, $2) AND type = ANY($4)
+      AND ($5 OR transaction_id < pg_snapshot_xmin(pg_current_snapshot()))
+    ORDER BY transaction_id, global_position LIMIT $3`,
+  countAfter: `SELECT count(*)::int AS count FROM events WHERE recorded_at > $1`,
+};
+
+const versionConflict = 'OR409';
+const uniqueViolation = '23505';
+
+/** A row of `events`, as the driver gives it. */
+export interface EventRow {
+  global_position: number;
+  transaction_id: string;
+  stream_id: string;
+  version: number;
+  event_id: string;
+  type: string;
+  schema_version: number;
+  data: unknown;
+  metadata: EventMetadata;
+  recorded_at: Date;
+}
+
+export class PostgresEventStore implements EventStore {
+  readonly #pool: pg.Pool;
+  readonly #clock: Clock;
+
+  constructor(pool: pg.Pool, clock: Clock) {
+    this.#pool = pool;
+    this.#clock = clock;
+  }
+
+  append(streams: readonly StreamAppend[]): Promise<readonly RecordedEvent[]> {
+    // One statement is a transaction of its own.
+    return appendEvents(this.#pool, streams, this.#clock.now());
+  }
+
+  readStream(streamId: StreamId, fromVersion = 1): Promise<readonly RecordedEvent[]> {
+    return readStream(this.#pool, streamId, fromVersion);
+  }
+
+  readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
+    return readAll(this.#pool, after, limit);
+  }
+}
+
+/** `EventStore.append` inside a transaction that the caller began. The statement is on its way when this returns.
+ *  @throws VersionConflict after which that transaction can only be rolled back */
+export function appendEvents(
+  db: Queryable,
+  streams: readonly StreamAppend[],
+  recordedAt: Date,
+): Promise<readonly RecordedEvent[]> {
+  const writing = streams.filter((stream) => stream.events.length > 0);
+  if (writing.length === 0) return Promise.resolve([]);
+  const events = writing.flatMap(({ streamId, expectedVersion, events: added }) =>
+    added.map((event, index) => ({ ...event, streamId, version: expectedVersion + index + 1 })),
+  );
+  const values = [
+    writing.map((one) => one.streamId),
+    writing.map((one) => one.streamId.slice(0, one.streamId.indexOf('-'))),
+    writing.map((one) => one.expectedVersion),
+    writing.map((one) => one.events.length),
+    events.map((one) => one.streamId),
+    events.map((one) => one.version),
+    events.map((one) => one.eventId),
+    events.map((one) => one.type),
+    events.map((one) => one.schemaVersion),
+    events.map((one) => JSON.stringify(one.data)),
+    events.map((one) => JSON.stringify(one.metadata)),
+    recordedAt,
+  ];
+  return db.query<PlaceRow>(statements.append, values).then(
+    ({ rows }) => {
+      const places = new Map(rows.map((row) => [`${row.stream} ${row.at_version}`, row]));
+      return events.map((event) => {
+        const row = places.get(`${event.streamId} ${event.version}`);
+        if (row === undefined) throw new Error('the append did not answer for every event');
+        const position = { transactionId: BigInt(row.transaction), globalPosition: row.place };
+        return { ...event, position, recordedAt };
+      });
+    },
+    (error: unknown) => {
+      throw conflictOf(error, writing) ?? error;
+    },
+  );
+}
+
+/** Where an event came to stand. */
+interface PlaceRow {
+  readonly stream: string;
+  readonly at_version: number;
+  readonly transaction: string;
+  readonly place: number;
+}
+
+function conflictOf(error: unknown, streams: readonly StreamAppend[]): VersionConflict | undefined {
+  const state = sqlState(error);
+  if (state === versionConflict) {
+    const detail = (error as pg.DatabaseError).detail ?? '[]';
+    const conflicts = JSON.parse(detail) as { stream_id: string; version: number }[];
+    return new VersionConflict(
+      conflicts.map((one) => ({ streamId: one.stream_id, version: one.version })),
+    );
+  }
+  if (state === uniqueViolation && (error as pg.DatabaseError).table === 'events') {
+    return new VersionConflict(
+      streams.map((one) => ({ streamId: one.streamId, version: one.expectedVersion })),
+    );
+  }
+  return undefined;
+}
+
+/** `EventStore.readStream` on any connection. */
+export async function readStream(
+  db: Queryable,
+  streamId: StreamId,
+  fromVersion: number,
+): Promise<readonly RecordedEvent[]> {
+  const { rows } = await db.query<EventRow>(statements.readStream, [streamId, fromVersion]);
+  return rows.map(recorded);
+}
+
+/** `EventStore.readAll` on any connection. */
+export async function readAll(
+  db: Queryable,
+  after: Position,
+  limit: number,
+): Promise<readonly RecordedEvent[]> {
+  const { rows } = await db.query<EventRow>(statements.readAll, [
+    after.transactionId.toString(),
+    after.globalPosition,
+    limit,
+  ]);
+  return rows.map(recorded);
+}
+
+/** Counts the events that were recorded after a time.
+ *  @param time RFC 3339 */
+export async function countEventsAfter(db: Queryable, time: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(statements.countAfter, [time]);
+  return rows[0]?.count ?? 0;
+}
+
+export interface TypesRead {
+  readonly types: readonly string[];
+  readonly limit: number;
+  /** Also what was committed while an earlier event could still appear. For whoever keeps such events
+   *  from being appended meanwhile. */
+  readonly unsettled: boolean;
+}
+
+/** `readAll`, of some types alone. */
+export async function readTypes(
+  db: Queryable,
+  after: Position,
+  { types, limit, unsettled }: TypesRead,
+): Promise<readonly RecordedEvent[]> {
+  const { rows } = await db.query<EventRow>(statements.readTypes, [
+    after.transactionId.toString(),
+    after.globalPosition,
+    limit,
+    types,
+    unsettled,
+  ]);
+  return rows.map(recorded);
+}
+
+/** The event of a row, in the shape of today. */
+export function recorded(row: EventRow): RecordedEvent {
+  return upcast({
+    position: { transactionId: BigInt(row.transaction_id), globalPosition: row.global_position },
+    streamId: row.stream_id as StreamId,
+    version: row.version,
+    eventId: known(parseEventId, row.event_id),
+    type: row.type,
+    schemaVersion: row.schema_version,
+    data: row.data,
+    metadata: row.metadata,
+    recordedAt: row.recorded_at,
+  });
+}

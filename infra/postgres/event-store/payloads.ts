@@ -1,0 +1,102 @@
+/** Bodies that events name by hash: parameters of runs, of schedules and of chains, what webhooks were called
+ *  with, and what runs handed over to others. */
+import { createHash } from 'node:crypto';
+import { together } from '#projections/projection.ts';
+import type { Queryable } from '../database.ts';
+
+// What is to keep a payload has to be asked here and in `sweep`.
+const ofAnotherScript = `(
+  EXISTS (SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)
+  OR EXISTS (SELECT FROM runs r
+    WHERE r.trigger ->> 'payloadSha256' = payloads.sha256 AND r.script_id <> $2)
+  OR EXISTS (SELECT FROM schedules c
+    WHERE c.params_sha256 = payloads.sha256 AND NOT c.deleted AND c.script_id <> $2)
+  OR EXISTS (SELECT FROM chains c
+    WHERE c.params_sha256 = payloads.sha256 AND NOT c.deleted AND c.target_script_id <> $2))`;
+
+const statements = {
+  // What was wanted within a minute is not written again: nothing is removed that soon.
+  put: `INSERT INTO payloads (sha256, content) SELECT $1, $2
+    WHERE NOT EXISTS (SELECT FROM payloads
+      WHERE sha256 = $1 AND wanted_at > now() - interval '1 minute')
+    ON CONFLICT (sha256) DO UPDATE SET wanted_at = now()`,
+  get: `SELECT content FROM payloads WHERE sha256 = $1`,
+  keep: `UPDATE payloads SET wanted_at = now() WHERE sha256 = $1`,
+  // Asked again of the row itself, which somebody may want at this very moment.
+  sweep: `DELETE FROM payloads WHERE wanted_at < $1 AND sha256 IN (
+    SELECT sha256 FROM payloads p WHERE wanted_at < $1 AND NOT EXISTS (
+      SELECT FROM runs r WHERE r.params_sha256 = p.sha256
+        AND (r.finished_at IS NULL OR r.finished_at >= $1))
+      AND NOT EXISTS (SELECT FROM schedules c JOIN scripts s USING (script_id)
+        WHERE c.params_sha256 = p.sha256 AND NOT c.deleted AND s.purge IS NULL)
+      AND NOT EXISTS (SELECT FROM chains c JOIN scripts s ON s.script_id = c.target_script_id
+        WHERE c.params_sha256 = p.sha256 AND NOT c.deleted AND s.purge IS NULL)
+      AND NOT EXISTS (
+      SELECT FROM runs r WHERE r.trigger ->> 'payloadSha256' = p.sha256
+        AND (r.finished_at IS NULL OR r.finished_at >= $1))
+    ORDER BY wanted_at LIMIT $2)`,
+  // Somebody may be about to start a run with it.
+  purge: `DELETE FROM payloads WHERE sha256 = ANY($1)
+    AND wanted_at < now() - interval '5 minutes' AND NOT ${ofAnotherScript}`,
+  left: `SELECT EXISTS (SELECT FROM payloads
+    WHERE sha256 = ANY($1) AND NOT ${ofAnotherScript}) AS some`,
+};
+
+/** What content is named by: its SHA-256 in lower-case hex. */
+export function payloadName(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** Keeps `content`; the same content again is kept once. @returns its name */
+export async function putPayload(db: Queryable, content: Uint8Array): Promise<string> {
+  const sha256 = payloadName(content);
+  await db.query(statements.put, [sha256, content]);
+  return sha256;
+}
+
+/** The same for several, in one order for everybody: transactions that keep the same ones wait for each
+ *  other, and never in a ring.
+ *  @param client of a transaction */
+export async function putPayloads(
+  client: Queryable,
+  contents: readonly Uint8Array[],
+): Promise<void> {
+  const named = new Map(contents.map((content) => [payloadName(content), content]));
+  const inOrder = [...named].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  await together(
+    inOrder.map(([sha256, content]) => client.query(statements.put, [sha256, content])),
+  );
+}
+
+/** The content of a hash; `undefined` when it was never kept or has been removed. */
+export async function getPayload(db: Queryable, sha256: string): Promise<Buffer | undefined> {
+  const { rows } = await db.query<{ content: Buffer }>(statements.get, [sha256]);
+  return rows[0]?.content;
+}
+
+/** Keeps what is there for some minutes at least, for a run that is about to be queued.
+ *  @returns false when it has been removed */
+export async function keepPayload(db: Queryable, sha256: string): Promise<boolean> {
+  return (await db.query(statements.keep, [sha256])).rowCount === 1;
+}
+
+/** Removes what no schedule and no chain refers to, no run needs that is active or ended at `before` or later, and what nobody wanted since;
+ *  at most `limit`.
+ *  @param before at least a day ago
+ *  @returns how many */
+export async function sweepPayloads(db: Queryable, before: Date, limit: number): Promise<number> {
+  return (await db.query(statements.sweep, [before, limit])).rowCount ?? 0;
+}
+
+/** Removes those payloads that no other script's runs, schedules or chains were given, and that nobody wanted just now.
+ *  @returns whether all of them are gone */
+export async function purgePayloads(
+  db: Queryable,
+  scriptId: string,
+  hashes: readonly string[],
+): Promise<boolean> {
+  if (hashes.length === 0) return true;
+  await db.query(statements.purge, [hashes, scriptId]);
+  const { rows } = await db.query<{ some: boolean }>(statements.left, [hashes, scriptId]);
+  return rows[0]?.some === false;
+}

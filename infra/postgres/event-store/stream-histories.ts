@@ -1,0 +1,107 @@
+/** Streams as they are folded: from their last snapshot on. */
+import type { StreamId } from '#domain/kernel/event.ts';
+import { noHistory, type History, type Snapshot } from '#domain/snapshots.ts';
+import type { Queryable } from '../database.ts';
+import { recorded, type EventRow } from './event-store.ts';
+
+// The event of the snapshot comes with it. One statement, so that nothing comes between the two; the order
+// within keeps the planner on the keys, however many events it thinks there are.
+const read = (wanted: string, until: string) => `
+    SELECT e.*, wanted.format, CASE WHEN e.version = s.version THEN s.state END AS state,
+      CASE WHEN e.version = s.version THEN s.size END AS size
+    FROM ${wanted}
+    LEFT JOIN LATERAL (
+      SELECT kept.version, kept.state, kept.size
+      FROM snapshots kept JOIN events last USING (stream_id, version, event_id)
+      WHERE kept.stream_id = wanted.stream_id AND kept.format = wanted.format AND kept.version <= ${until}
+      ORDER BY kept.version DESC LIMIT 1) s ON true
+    CROSS JOIN LATERAL (
+      SELECT * FROM events WHERE events.stream_id = wanted.stream_id
+        AND events.version >= coalesce(s.version, 1) AND events.version <= ${until}
+      ORDER BY events.version) e
+    ORDER BY e.stream_id, e.version`;
+
+const statements = {
+  read: read('unnest($1::text[], $2::text[]) AS wanted (stream_id, format)', '$3'),
+  readThen: read(
+    'unnest($1::text[], $2::text[], $3::bigint[]) AS wanted (stream_id, format, until)',
+    'wanted.until',
+  ),
+  store: `WITH made AS (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::text[]::jsonb[],
+        $6::integer[]) AS m (stream_id, format, version, event_id, state, size)
+    ), outdated AS (
+      DELETE FROM snapshots old USING made
+      WHERE old.stream_id = made.stream_id AND old.format <> made.format AND EXISTS (
+        SELECT FROM snapshots own
+        WHERE own.stream_id = made.stream_id AND own.format = made.format))
+    INSERT INTO snapshots (stream_id, format, version, event_id, state, size) SELECT * FROM made
+    ON CONFLICT (stream_id, format, version) DO UPDATE
+    SET event_id = excluded.event_id, state = excluded.state, size = excluded.size`,
+};
+
+/** A stream, and what a snapshot of it must be of to be used. */
+export interface Wanted {
+  readonly streamId: StreamId;
+  readonly format: string;
+}
+
+type Row = EventRow & {
+  readonly format: string;
+  readonly state: unknown;
+  readonly size: number | null;
+};
+
+/** Several streams, each named once; one that does not exist is not in the answer.
+ *  @param until version of the last event that is wanted */
+export async function readHistories(
+  db: Queryable,
+  wanted: readonly Wanted[],
+  until = Number.MAX_SAFE_INTEGER,
+): Promise<ReadonlyMap<string, History>> {
+  const { rows } = await db.query<Row>(statements.read, [
+    wanted.map(({ streamId }) => streamId),
+    wanted.map(({ format }) => format),
+    until,
+  ]);
+  const streams = Map.groupBy(rows, (row) => row.stream_id);
+  return new Map([...streams].map(([streamId, found]) => [streamId, historyOf(found)]));
+}
+
+/** Several streams as far as they had come: each up to the version that is named with it. */
+export async function readHistoriesAt(
+  db: Queryable,
+  wanted: readonly (Wanted & { readonly until: number })[],
+): Promise<ReadonlyMap<string, History>> {
+  const { rows } = await db.query<Row>(statements.readThen, [
+    wanted.map(({ streamId }) => streamId),
+    wanted.map(({ format }) => format),
+    wanted.map(({ until }) => until),
+  ]);
+  const streams = Map.groupBy(rows, (row) => row.stream_id);
+  return new Map([...streams].map(([streamId, found]) => [streamId, historyOf(found)]));
+}
+
+function historyOf(rows: readonly Row[]): History {
+  const [first] = rows;
+  const [last, ...later] = rows.map(recorded);
+  if (first === undefined || last === undefined) return noHistory;
+  const { format, state, size } = first;
+  return size === null
+    ? { events: [last, ...later] }
+    : { from: { format, last, state, size }, events: later };
+}
+
+/** Keeps snapshots. Those of their streams that are of other formats go, but for a stream's first time:
+ *  two programs beside each other are not to make all of them anew with each command. */
+export async function storeSnapshots(db: Queryable, made: readonly Snapshot[]): Promise<void> {
+  if (made.length === 0) return;
+  await db.query(statements.store, [
+    made.map(({ last }) => last.streamId),
+    made.map(({ format }) => format),
+    made.map(({ last }) => last.version),
+    made.map(({ last }) => last.eventId),
+    made.map(({ state }) => JSON.stringify(state)),
+    made.map(({ size }) => size),
+  ]);
+}

@@ -1,0 +1,174 @@
+/** Streams as they were: how far one had come at a moment, and single events of it. */
+import type { RecordedEvent, StreamId } from '#domain/kernel/event.ts';
+import type { Queryable } from '../database.ts';
+import { recorded, type EventRow } from './event-store.ts';
+
+const statements = {
+  // Whoever writes a stream holds its lock until the commit, and asks the clock and is handed its
+  // positions while it does. Nothing is kept locked: the transaction of this statement ends with it.
+  settle: `SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))`,
+  // Versions have no gaps, so the last event is found by halving: some thirty look-ups by key, however
+  // long the stream is.
+  versionAt: `WITH RECURSIVE search (step, version) AS (
+      SELECT 1073741824::bigint, 0::bigint
+      UNION ALL
+      SELECT step / 2, version + CASE WHEN EXISTS (
+          SELECT FROM events e WHERE e.stream_id = $1 AND e.version = search.version + step
+            AND e.global_position <= coalesce($2::bigint, e.global_position)
+            AND e.recorded_at <= coalesce($3::timestamptz, e.recorded_at)) THEN step ELSE 0 END
+      FROM search WHERE step > 0)
+    SELECT version FROM search WHERE step = 0`,
+  settleAll: `SELECT pg_advisory_xact_lock_shared(hashtextextended(stream_id, 0))
+    FROM (SELECT unnest($1::text[]) AS stream_id ORDER BY 1) streams`,
+  versionsAt: `SELECT streams.stream_id, (WITH RECURSIVE search (step, version) AS (
+      SELECT 1073741824::bigint, 0::bigint
+      UNION ALL
+      SELECT step / 2, version + CASE WHEN EXISTS (
+          SELECT FROM events e
+          WHERE e.stream_id = streams.stream_id AND e.version = search.version + step
+            AND e.global_position <= coalesce($2::bigint, e.global_position)
+            AND e.recorded_at <= coalesce($3::timestamptz, e.recorded_at)) THEN step ELSE 0 END
+      FROM search WHERE step > 0)
+    SELECT version FROM search WHERE step = 0) AS version
+    FROM unnest($1::text[]) AS streams (stream_id)`,
+  // The ids of one type differ in their digits alone, so that any collation keeps them together.
+  streamsAt: `SELECT s.stream_id FROM streams s
+    WHERE s.stream_id > $1 AND s.stream_id <= $2 AND s.stream_type = $3 AND EXISTS (
+      SELECT FROM events e WHERE e.stream_id = s.stream_id AND e.version = 1
+        AND e.global_position <= coalesce($4::bigint, e.global_position)
+        AND e.recorded_at <= coalesce($5::timestamptz, e.recorded_at))
+    ORDER BY s.stream_id LIMIT $6`,
+  // What counts as a change of the script says of which version it is from then on.
+  beforeVersion: `SELECT min(version) - 1 AS version FROM events
+    WHERE stream_id = $1 AND (data ->> 'version')::int > $2`,
+  firsts: `SELECT * FROM events WHERE stream_id = ANY($1::text[]) AND version = 1`,
+  lasts: `SELECT last.* FROM unnest($1::text[]) AS wanted (stream_id), LATERAL (
+      SELECT * FROM events e WHERE e.stream_id = wanted.stream_id AND e.type = ANY($2::text[])
+        AND e.global_position <= coalesce($3::bigint, e.global_position)
+        AND e.recorded_at <= coalesce($4::timestamptz, e.recorded_at)
+      ORDER BY e.version DESC LIMIT 1) last`,
+  versions: `SELECT * FROM events WHERE stream_id = $1 AND version = ANY($2::bigint[])`,
+  backwards: `SELECT * FROM events WHERE stream_id = $1 AND version < $2
+    ORDER BY version DESC LIMIT $3`,
+};
+
+/** A moment of the past: a time, or the global position of an event; itself included. */
+export type Moment =
+  | { readonly kind: 'time'; readonly time: Date }
+  | { readonly kind: 'position'; readonly position: number };
+
+/** How many events a stream had at a moment. Whoever is writing it is waited for, so that the answer
+ *  is the same for good, as long as the moment has come and clocks do not go back. */
+export async function versionAt(
+  db: Queryable,
+  streamId: StreamId,
+  moment: Moment,
+): Promise<number> {
+  await db.query(statements.settle, [streamId]);
+  const { rows } = await db.query<{ version: number }>(statements.versionAt, [
+    streamId,
+    ...boundsOf(moment),
+  ]);
+  return rows[0]?.version ?? 0;
+}
+
+/** `versionAt` of several streams. */
+export async function versionsAt(
+  db: Queryable,
+  streamIds: readonly StreamId[],
+  moment: Moment,
+): Promise<ReadonlyMap<string, number>> {
+  if (streamIds.length === 0) return new Map();
+  await db.query(statements.settleAll, [streamIds]);
+  const { rows } = await db.query<{ stream_id: string; version: number }>(statements.versionsAt, [
+    streamIds,
+    ...boundsOf(moment),
+  ]);
+  return new Map(rows.map((row) => [row.stream_id, row.version]));
+}
+
+const [firstId, lastId] = [
+  '00000000-0000-0000-0000-00000000000',
+  'ffffffff-ffff-ffff-ffff-ffffffffffff',
+];
+
+/** Streams of one type that had begun at a moment, in the order of their ids, from behind the id `after`; at
+ *  most `limit`. */
+export async function streamsAt(
+  db: Queryable,
+  type: string,
+  moment: Moment,
+  { after = firstId, limit }: { readonly after?: string | undefined; readonly limit: number },
+): Promise<readonly StreamId[]> {
+  const { rows } = await db.query<{ stream_id: StreamId }>(statements.streamsAt, [
+    `${type}-${after}`,
+    `${type}-${lastId}`,
+    type,
+    ...boundsOf(moment),
+    limit,
+  ]);
+  return rows.map((row) => row.stream_id);
+}
+
+/** How many events a script's stream had when its version was last `scriptVersion`; `undefined` where no later
+ *  version followed. */
+export async function streamVersionOf(
+  db: Queryable,
+  streamId: StreamId,
+  scriptVersion: number,
+): Promise<number | undefined> {
+  const values = [streamId, scriptVersion];
+  const { rows } = await db.query<{ version: number | null }>(statements.beforeVersion, values);
+  return rows[0]?.version ?? undefined;
+}
+
+/** The event that each of these streams began with. */
+export async function firstEvents(
+  db: Queryable,
+  streamIds: readonly StreamId[],
+): Promise<ReadonlyMap<string, RecordedEvent>> {
+  const { rows } = await db.query<EventRow>(statements.firsts, [streamIds]);
+  return new Map(rows.map((row) => [row.stream_id, recorded(row)]));
+}
+
+/** The last event of some types that each of these streams had at a moment. */
+export async function lastEventsOf(
+  db: Queryable,
+  streamIds: readonly StreamId[],
+  types: readonly string[],
+  moment: Moment,
+): Promise<ReadonlyMap<string, RecordedEvent>> {
+  const values = [streamIds, types, ...boundsOf(moment)];
+  const { rows } = await db.query<EventRow>(statements.lasts, values);
+  return new Map(rows.map((row) => [row.stream_id, recorded(row)]));
+}
+
+/** The position and the time up to which events count; one of them is null. */
+export function boundsOf(moment: Moment): readonly [number | null, Date | null] {
+  return moment.kind === 'position' ? [moment.position, null] : [null, moment.time];
+}
+
+/** Single events of a stream by their versions; those that it has. */
+export async function readVersions(
+  db: Queryable,
+  streamId: StreamId,
+  versions: readonly number[],
+): Promise<ReadonlyMap<number, RecordedEvent>> {
+  const { rows } = await db.query<EventRow>(statements.versions, [
+    streamId,
+    [...new Set(versions)].toSorted((one, other) => one - other),
+  ]);
+  return new Map(rows.map((row) => [row.version, recorded(row)]));
+}
+
+/** The events of a stream newest first, from before version `before`; at most `limit`. */
+export async function readBackwards(
+  db: Queryable,
+  streamId: StreamId,
+  before: number | undefined,
+  limit: number,
+): Promise<readonly RecordedEvent[]> {
+  const values = [streamId, before ?? Number.MAX_SAFE_INTEGER, limit];
+  const { rows } = await db.query<EventRow>(statements.backwards, values);
+  return rows.map(recorded);
+}

@@ -1,0 +1,57 @@
+/** What runs say of themselves while they go on: their output, and how far they are. */
+import type { Queryable } from '../database.ts';
+
+const statements = {
+  output: `INSERT INTO run_reports (run_id, output) VALUES ($1, $2)
+    ON CONFLICT (run_id) DO UPDATE SET output = excluded.output, reported_at = now()`,
+  progress: `INSERT INTO run_reports (run_id, progress, progress_text) VALUES ($1, $2, $3)
+    ON CONFLICT (run_id) DO UPDATE SET progress = excluded.progress,
+      progress_text = excluded.progress_text, reported_at = now()`,
+  read: `SELECT run_id, output, progress, progress_text FROM run_reports
+    WHERE run_id = ANY($1::uuid[])`,
+};
+
+export interface RunProgress {
+  /** From 0 to 1. */
+  readonly fraction: number;
+  readonly text: string;
+}
+
+export interface RunReport {
+  /** JSON text. */
+  readonly output: string | null;
+  readonly progress: RunProgress | null;
+}
+
+/** @param output JSON text */
+export async function saveOutput(db: Queryable, runId: string, output: string): Promise<void> {
+  await db.query(statements.output, [runId, output]);
+}
+
+export async function saveProgress(
+  db: Queryable,
+  runId: string,
+  { fraction, text }: RunProgress,
+): Promise<void> {
+  await db.query(statements.progress, [runId, fraction, text]);
+}
+
+/** By run; those that said nothing are missing. */
+export async function readReports(
+  db: Queryable,
+  runIds: readonly string[],
+): Promise<ReadonlyMap<string, RunReport>> {
+  if (runIds.length === 0) return new Map();
+  const { rows } = await db.query<{
+    run_id: string;
+    output: string | null;
+    progress: number | null;
+    progress_text: string | null;
+  }>(statements.read, [runIds]);
+  return new Map(
+    rows.map(({ run_id: runId, output, progress: fraction, progress_text: text }) => [
+      runId,
+      { output, progress: fraction === null ? null : { fraction, text: text ?? '' } },
+    ]),
+  );
+}

@@ -1,0 +1,24 @@
+/** Processes whose clock is wrong, as every process can see it: each holds a session that is named after its clock. */
+import type { Queryable } from '../database.ts';
+
+const prefix = 'clock: ';
+/** Postgres cuts longer names, and replaces what is not ASCII. */
+const maxLength = 63;
+
+/** The name of the session.
+ *  @param process such as `scheduler`
+ *  @param difference such as `3600 s ahead of`, put before "the database's" */
+export function clockSession(process: string, host: string, difference: string): string {
+  const rest = `${prefix}${process}@ ${difference}`.length;
+  return `${prefix}${process}@${host.slice(0, maxLength - rest)} ${difference}`;
+}
+
+/** What is wrong, process by process: `scheduler@host 3600 s ahead of`. */
+export async function wrongClocks(db: Queryable): Promise<readonly string[]> {
+  const { rows } = await db.query<{ told: string }>(
+    `SELECT DISTINCT substr(application_name, ${prefix.length + 1}) AS told FROM pg_stat_activity
+     WHERE datname = current_database() AND starts_with(application_name, $1) ORDER BY told`,
+    [prefix],
+  );
+  return rows.map(({ told }) => told);
+}

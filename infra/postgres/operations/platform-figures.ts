@@ -1,0 +1,67 @@
+/** Figures about the queue and the store as a whole, cheap enough to be read every few seconds. */
+import type { Queryable } from '../database.ts';
+
+const statements = {
+  queue: `SELECT
+      count(*) FILTER (WHERE fence IS NULL AND NOT waiting)::int AS due,
+      count(*) FILTER (WHERE fence IS NULL AND waiting)::int AS waiting,
+      count(*) FILTER (WHERE fence IS NOT NULL)::int AS running,
+      -- The clock may have been set back since.
+      greatest(extract(epoch FROM now() - min(available_at) FILTER (
+        WHERE fence IS NULL AND NOT waiting AND owner IS NULL)), 0)::float8 AS oldest_seconds
+    FROM run_queue`,
+  store: `SELECT coalesce((SELECT max(global_position) FROM events), 0)::float8 AS position,
+      pg_database_size(current_database())::float8 AS size_bytes,
+      coalesce((SELECT max(extract(epoch FROM now() - xact_start)) FROM pg_stat_activity
+        WHERE backend_xid IS NOT NULL), 0)::float8 AS oldest_transaction_seconds,
+      (SELECT sum(numbackends) FROM pg_stat_database)::int AS connections`,
+};
+
+export interface QueueFigures {
+  /** Runs that a runtime may take. */
+  readonly due: number;
+  /** For a slot of their script, or until later. */
+  readonly waiting: number;
+  readonly running: number;
+  /** For how long the oldest due run could have been claimed; 0 where there is none. */
+  readonly oldestSeconds: number;
+}
+
+export async function queueFigures(db: Queryable): Promise<QueueFigures> {
+  const { rows } = await db.query<{
+    due: number;
+    waiting: number;
+    running: number;
+    oldest_seconds: number;
+  }>(statements.queue, []);
+  const [{ oldest_seconds: oldestSeconds, ...counts } = { oldest_seconds: 0, ...none }] = rows;
+  return { ...counts, oldestSeconds };
+}
+
+const none = { due: 0, waiting: 0, running: 0 };
+
+export interface StoreFigures {
+  /** Of the newest event. */
+  readonly position: number;
+  /** The whole database. */
+  readonly sizeBytes: number;
+  /** Of those that write; 0 where there is none. */
+  readonly oldestTransactionSeconds: number;
+  readonly connections: number;
+}
+
+export async function storeFigures(db: Queryable): Promise<StoreFigures> {
+  const { rows } = await db.query<{
+    position: number;
+    size_bytes: number;
+    oldest_transaction_seconds: number;
+    connections: number;
+  }>(statements.store, []);
+  const [row] = rows;
+  return {
+    position: row?.position ?? 0,
+    sizeBytes: row?.size_bytes ?? 0,
+    oldestTransactionSeconds: row?.oldest_transaction_seconds ?? 0,
+    connections: row?.connections ?? 0,
+  };
+}

@@ -1,0 +1,36 @@
+/** What is no longer kept of runs. */
+import type { RemovableKind } from '#domain/system/retention.ts';
+import type { Queryable } from '../database.ts';
+import { kindsOfRun, readProgress } from './removals.ts';
+
+interface Run {
+  readonly run_id: string;
+  readonly script_id: string;
+  readonly finished_at: Date | null;
+}
+
+const purged = `SELECT script_id FROM scripts
+  WHERE script_id = ANY($1::uuid[]) AND purge IS NOT NULL`;
+
+/** @returns what is gone of each of the runs, but for their parameters: whether those are there shows
+ *  when they are read */
+export async function readRemoved(
+  db: Queryable,
+  runs: readonly Run[],
+): Promise<(run: Run) => readonly RemovableKind[]> {
+  // Whatever belongs to a run that has not ended is there.
+  if (runs.every((run) => run.finished_at === null)) return () => [];
+  const runIds = runs.map((run) => run.run_id);
+  const scriptIds = [...new Set(runs.map((run) => run.script_id))];
+  const [progress, { rows }] = await Promise.all([
+    readProgress(db, runIds),
+    db.query<{ script_id: string }>(purged, [scriptIds]),
+  ]);
+  const purgedScripts = new Set(rows.map((row) => row.script_id));
+  return ({ run_id: id, script_id: scriptId }) =>
+    purgedScripts.has(scriptId)
+      ? kindsOfRun
+      : progress
+          .filter((place) => id <= place.run_id && !place.later.includes(id))
+          .map(({ kind }) => kind);
+}

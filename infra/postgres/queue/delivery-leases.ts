@@ -1,0 +1,52 @@
+/** Hands out deliveries that are due, each to one sender at a time. A lease is no event. */
+import type { Queryable } from '../database.ts';
+
+const statements = {
+  // Few of each channel, so that one that hangs holds up no other. A lease ends with its attempt.
+  claim: `WITH due AS (
+      SELECT d.delivery_id FROM notification_channels c CROSS JOIN LATERAL (
+        SELECT delivery_id FROM deliveries d
+        WHERE d.channel_id = c.channel_id AND next_attempt_at <= $1
+          AND (leased_until IS NULL OR leased_until < $1 OR leased_attempts <> attempts)
+        ORDER BY next_attempt_at LIMIT $2 FOR UPDATE SKIP LOCKED) d
+      WHERE c.channel_id <> ALL($3::uuid[]) LIMIT $4)
+    UPDATE deliveries d SET leased_until = $5, leased_attempts = attempts
+    FROM due WHERE d.delivery_id = due.delivery_id
+    RETURNING d.delivery_id, d.channel_id, d.attempts, d.told`,
+  removeOld: `DELETE FROM deliveries WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM deliveries WHERE ended_at < $1 LIMIT $2))`,
+};
+
+export interface DueDelivery<Told> {
+  readonly delivery_id: string;
+  readonly channel_id: string;
+  /** Those that were recorded. */
+  readonly attempts: number;
+  readonly told: Told;
+}
+
+export interface Claim {
+  readonly now: Date;
+  readonly until: Date;
+  readonly perChannel: number;
+  readonly limit: number;
+  /** Channels that are to be left out. */
+  readonly busy: readonly string[];
+}
+
+export async function claimDeliveries<Told>(
+  db: Queryable,
+  { now, until, perChannel, limit, busy }: Claim,
+): Promise<readonly DueDelivery<Told>[]> {
+  const values = [now, perChannel, busy, limit, until];
+  return (await db.query<DueDelivery<Told>>(statements.claim, values)).rows;
+}
+
+/** Removes those that ended before `before`. @returns whether as many as `limit` were there */
+export async function removeOldDeliveries(
+  db: Queryable,
+  before: Date,
+  limit: number,
+): Promise<boolean> {
+  return (await db.query(statements.removeOld, [before, limit])).rowCount === limit;
+}

@@ -1,0 +1,172 @@
+/** The run queue on Postgres. Leases are timed by the database's clock, the same for all runtimes. */
+import type { Recorded } from '#domain/aggregates.ts';
+import { known, parseRunId, parseScriptId, type GroupId, type RunId } from '#domain/kernel/ids.ts';
+import type { ClaimedRun, LostRun, RenewedLease, RunQueue } from '#domain/ports/run-queue.ts';
+import type { RunQueued } from '#domain/run/events.ts';
+import { payloadOf } from '#domain/run/run.ts';
+import { defaultSettings } from '#domain/script/settings.ts';
+import type { KnownStreams } from '../commands/known-streams.ts';
+import type { Queryable } from '../database.ts';
+import { recorded, type EventRow } from '../event-store/event-store.ts';
+
+/** The commit does not wait for the disk: a lease that a crash takes back has let nothing go, as the start that does
+ *  is behind it in the database's log. Not so a renewal, which a process lives by.
+ *  @param among narrows the runs of `run_queue` further */
+const claim = (among: string): string => `WITH next AS (
+      SELECT run_id FROM run_queue
+      WHERE fence IS NULL AND NOT waiting
+        AND (lease_until IS NULL OR lease_until < now())${among}
+      ORDER BY priority DESC, queue_position
+      LIMIT $2 FOR UPDATE SKIP LOCKED
+    ), claimed AS (
+      UPDATE run_queue q SET owner = $1, leased_at = now(),
+        lease_until = now() + make_interval(secs => $3)
+      FROM (SELECT set_config('synchronous_commit', 'off', true)) AS unhurried
+      -- Found by their keys, however many wait: a join would be planned for a tenth of the queue.
+      WHERE q.run_id = ANY(ARRAY(SELECT run_id FROM next))
+      RETURNING q.*)
+    SELECT e.*, q.script_id, q.stream_version,
+      coalesce(s.storage_quota_bytes, $4) AS storage_quota_bytes,
+      EXISTS (SELECT FROM secrets WHERE secrets.script_id = q.script_id AND sealed IS NOT NULL) AS has_secrets
+    -- What the run is to be says its first event.
+    FROM claimed q JOIN events e ON e.stream_id = 'run-' || q.run_id AND e.version = 1
+      -- What is leased is told: a run whose script cannot be found is to end by saying so.
+      LEFT JOIN scripts s ON s.script_id = q.script_id
+    ORDER BY q.priority DESC, q.queue_position`;
+
+const statements = {
+  claim: claim(''),
+  claimOfGroups: claim(` AND EXISTS (SELECT FROM runs own
+        WHERE own.run_id = run_queue.run_id AND own.group_id = ANY($5::uuid[]))`),
+  renew: `UPDATE run_queue SET leased_at = now(), lease_until = now() + make_interval(secs => $3)
+    WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND lease_until > now()
+    RETURNING run_id, stop_requested`,
+  // A lease without an owner delays the next claim.
+  release: `UPDATE run_queue
+    SET owner = NULL, leased_at = now(),
+      lease_until = CASE WHEN $3 > 0 THEN now() + make_interval(secs => $3) END
+    WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND fence IS NULL`,
+  // The database's clock was set back after the lease was granted. Each such lease lasts its own time from now on: an
+  // owner that is alive renews it, any other lease ends. Old processes leave `leased_at` as it is.
+  restartLeases: `UPDATE run_queue
+    SET leased_at = now(), lease_until = now() + (lease_until - leased_at)
+    WHERE leased_at > now() AND lease_until > leased_at`,
+  lost: `SELECT q.run_id, r.script_name, q.fence, coalesce(log.lines, 0) AS log_lines,
+      coalesce(log.bytes, 0) AS log_bytes
+    FROM run_queue q JOIN runs r ON r.run_id = q.run_id LEFT JOIN LATERAL (
+      SELECT max(last_seq) AS lines, sum(bytes) AS bytes FROM run_log_chunks c
+      WHERE c.run_id = q.run_id) log ON true
+    WHERE q.fence IS NOT NULL AND (q.lease_until IS NULL OR q.lease_until < now())
+    ORDER BY q.run_id LIMIT $1`,
+  expired: `SELECT run_id FROM run_queue
+    WHERE fence IS NULL AND expires_at <= now() AND (owner IS NULL OR lease_until < now())
+    ORDER BY expires_at, run_id LIMIT $1`,
+};
+
+/** The event by which a run was queued, and what else a runtime must know. */
+interface ClaimRow extends EventRow {
+  readonly script_id: string;
+  /** The version that the queue has seen. */
+  readonly stream_version: number;
+  readonly storage_quota_bytes: number;
+  readonly has_secrets: boolean;
+}
+
+interface LostRow {
+  readonly run_id: string;
+  readonly script_name: string;
+  readonly fence: number;
+  readonly log_lines: number;
+  readonly log_bytes: number;
+}
+
+export class PostgresRunQueue implements RunQueue {
+  readonly #db: Queryable;
+  readonly #known: KnownStreams | undefined;
+
+  /** @param streams learns the runs that are claimed */
+  constructor(db: Queryable, streams?: KnownStreams) {
+    this.#db = db;
+    this.#known = streams;
+  }
+
+  async claim(
+    owner: string,
+    limit: number,
+    leaseSeconds: number,
+    groupIds?: readonly GroupId[],
+  ): Promise<readonly ClaimedRun[]> {
+    const { storageQuotaBytes } = defaultSettings;
+    const values = [owner, limit, leaseSeconds, storageQuotaBytes];
+    const { rows } =
+      groupIds === undefined
+        ? await this.#db.query<ClaimRow>(statements.claim, values)
+        : await this.#db.query<ClaimRow>(statements.claimOfGroups, [...values, groupIds]);
+    return rows.map((row) => this.#claimed(row));
+  }
+
+  async renew(
+    owner: string,
+    runIds: readonly RunId[],
+    leaseSeconds: number,
+  ): Promise<readonly RenewedLease[]> {
+    const { rows } = await this.#db.query<{ run_id: string; stop_requested: boolean }>(
+      statements.renew,
+      [owner, runIds, leaseSeconds],
+    );
+    return rows.map((row) => ({
+      runId: known(parseRunId, row.run_id),
+      stopRequested: row.stop_requested,
+    }));
+  }
+
+  async release(owner: string, runIds: readonly RunId[], delaySeconds = 0): Promise<void> {
+    await this.#db.query(statements.release, [owner, runIds, delaySeconds]);
+  }
+
+  async lost(limit: number): Promise<readonly LostRun[]> {
+    await this.#db.query(statements.restartLeases);
+    const { rows } = await this.#db.query<LostRow>(statements.lost, [limit]);
+    return rows.map((row) => ({
+      runId: known(parseRunId, row.run_id),
+      scriptName: row.script_name,
+      fence: row.fence,
+      logLines: row.log_lines,
+      logBytes: row.log_bytes,
+    }));
+  }
+
+  async expired(limit: number): Promise<readonly RunId[]> {
+    const { rows } = await this.#db.query<{ run_id: string }>(statements.expired, [limit]);
+    return rows.map((row) => known(parseRunId, row.run_id));
+  }
+
+  #claimed(row: ClaimRow): ClaimedRun {
+    const event = recorded(row) as Recorded<RunQueued>;
+    if (row.stream_version === 1) this.#known?.keep(event.streamId, { events: [event] });
+    const { data, metadata } = event;
+    const { trigger } = data;
+    return {
+      runId: data.runId,
+      scriptId: known(parseScriptId, row.script_id),
+      scriptVersion: data.scriptVersion,
+      entrypoint: data.entrypoint,
+      limits: data.limits,
+      storageQuotaBytes: row.storage_quota_bytes,
+      environment: data.environment ?? {},
+      python: data.python ?? null,
+      startMode: data.startMode ?? 'warm',
+      listenPorts: data.listenPorts ?? [],
+      resolution: data.resolution ?? null,
+      triggerType: trigger.type,
+      paramsSha256: data.paramsSha256,
+      payloadSha256: payloadOf(trigger) ?? null,
+      hasSecrets: row.has_secrets,
+      attempt: data.attempt,
+      correlationId: metadata.correlationId,
+      commandId: metadata.commandId,
+      queuedAt: event.recordedAt,
+      scriptName: data.scriptName,
+    };
+  }
+}

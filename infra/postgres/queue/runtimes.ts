@@ -1,0 +1,60 @@
+/** Which runtimes are alive, as they report it. */
+import type { Queryable } from '../database.ts';
+
+const statements = {
+  report: `INSERT INTO runtimes (runtime_id, started_at, seen_at, slots, running, layers, python)
+    VALUES ($1, $2, now(), $3, $4, $5::jsonb, $6)
+    ON CONFLICT (runtime_id) DO UPDATE SET started_at = excluded.started_at,
+      seen_at = excluded.seen_at, slots = excluded.slots, running = excluded.running,
+      layers = excluded.layers, python = excluded.python`,
+  removal: 'UPDATE runtimes SET purged_at = $2 WHERE runtime_id = $1',
+  behind: `SELECT FROM runtimes WHERE seen_at > now() - interval '1 minute'
+    AND (purged_at IS NULL OR purged_at < $1) LIMIT 1`,
+  leave: `DELETE FROM runtimes WHERE runtime_id = $1`,
+  list: `SELECT runtime_id, started_at, seen_at, slots, running, layers, python FROM runtimes WHERE seen_at > now() - interval '1 minute' ORDER BY runtime_id`,
+};
+
+export interface RuntimeReport {
+  readonly runtime_id: string;
+  readonly started_at: Date;
+  readonly slots: number;
+  readonly running: number;
+  readonly layers: readonly { readonly name: string; readonly available: boolean }[];
+  /** Version of the interpreter for scripts. */
+  readonly python: string | null;
+}
+
+/** Says that a runtime is alive. */
+export async function reportRuntime(db: Queryable, report: RuntimeReport): Promise<void> {
+  const { runtime_id: id, started_at: startedAt, slots, running, layers, python } = report;
+  await db.query(statements.report, [
+    id,
+    startedAt,
+    slots,
+    running,
+    JSON.stringify(layers),
+    python,
+  ]);
+}
+
+/** Says that a runtime has ended. */
+export async function removeRuntime(db: Queryable, runtimeId: string): Promise<void> {
+  await db.query(statements.leave, [runtimeId]);
+}
+
+/** Says that a runtime keeps nothing of scripts that were purged before that time of the database. */
+export async function recordRemoval(db: Queryable, runtimeId: string, time: string): Promise<void> {
+  await db.query(statements.removal, [runtimeId, time]);
+}
+
+/** Whether no living runtime keeps anything of scripts that were purged before that time of the database. */
+export async function areRemovedSince(db: Queryable, time: string): Promise<boolean> {
+  return (await db.query(statements.behind, [time])).rows.length === 0;
+}
+
+/** Runtimes that reported within the last minute. */
+export async function listRuntimes(
+  db: Queryable,
+): Promise<readonly (RuntimeReport & { readonly seen_at: Date })[]> {
+  return (await db.query<RuntimeReport & { seen_at: Date }>(statements.list, [])).rows;
+}

@@ -1,0 +1,146 @@
+/** How far each reader of the store has come. */
+import { startOfStore, type Position } from '#domain/kernel/event.ts';
+import type { Queryable } from '../database.ts';
+
+const statements = {
+  make: `INSERT INTO checkpoints (name, version, transaction_id, global_position)
+    VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+  lock: `SELECT name, version, transaction_id, global_position FROM checkpoints
+    WHERE name = ANY($1) FOR UPDATE SKIP LOCKED`,
+  hold: `SELECT version, transaction_id, global_position FROM checkpoints
+    WHERE name = $1 FOR UPDATE`,
+  read: `SELECT name, version, transaction_id, global_position FROM checkpoints WHERE name = ANY($1)`,
+  move: `UPDATE checkpoints
+    SET transaction_id = $4, global_position = $5, updated_at = now()
+    WHERE name = ANY($1) AND transaction_id = $2 AND global_position = $3 RETURNING name`,
+  set: `INSERT INTO checkpoints (name, version, transaction_id, global_position)
+    VALUES ($1, $2, $3, $4)
+    ON CONFLICT (name) DO UPDATE SET version = excluded.version, updated_at = now(),
+      transaction_id = excluded.transaction_id, global_position = excluded.global_position`,
+  remove: `DELETE FROM checkpoints WHERE name = $1`,
+  list: `SELECT name, version, transaction_id, global_position,
+      (SELECT count(*)::int FROM (SELECT 1 FROM events e
+        WHERE (e.transaction_id, e.global_position) > (c.transaction_id, c.global_position)
+        LIMIT 10000) behind) AS lag
+    FROM checkpoints c ORDER BY name`,
+};
+
+interface CheckpointRow {
+  readonly name: string;
+  readonly version: number;
+  readonly transaction_id: string;
+  readonly global_position: number;
+}
+
+/** Whoever reads the store, by a name of its own. */
+export interface Reader {
+  readonly name: string;
+  /** Of what it keeps. Default: 1. */
+  readonly version?: number;
+}
+
+/** Locks the places of readers until the transaction ends.
+ *  @returns those that stand at `at` and that nobody else holds
+ *  @throws when a reader's rows are of another version than it is */
+export async function lockCheckpoints<Some extends Reader>(
+  db: Queryable,
+  readers: readonly Some[],
+  at: Position,
+): Promise<readonly Some[]> {
+  const names = readers.map(({ name }) => name);
+  const { rows } = await db.query<CheckpointRow>(statements.lock, [names]);
+  const found = new Map(rows.map((row) => [row.name, row]));
+  return readers.filter(({ name, version = 1 }) => {
+    const row = found.get(name);
+    if (row !== undefined && row.version !== version) {
+      throw new Error(`${name} has rows of version ${row.version}, not ${version}: rebuild it`);
+    }
+    return row !== undefined && isSamePlace(positionOf(row), at);
+  });
+}
+
+/** The reader's place, whatever version its rows are of. Waits for whoever has it; it is locked then
+ *  until the transaction ends. */
+export async function holdCheckpoint(db: Queryable, name: string): Promise<Position> {
+  const { rows } = await db.query<CheckpointRow>(statements.hold, [name]);
+  const [row] = rows;
+  return row === undefined ? startOfStore : positionOf(row);
+}
+
+/** The reader's place, without a lock. */
+export async function readCheckpoint(db: Queryable, name: string): Promise<Position> {
+  return (await readCheckpoints(db, [name])).get(name) ?? startOfStore;
+}
+
+/** The places of those of the readers that have one, without a lock. */
+export async function readCheckpoints(
+  db: Queryable,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, Position>> {
+  const { rows } = await db.query<CheckpointRow>(statements.read, [names]);
+  return new Map(rows.map((row) => [row.name, positionOf(row)]));
+}
+
+/** Moves the places of readers. @returns the names of those that were still at `from` */
+export async function moveCheckpoints(
+  db: Queryable,
+  names: readonly string[],
+  from: Position,
+  to: Position,
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ name: string }>(statements.move, [
+    names,
+    from.transactionId.toString(),
+    from.globalPosition,
+    to.transactionId.toString(),
+    to.globalPosition,
+  ]);
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** Sets a place whose rows were made anew, with their version. */
+export async function setCheckpoint(
+  db: Queryable,
+  name: string,
+  version: number,
+  { transactionId, globalPosition }: Position,
+): Promise<void> {
+  await db.query(statements.set, [name, version, transactionId.toString(), globalPosition]);
+}
+
+/** Makes the place of a new reader, where it has none. */
+export async function makeCheckpoint(
+  db: Queryable,
+  name: string,
+  version: number,
+  { transactionId, globalPosition }: Position = startOfStore,
+): Promise<void> {
+  await db.query(statements.make, [name, version, transactionId.toString(), globalPosition]);
+}
+
+/** Forgets a reader that there is no more. */
+export async function removeCheckpoint(db: Queryable, name: string): Promise<void> {
+  await db.query(statements.remove, [name]);
+}
+
+/** Every reader with its place and how many events it has yet to see (counted up to 10,000). */
+export async function listCheckpoints(
+  db: Queryable,
+): Promise<readonly { name: string; version: number; position: number; lag: number }[]> {
+  const { rows } = await db.query<CheckpointRow & { lag: number }>(statements.list, []);
+  return rows.map(({ name, version, global_position: position, lag }) => ({
+    name,
+    version,
+    position,
+    lag,
+  }));
+}
+
+/** Positions are objects: whether both name the same place of the store. */
+export function isSamePlace(one: Position, other: Position): boolean {
+  return one.transactionId === other.transactionId && one.globalPosition === other.globalPosition;
+}
+
+function positionOf(row: CheckpointRow): Position {
+  return { transactionId: BigInt(row.transaction_id), globalPosition: row.global_position };
+}

@@ -1,0 +1,53 @@
+/** Hands the events on to the feed, in the order of the store. */
+import type { Position } from '#domain/kernel/event.ts';
+import type { EventFeed } from '#domain/ports/event-feed.ts';
+import type { Queryable } from '../database.ts';
+import { newestPlace, placeOfEvent } from '../event-store/event-chunks.ts';
+import { readAll } from '../event-store/event-store.ts';
+import { makeCheckpoint, readCheckpoint, removeCheckpoint, setCheckpoint } from './checkpoints.ts';
+
+/** Of its checkpoint. */
+export const feederName = 'event feed';
+const version = 1;
+const chunkSize = 200;
+
+export class Feeder {
+  readonly #db: Queryable;
+  readonly #feed: EventFeed;
+
+  private constructor(db: Queryable, feed: EventFeed) {
+    this.#db = db;
+    this.#feed = feed;
+  }
+
+  /** A feed that is new begins with what is recorded from now on. */
+  static async open(db: Queryable, feed: EventFeed): Promise<Feeder> {
+    await makeCheckpoint(db, feederName, version, await newestPlace(db));
+    return new Feeder(db, feed);
+  }
+
+  /** One round. Where the feed ends says what is next, so that it does not matter who else hands events on
+   *  or what became of the last round; the checkpoint counts where the feed has lost everything.
+   *  @returns whether there is more to do at once */
+  async runOnce(signal: AbortSignal): Promise<boolean> {
+    const noted = await readCheckpoint(this.#db, feederName);
+    if ((await readAll(this.#db, noted, 1)).length === 0) return false;
+    const end = await this.#feed.end();
+    if (end === undefined || signal.aborted) return false;
+    const after = (await this.#placeOf(end.eventId)) ?? noted;
+    const events = await readAll(this.#db, after, chunkSize);
+    const last = events.at(-1)?.position ?? after;
+    if (events.length > 0 && !(await this.#feed.append(end, events))) return false;
+    await setCheckpoint(this.#db, feederName, version, last);
+    return events.length === chunkSize;
+  }
+
+  async #placeOf(eventId: string | undefined): Promise<Position | undefined> {
+    return eventId === undefined ? undefined : await placeOfEvent(this.#db, eventId);
+  }
+}
+
+/** Where there is no feed, nothing lags behind; one that comes later is new. */
+export async function forgetFeeder(db: Queryable): Promise<void> {
+  await removeCheckpoint(db, feederName);
+}

@@ -1,0 +1,99 @@
+/** Applies events to the asynchronous projections, behind the append. Those that have come as far as each other
+ *  move together, in one transaction. */
+import type { Recorded } from '#domain/aggregates.ts';
+import type { Position, RecordedEvent } from '#domain/kernel/event.ts';
+import {
+  applyAll,
+  fillOf,
+  together,
+  type Projection,
+  type ReadModels,
+} from '#projections/projection.ts';
+import type pg from 'pg';
+import { commit, inTransactionByKeys, queryBuilderOn } from '../database.ts';
+import { nextChunk, readChunk, type Chunk } from '../event-store/event-chunks.ts';
+import { lockCheckpoints, moveCheckpoints } from './checkpoints.ts';
+import { readOn, type AtPlace, type Step } from './store-readers.ts';
+
+const chunkSize = 1_000;
+
+/** Its events are there only where a projection has to see them. */
+type NextEvents = Chunk & { readonly events?: readonly RecordedEvent[] };
+
+const nothing: Step = { seen: 0, isMore: false };
+
+export class Projector {
+  readonly #pool: pg.Pool;
+  readonly #projections: readonly Projection[];
+
+  constructor(pool: pg.Pool, projections: readonly Projection[]) {
+    this.#pool = pool;
+    this.#projections = projections;
+  }
+
+  /** Catches every projection up with the events there are.
+   *  @returns how many events were looked at, summed over the projections
+   *  @throws what a projection has thrown; the others are as far as they could come */
+  async runOnce(signal: AbortSignal): Promise<number> {
+    return await readOn(this.#pool, this.#projections, signal, (those, failed) =>
+      this.#pass(those, failed),
+    );
+  }
+
+  /** Where one fails, each goes alone: the others pass it. */
+  async #pass(those: AtPlace<Projection>, failed: Map<Projection, unknown>): Promise<Step> {
+    const { after, readers } = those;
+    try {
+      return await this.#apply(those);
+    } catch (error) {
+      const [first, ...others] = readers;
+      if (others.length === 0) {
+        if (first !== undefined) failed.set(first, error);
+        return nothing;
+      }
+    }
+    const steps: Step[] = [];
+    for (const one of readers) steps.push(await this.#pass({ after, readers: [one] }, failed));
+    return {
+      seen: steps.reduce((sum, { seen }) => sum + seen, 0),
+      isMore: steps.some(({ isMore }) => isMore),
+    };
+  }
+
+  /** Set-based projections find for themselves what they need: those events never leave the database. */
+  async #read(after: Position, those: readonly Projection[]): Promise<NextEvents | undefined> {
+    const types = new Set(those.flatMap((one) => (isSetBased(one) ? [] : one.handles)));
+    return types.size === 0
+      ? await nextChunk(this.#pool, after, chunkSize)
+      : await readChunk(this.#pool, after, [...types], chunkSize);
+  }
+
+  /** Rows and places move together or not at all; the lock of a place makes one writer. */
+  async #apply({ after, readers }: AtPlace<Projection>): Promise<Step> {
+    const next = await this.#read(after, readers);
+    if (next === undefined) return nothing;
+    return await inTransactionByKeys(this.#pool, async (client) => {
+      const held = await lockCheckpoints(client, readers, after);
+      const names = held.map(({ name }) => name);
+      const db = queryBuilderOn<never>(client) as unknown as ReadModels;
+      await together(held.map((projection) => applyNext(db, projection, after, next)));
+      if (held.length > 0) await moveCheckpoints(client, names, after, next.end);
+      await commit(client);
+      return { seen: next.seen * held.length, isMore: held.length > 0 && next.seen === chunkSize };
+    });
+  }
+}
+
+async function applyNext(
+  db: ReadModels,
+  projection: Projection,
+  after: Position,
+  { end, events = [] }: NextEvents,
+): Promise<void> {
+  if (isSetBased(projection)) await fillOf(projection)?.run(db, after, end);
+  else await applyAll([projection], db, events as readonly Recorded[]);
+}
+
+function isSetBased(projection: Projection): boolean {
+  return fillOf(projection)?.covers === 'every event';
+}

@@ -1,0 +1,95 @@
+/** Carries out what events call for. Each reaction has a checkpoint of its own; those that are at the same place
+ *  read the store, and move, together. */
+import type { Command, Recorded } from '#domain/aggregates.ts';
+import { inOrderOfTime, known, parseCommandId } from '#domain/kernel/ids.ts';
+import type { Commands } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import type { Reaction, ReactionReads } from '#domain/reactions/reaction.ts';
+import type pg from 'pg';
+import { readChunk } from '../event-store/event-chunks.ts';
+import { moveCheckpoints } from './checkpoints.ts';
+import { readOn, type AtPlace, type Step } from './store-readers.ts';
+
+const chunkSize = 1_000;
+/** Commands that meet are committed together. */
+const mostAtOnce = 128;
+
+export interface ReactorParts {
+  readonly pool: pg.Pool;
+  readonly commands: Commands;
+  readonly ids: Ids;
+  readonly reads: ReactionReads;
+  readonly reactions: readonly Reaction[];
+}
+
+export class Reactor {
+  readonly #parts: ReactorParts;
+
+  constructor(parts: ReactorParts) {
+    this.#parts = parts;
+  }
+
+  /** Reacts to everything that was recorded since. Two reactors at once do no harm: the commands'
+   *  ids are made from their causes, and a checkpoint moves only from where it was read.
+   *  @returns how many events were reacted to
+   *  @throws what a reaction has thrown; the others are as far as they could come */
+  async runOnce(signal: AbortSignal): Promise<number> {
+    const { pool, reactions } = this.#parts;
+    return await readOn(pool, reactions, signal, (those, failed) =>
+      this.#reactToChunk(those, failed),
+    );
+  }
+
+  async #reactToChunk(
+    { after, readers: reactions }: AtPlace<Reaction>,
+    failed: Map<Reaction, unknown>,
+  ): Promise<Step> {
+    const { pool } = this.#parts;
+    const types = [...new Set(reactions.flatMap(({ handles }) => handles))];
+    const chunk = await readChunk(pool, after, types, chunkSize);
+    if (chunk === undefined) return { seen: 0, isMore: false };
+    const done = new Map<string, number>();
+    for (const reaction of reactions) {
+      const events = (chunk.events as readonly Recorded[]).filter(({ type }) =>
+        reaction.handles.includes(type),
+      );
+      try {
+        for (const event of events) await this.#reactTo(reaction, event);
+        done.set(reaction.name, events.length);
+      } catch (error) {
+        // It alone stays where it is.
+        failed.set(reaction, error);
+      }
+    }
+    // Where another reactor was first it has done, or will do, what follows.
+    const moved = await moveCheckpoints(pool, [...done.keys()], after, chunk.end);
+    const seen = [...moved].reduce((sum, name) => sum + (done.get(name) ?? 0), 0);
+    return { seen, isMore: moved.size > 0 && chunk.seen === chunkSize };
+  }
+
+  async #reactTo(reaction: Reaction, event: Recorded): Promise<void> {
+    const { commands, ids, reads } = this.#parts;
+    const newId = (name: string) =>
+      inOrderOfTime(ids.derived(event.eventId, `${reaction.name} ${name}`), event.recordedAt);
+    const execute = (command: Command, place: string) =>
+      commands.execute(command, {
+        commandId: known(parseCommandId, ids.derived(event.eventId, `${reaction.name} ${place}`)),
+        actor: { kind: 'system', name: 'reaction' },
+        ip: null,
+        correlationId: event.metadata.correlationId,
+        causationId: event.eventId,
+      });
+    const carryOut = async (command: Command, place: number) => {
+      const outcome = await execute(command, String(place));
+      if (outcome.kind !== 'refused') return;
+      const next = reaction.onRefusal?.(command, outcome.refusal.code);
+      if (next !== undefined) await execute(next, `${place} refused`);
+    };
+    const called = await reaction.react(event, reads, newId);
+    const atOnce = reaction.inAnyOrder === true ? mostAtOnce : 1;
+    for (let place = 0; place < called.length; place += atOnce) {
+      const those = called.slice(place, place + atOnce);
+      await Promise.all(those.map((command, index) => carryOut(command, place + index)));
+    }
+  }
+}

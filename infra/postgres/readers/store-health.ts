@@ -1,0 +1,48 @@
+/** What can keep readers of the store from its events, found before anybody misses them. */
+import type { Queryable } from '../database.ts';
+
+const statements = {
+  // Whatever is behind a checkpoint, with the age of the oldest: hidden events count too.
+  lag: `SELECT c.name,
+      (SELECT count(*)::int FROM (SELECT FROM events e
+        WHERE (e.transaction_id, e.global_position) > (c.transaction_id, c.global_position)
+        LIMIT 10000) behind) AS events,
+      coalesce((SELECT extract(epoch FROM now() - e.recorded_at) FROM events e
+        WHERE (e.transaction_id, e.global_position) > (c.transaction_id, c.global_position)
+        ORDER BY e.transaction_id, e.global_position LIMIT 1), 0)::float8 AS seconds
+    FROM checkpoints c ORDER BY c.name`,
+  // Only open transactions have ids from the horizon on; anything beyond the next id is foreign.
+  foreign: `SELECT count(*)::int AS events FROM (SELECT FROM events
+    WHERE transaction_id >= pg_snapshot_xmax(pg_current_snapshot()) LIMIT 10000) foreign_events`,
+};
+
+export interface ReaderLag {
+  /** Of the checkpoint. */
+  readonly name: string;
+  /** Events that it has yet to see, counted up to 10,000. */
+  readonly events: number;
+  /** Age of the oldest of them; 0 where there is none. */
+  readonly seconds: number;
+}
+
+/** How far every reader is behind. */
+export async function readerLags(db: Queryable): Promise<readonly ReaderLag[]> {
+  const { rows } = await db.query<{ name: string; events: number; seconds: number }>(
+    statements.lag,
+    [],
+  );
+  return rows.map((row) => ({ ...row, seconds: Math.max(0, row.seconds) }));
+}
+
+/** @throws Error with a line for the operator when the store holds events with transaction ids that this
+ *  server has not given out: readers would not see them, nor anything after them, for ages */
+export async function refuseForeignEvents(db: Queryable): Promise<void> {
+  const { rows } = await db.query<{ events: number }>(statements.foreign, []);
+  const count = rows[0]?.events ?? 0;
+  if (count === 0) return;
+  throw new Error(
+    `${count === 10_000 ? 'At least 10000' : count} events have transaction ids of another server, ` +
+      'as they do when rows were copied: no reader would see them. Restore them with ' +
+      'renumberEvents, which writes them anew in their order.',
+  );
+}

@@ -1,0 +1,64 @@
+/** How those who read the whole store behind its writers go on: together, where they are at the same place, and none
+ *  is held up by another that fails. */
+import { startOfStore, type Position } from '#domain/kernel/event.ts';
+import type { Queryable } from '../database.ts';
+import { isSamePlace, makeCheckpoint, readCheckpoints, type Reader } from './checkpoints.ts';
+
+/** Readers that have come as far as each other. */
+export interface AtPlace<Some extends Reader> {
+  readonly after: Position;
+  readonly readers: readonly Some[];
+}
+
+/** Readers by their places, without a lock; those that are new get one. Nearly always all are at the same. */
+async function byPlace<Some extends Reader>(
+  db: Queryable,
+  readers: readonly Some[],
+): Promise<readonly AtPlace<Some>[]> {
+  const names = readers.map(({ name }) => name);
+  const places = await readCheckpoints(db, names);
+  const found: { after: Position; readers: Some[] }[] = [];
+  for (const reader of readers) {
+    const { name, version = 1 } = reader;
+    const after = places.get(name) ?? startOfStore;
+    if (!places.has(name)) await makeCheckpoint(db, name, version);
+    const those = found.find((one) => isSamePlace(one.after, after));
+    if (those === undefined) found.push({ after, readers: [reader] });
+    else those.readers.push(reader);
+  }
+  return found;
+}
+
+/** What became of one step. */
+export interface Step {
+  /** Events that were looked at, summed over the readers. */
+  readonly seen: number;
+  readonly isMore: boolean;
+}
+
+/** Takes readers on, step by step, until each is at the end of the store or has failed.
+ *  @param step told of readers that stand at one place; it notes in `failed` those that cannot go on
+ *  @returns how many events were looked at, summed over the readers
+ *  @throws what the first that failed has thrown, once the others are as far as they could come */
+export async function readOn<Some extends Reader>(
+  db: Queryable,
+  readers: readonly Some[],
+  signal: AbortSignal,
+  step: (those: AtPlace<Some>, failed: Map<Some, unknown>) => Promise<Step>,
+): Promise<number> {
+  const failed = new Map<Some, unknown>();
+  let seen = 0;
+  for (let isMore = true; isMore && !signal.aborted;) {
+    isMore = false;
+    const well = readers.filter((one) => !failed.has(one));
+    for (const those of await byPlace(db, well)) {
+      if (signal.aborted) break;
+      const done = await step(those, failed);
+      seen += done.seen;
+      isMore ||= done.isMore;
+    }
+  }
+  const [first] = failed.values();
+  if (failed.size > 0) throw first;
+  return seen;
+}

@@ -1,0 +1,51 @@
+/** What a rebuilt table has otherwise than the one that it is to replace. */
+import type { Queryable } from '../database.ts';
+import { columnsOf, keyOf } from './shadow-tables.ts';
+
+const shownKeys = 5;
+
+export interface TableComparison {
+  readonly table: string;
+  /** Rows now, and rows after the switch. */
+  readonly rowsBefore: number;
+  readonly rowsAfter: number;
+  /** Rows that are in one of them alone, or in both with other content. */
+  readonly lost: number;
+  readonly added: number;
+  readonly changed: number;
+  /** The first keys of such rows, in their order. */
+  readonly keys: readonly string[];
+}
+
+/** Compares `public.<table>` with `<schema>.<table>`, but for columns that are taken over anyway. */
+export async function compareTables(
+  db: Queryable,
+  schema: string,
+  table: string,
+  kept: readonly string[],
+): Promise<TableComparison> {
+  const key = await keyOf(db, table);
+  const columns = (await columnsOf(db, table)).filter((name) => !kept.includes(name));
+  const [first = ''] = key;
+  const side = (alias: string) => columns.map((name) => `${alias}.${name}`).join(', ');
+  const { rows } = await db.query<Omit<TableComparison, 'table'>>(
+    `WITH pair AS (
+      SELECT concat_ws('/', ${key.map((name) => `coalesce(o.${name}, n.${name})`).join(', ')}) AS key,
+        o.${first} IS NOT NULL AS before, n.${first} IS NOT NULL AS after,
+        (${side('o')}) IS DISTINCT FROM (${side('n')}) AS differs
+      FROM public.${table} o FULL JOIN ${schema}.${table} n
+        ON ${key.map((name) => `o.${name} = n.${name}`).join(' AND ')}
+    )
+    SELECT count(*) FILTER (WHERE before) AS "rowsBefore",
+      count(*) FILTER (WHERE after) AS "rowsAfter",
+      count(*) FILTER (WHERE before AND NOT after) AS lost,
+      count(*) FILTER (WHERE after AND NOT before) AS added,
+      count(*) FILTER (WHERE before AND after AND differs) AS changed,
+      ARRAY(SELECT key FROM pair WHERE differs ORDER BY key LIMIT ${shownKeys}) AS keys
+    FROM pair`,
+    [],
+  );
+  const [found] = rows;
+  if (found === undefined) throw new Error(`nothing came of comparing ${table}`);
+  return { table, ...found };
+}

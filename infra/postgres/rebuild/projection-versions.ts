@@ -1,0 +1,71 @@
+/** Of which version the rows of each projection are. A program serves none that it would have written
+ *  otherwise: see docs/adr/0006-projections-are-rebuilt-beside.md. */
+import type { Projection } from '#projections/projection.ts';
+import type { Queryable } from '../database.ts';
+
+const statements = {
+  read: `SELECT name, version FROM projection_versions`,
+  isEmpty: `SELECT NOT EXISTS (SELECT FROM events) AS empty`,
+  record: `INSERT INTO projection_versions (name, version)
+    SELECT * FROM unnest($1::text[], $2::integer[]) ON CONFLICT DO NOTHING`,
+  replace: `INSERT INTO projection_versions (name, version) VALUES ($1, $2)
+    ON CONFLICT (name) DO UPDATE SET version = excluded.version, recorded_at = now()`,
+};
+
+/** The rows of one projection that this program cannot use. */
+export interface OutdatedRows {
+  readonly projection: Projection;
+  /** Version of the rows; 0 where it has none though there are events. */
+  readonly recorded: number;
+}
+
+/** Rows that are not of the program's version. On an empty store there are none: the versions are
+ *  recorded there. */
+export async function outdatedRows(
+  db: Queryable,
+  projections: readonly Projection[],
+): Promise<readonly OutdatedRows[]> {
+  const known = await recordedVersions(db);
+  if (projections.some(({ name }) => !known.has(name)) && (await isEmptyStore(db))) {
+    await db.query(statements.record, [
+      projections.map((projection) => projection.name),
+      projections.map((projection) => projection.version),
+    ]);
+    return [];
+  }
+  return projections
+    .map((projection) => ({ projection, recorded: known.get(projection.name) ?? 0 }))
+    .filter(({ projection, recorded }) => projection.version !== recorded);
+}
+
+/** @throws Error with a line for the operator when rows are not of the program's version */
+export async function refuseOutdatedRows(
+  db: Queryable,
+  projections: readonly Projection[],
+): Promise<void> {
+  const outdated = await outdatedRows(db, projections);
+  if (outdated.length === 0) return;
+  const versions = outdated.map(
+    ({ projection, recorded }) =>
+      `${projection.name} (rows of version ${recorded}, program of version ${projection.version})`,
+  );
+  throw new Error(
+    `These projections are to be rebuilt first: ${versions.join(', ')}. ` +
+      'Run: services/cli/orchestrator projections rebuild --outdated',
+  );
+}
+
+export async function recordedVersions(db: Queryable): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await db.query<{ name: string; version: number }>(statements.read, []);
+  return new Map(rows.map((row) => [row.name, row.version]));
+}
+
+/** Says of which version the rows are from now on. For the owner of the schema. */
+export async function replaceVersion(db: Queryable, projection: Projection): Promise<void> {
+  await db.query(statements.replace, [projection.name, projection.version]);
+}
+
+async function isEmptyStore(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ empty: boolean }>(statements.isEmpty, []);
+  return rows[0]?.empty === true;
+}

@@ -1,0 +1,215 @@
+/** Makes the rows of a projection anew beside the running one, and puts them in its place.
+ *  How and why: docs/adr/0006-projections-are-rebuilt-beside.md. */
+import type { Recorded } from '#domain/aggregates.ts';
+import { isAfter, startOfStore, type Position } from '#domain/kernel/event.ts';
+import {
+  applyAll,
+  fillOf,
+  type Fill,
+  type Projection,
+  type ReadModels,
+} from '#projections/projection.ts';
+import type pg from 'pg';
+import { inTransactionOf, queryBuilderOn, sqlState } from '../database.ts';
+import { newestPlace, nextChunk, readContinued } from '../event-store/event-chunks.ts';
+import { readTypes } from '../event-store/event-store.ts';
+import { holdCheckpoint, setCheckpoint } from '../readers/checkpoints.ts';
+import { compareTables, type TableComparison } from './compare-tables.ts';
+import { replaceVersion } from './projection-versions.ts';
+import { makeShadow, switchToShadow } from './shadow-tables.ts';
+
+const batchSize = 2_000;
+/** Events of one set-based step. An open transaction holds up every reader of the store, so no step may
+ *  take long. */
+const chunkSize = 20_000;
+/** While the switch waits for its locks, everybody else waits behind it. */
+const lockPatienceMs = 500;
+const switchAttempts = 40;
+const losses: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']); // no lock in time; a ring
+
+export interface RebuildProgress {
+  /** Global position of the last event that the new rows have seen, and of the newest. */
+  readonly position: number;
+  readonly newest: number;
+}
+
+export interface RebuildReport {
+  readonly tables: readonly TableComparison[];
+  /** Events that the new rows had yet to see when they were compared: what differs may be theirs. */
+  readonly behind: number;
+}
+
+export interface RebuildOptions {
+  /** Connections as the schema's owner. */
+  readonly pool: pg.Pool;
+  readonly projection: Projection;
+  /** Whether its rows are written in the append's transaction, or by the projector. */
+  readonly kind: 'inline' | 'async';
+  /** Events of one set-based step at most. Default: 20,000. */
+  readonly chunkSize?: number;
+  /** Told after every step; the next one waits for it. */
+  readonly onProgress?: (progress: RebuildProgress) => void | Promise<void>;
+  /** Gives up between two steps. */
+  readonly signal?: AbortSignal;
+}
+
+/** Rebuilds. Until the switch at its very end nothing changes, so whatever ends it before does no harm;
+ *  the next attempt starts anew.
+ *  @throws Error when another rebuild of the projection is under way, or the switch finds no gap */
+export async function rebuildProjection(options: RebuildOptions): Promise<RebuildReport> {
+  const client = await options.pool.connect();
+  try {
+    return await new Rebuild(client, options).run();
+  } finally {
+    // The server may notice late that a connection is gone; the next rebuild is not to wait for that.
+    await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
+    client.release(true); // the connection has a search path of its own
+  }
+}
+
+class Rebuild {
+  readonly #client: pg.PoolClient;
+  readonly #options: RebuildOptions;
+  readonly #projection: Projection;
+  readonly #db: ReadModels;
+  readonly #schema: string;
+  #cursor: Position = startOfStore;
+
+  constructor(client: pg.PoolClient, options: RebuildOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#projection = options.projection;
+    this.#db = queryBuilderOn<never>(client) as unknown as ReadModels;
+    this.#schema = `rebuild_${options.projection.name}`;
+  }
+
+  async run(): Promise<RebuildReport> {
+    await this.#begin();
+    await this.#fill();
+    await this.#catchUp();
+    await this.#eachTable((table) => this.#client.query(`ANALYZE ${this.#schema}.${table}`));
+    await this.#catchUp();
+    const report = await this.#compare();
+    await this.#switch();
+    return report;
+  }
+
+  async #begin(): Promise<void> {
+    const { rows } = await this.#client.query<{ mine: boolean }>(
+      'SELECT pg_try_advisory_lock(hashtext($1)) AS mine',
+      [this.#schema],
+    );
+    if (rows[0]?.mine !== true) {
+      throw new Error(`${this.#projection.name} is being rebuilt by somebody else`);
+    }
+    await this.#client.query('SET synchronous_commit = off');
+    await inTransactionOf(this.#client, async () => {
+      await this.#client.query(`DROP SCHEMA IF EXISTS ${this.#schema} CASCADE`);
+      await this.#client.query(`CREATE SCHEMA ${this.#schema}`);
+      await this.#eachTable((table) => makeShadow(this.#client, this.#schema, table));
+    });
+    // From here on the projection writes the copies by the names of its tables.
+    await this.#client.query(`SET search_path = ${this.#schema}, public`);
+  }
+
+  /** The set-based way, as far as there is one. */
+  async #fill(): Promise<void> {
+    const fill = fillOf(this.#projection);
+    if (fill === undefined) return;
+    for (;;) {
+      this.#options.signal?.throwIfAborted();
+      const size = this.#options.chunkSize ?? chunkSize;
+      const chunk = await nextChunk(this.#client, this.#cursor, size);
+      if (chunk === undefined) return;
+      await inTransactionOf(this.#client, () => this.#fillChunk(fill, chunk.end));
+      this.#cursor = chunk.end;
+      await this.#tell();
+    }
+  }
+
+  async #fillChunk(fill: Fill, end: Position): Promise<void> {
+    await fill.run(this.#db, this.#cursor, end);
+    if (fill.covers === 'every event') return;
+    const { handles } = this.#projection;
+    const left = await readContinued(this.#client, this.#cursor, end, handles);
+    await applyAll([this.#projection], this.#db, left as readonly Recorded[]);
+  }
+
+  /** Applies everything that no event can come before any more. */
+  async #catchUp(): Promise<void> {
+    for (let size = batchSize; size === batchSize;) {
+      this.#options.signal?.throwIfAborted();
+      size = await inTransactionOf(this.#client, () => this.#applyBatch(false));
+      await this.#tell();
+    }
+  }
+
+  async #applyBatch(unsettled: boolean): Promise<number> {
+    const { handles: types } = this.#projection;
+    const events = (await readTypes(this.#client, this.#cursor, {
+      types,
+      limit: batchSize,
+      unsettled,
+    })) as readonly Recorded[];
+    await applyAll([this.#projection], this.#db, events);
+    this.#cursor = events.at(-1)?.position ?? this.#cursor;
+    return events.length;
+  }
+
+  async #compare(): Promise<RebuildReport> {
+    const { kept = [], tables, handles } = this.#projection;
+    return await inTransactionOf(this.#client, async () => {
+      await this.#client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      const found: TableComparison[] = [];
+      for (const table of tables) {
+        found.push(await compareTables(this.#client, this.#schema, table, kept));
+      }
+      const unseen = { types: handles, limit: batchSize, unsettled: true };
+      const behind = (await readTypes(this.#client, this.#cursor, unseen)).length;
+      return { tables: found, behind };
+    });
+  }
+
+  async #switch(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      const before = this.#cursor;
+      try {
+        return await inTransactionOf(this.#client, () => this.#switchNow());
+      } catch (error) {
+        if (!losses.has(sqlState(error)) || attempt === switchAttempts) throw error;
+        this.#cursor = before;
+        await this.#catchUp();
+      }
+    }
+  }
+
+  /** Nobody reads or writes the tables while this lasts. Whoever wrote them before has committed, so
+   *  every event that they have seen is there; whoever comes later waits, and finds the new tables. */
+  async #switchNow(): Promise<void> {
+    const { name, tables, kept = [], version } = this.#projection;
+    const { kind } = this.#options;
+    await this.#client.query(`SET LOCAL lock_timeout = ${lockPatienceMs}`);
+    const seen = kind === 'async' ? await holdCheckpoint(this.#client, name) : startOfStore;
+    const names = tables.map((table) => `public.${table}`).join(', ');
+    await this.#client.query(`LOCK TABLE ${names} IN ACCESS EXCLUSIVE MODE`);
+    while ((await this.#applyBatch(kind === 'inline')) === batchSize);
+    await this.#eachTable((table) => switchToShadow(this.#client, this.#schema, table, kept));
+    await replaceVersion(this.#client, this.#projection);
+    if (kind === 'async') {
+      const place = isAfter(this.#cursor, seen) ? this.#cursor : seen;
+      await setCheckpoint(this.#client, name, version, place);
+    }
+    await this.#client.query(`DROP SCHEMA ${this.#schema}`);
+    await this.#client.query('SET LOCAL synchronous_commit = on');
+  }
+
+  async #tell(): Promise<void> {
+    if (this.#options.onProgress === undefined) return;
+    const { globalPosition: newest } = await newestPlace(this.#client);
+    await this.#options.onProgress({ position: this.#cursor.globalPosition, newest });
+  }
+
+  async #eachTable(work: (table: string) => Promise<unknown>): Promise<void> {
+    for (const table of this.#projection.tables) await work(table);
+  }
+}

@@ -1,0 +1,27 @@
+/** Queries of scripts may use what is listed, and nothing that came with an update of the server or the schema. */
+import { withConnection } from '../await-database.ts';
+import type { Queryable } from '../database.ts';
+
+const confine = `SELECT queries.confine()
+  WHERE (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AND EXISTS (SELECT FROM queries.gaps)`;
+
+/** Closes what has opened since the last time; to be called after each migration. Where the schema's owner is
+ *  no superuser, nothing is done.
+ *  @param adminUrl the address of the schema's owner
+ *  @returns what queries can use beyond the list */
+export async function confineQueries(adminUrl: string): Promise<readonly string[]> {
+  return await withConnection(adminUrl, async (client) => {
+    await client.query(confine);
+    const { rows } = await client.query<{ what: string }>('SELECT what FROM queries.gaps');
+    return rows.map(({ what }) => what);
+  });
+}
+
+/** How many functions, relations and parameters are open to queries of scripts beyond the list. While there are
+ *  any, runtimes refuse queries, unless `ORCH_QUERY_LENIENT` is set. */
+export async function countQueryGaps(database: Queryable): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(
+    'SELECT count(*)::integer AS count FROM queries.gaps',
+  );
+  return rows[0]?.count ?? 0;
+}

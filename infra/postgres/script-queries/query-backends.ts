@@ -1,0 +1,31 @@
+/** Backends of PostgreSQL that execute queries of scripts. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Queryable } from '../database.ts';
+
+const pauseMs = 2_000;
+
+/** A backend's pid is used again; its start tells it apart. */
+export interface Backend {
+  readonly backend_pid: number;
+  readonly started: string;
+}
+
+const isThere = `SELECT FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2::timestamptz`;
+const end = `SELECT pg_terminate_backend($1) FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2::timestamptz`;
+
+/** Ends with the backend, which is told to end, or with `signal`. Never rejects. */
+export async function untilGone(
+  database: Queryable,
+  { backend_pid: pid, started }: Backend,
+  signal: AbortSignal,
+): Promise<void> {
+  await database.query(end, [pid, started]).catch(() => undefined);
+  while (!signal.aborted) {
+    // While the database is away, nothing is known of its backends.
+    const { rowCount } = await database
+      .query(isThere, [pid, started])
+      .catch(() => ({ rowCount: 1 }));
+    if (rowCount === 0) return;
+    await wait(pauseMs, undefined, { signal }).catch(() => undefined);
+  }
+}

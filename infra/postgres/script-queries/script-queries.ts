@@ -1,0 +1,186 @@
+/** Queries that scripts send to the platform's database: read-only, as a role that sees four views of one
+ *  group, on connections of their own that are closed afterwards. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type pg from 'pg';
+import { ConnectionPool } from '../connection.ts';
+import type { Queryable } from '../database.ts';
+import { FairQueue, WaitedTooLong, type KeepPlace } from './fair-queue.ts';
+import { answerTo, QueryRefused, type QueryOutcome } from './query-answer.ts';
+import { untilGone, type Backend } from './query-backends.ts';
+import { QueryCheck, type QueryChecker } from './query-check.ts';
+
+/** What the database does not end by itself is cancelled from outside, so much later. */
+const cancelAfterMs = 1_000;
+/** What goes on for so long after it was cancelled is given up: some of PostgreSQL's code cannot be interrupted. */
+const abandonAfterMs = 2_000;
+const statements = {
+  gaps: `SELECT what FROM queries.gaps ORDER BY what LIMIT 3`,
+  scope: `INSERT INTO queries.scopes (backend_pid, group_id) VALUES (pg_backend_pid(), $1)
+    ON CONFLICT (backend_pid) DO UPDATE SET group_id = excluded.group_id
+    RETURNING backend_pid,
+      (SELECT backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started`,
+  unscope: `DELETE FROM queries.scopes WHERE backend_pid = $1`,
+  cancel: `SELECT pg_cancel_backend($1)`,
+};
+
+export interface QueryMetrics {
+  /** A query got its turn. */
+  readonly waited: (seconds: number) => void;
+  readonly ended: (outcome: QueryOutcome) => void;
+}
+
+export interface ScriptQueriesOptions {
+  /** The address with which services connect. */
+  readonly url: string;
+  /** The service's own connections, to cancel by. */
+  readonly platform: Queryable;
+  readonly connections: number;
+  readonly timeoutMs: number;
+  /** For a connection. */
+  readonly maxWaitMs: number;
+  /** Answer also where the database does not confine queries. */
+  readonly lenient: boolean;
+  readonly metrics: QueryMetrics;
+  readonly onIdleError: (error: Error) => void;
+  /** Default: only listed syntax is allowed. */
+  readonly check?: QueryChecker;
+}
+
+export class ScriptQueries {
+  readonly #options: ScriptQueriesOptions;
+  readonly #pool: pg.Pool;
+  readonly #queue: FairQueue;
+  readonly #check: QueryChecker;
+  readonly #closing = new AbortController();
+  #isConfined = false;
+
+  constructor(options: ScriptQueriesOptions) {
+    const { url, connections, maxWaitMs, onIdleError } = options;
+    this.#options = options;
+    this.#check = options.check ?? new QueryCheck(options.platform);
+    this.#queue = new FairQueue({ places: connections, maxWaitMs });
+    this.#pool = new ConnectionPool({
+      connectionString: url,
+      max: connections,
+      // Whatever a query has set goes with its connection.
+      maxUses: 1,
+      application_name: 'script queries',
+    });
+    this.#pool.on('error', onIdleError);
+  }
+
+  /** Queries that wait for a connection. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  /** The rows as JSON texts, of what `groupId` holds. @throws QueryRefused */
+  async run(groupId: string, query: string): Promise<readonly string[]> {
+    const { metrics } = this.#options;
+    try {
+      await this.#requireConfinement();
+      const lines = await this.#runInTurn(groupId, query);
+      metrics.ended('answered');
+      return lines;
+    } catch (error) {
+      metrics.ended(error instanceof QueryRefused ? error.outcome : 'unavailable');
+      throw error;
+    }
+  }
+
+  /** Queries that were given up and go on in the database. */
+  get abandoned(): number {
+    return this.#queue.kept;
+  }
+
+  /** Closes the connections; safe twice. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#check.close();
+    if (!this.#pool.ended) await this.#pool.end();
+  }
+
+  /** Whoever administers the database can confine queries at any time, so that "no" is asked again. */
+  async #requireConfinement(): Promise<void> {
+    if (this.#isConfined || this.#options.lenient) return;
+    const { rows } = await this.#options.platform.query<{ what: string }>(statements.gaps);
+    this.#isConfined = rows.length === 0;
+    if (this.#isConfined) return;
+    const gaps = rows.map(({ what }) => what).join(', ');
+    throw new QueryRefused(
+      'unavailable',
+      `Queries are off, because the database does not confine them (${gaps}). ` +
+        'An administrator runs "orchestrator setup", or as a superuser "SELECT queries.confine()" in the database',
+    );
+  }
+
+  async #runInTurn(groupId: string, query: string): Promise<readonly string[]> {
+    const askedMs = performance.now();
+    try {
+      return await this.#queue.run(groupId, async (keepPlace) => {
+        this.#options.metrics.waited((performance.now() - askedMs) / 1000);
+        const problem = await this.#check.problemOf(query);
+        if (problem !== undefined) throw new QueryRefused('failed', problem);
+        return await this.#runAlone(groupId, query, keepPlace);
+      });
+    } catch (error) {
+      if (!(error instanceof WaitedTooLong)) throw error;
+      const seconds = this.#options.maxWaitMs / 1000;
+      throw new QueryRefused(
+        'busy',
+        `Too many queries are under way: this one waited ${seconds} s for other queries and was not started. Try again later`,
+        error,
+      );
+    }
+  }
+
+  async #runAlone(
+    groupId: string,
+    query: string,
+    keepPlace: KeepPlace,
+  ): Promise<readonly string[]> {
+    const { platform, timeoutMs } = this.#options;
+    const client = await this.#pool.connect();
+    const over = new AbortController();
+    let backend: Backend | undefined;
+    try {
+      const { rows } = await client.query<Backend>(statements.scope, [groupId]);
+      backend = rows[0];
+      const answer = answerTo(client, query, timeoutMs);
+      // Rejects also when the connection of an abandoned query is closed.
+      answer.catch(() => undefined);
+      const isLate = this.#cancelLater(backend, over.signal);
+      const late = isLate.then((yes) => (yes ? this.#abandon(backend, keepPlace) : answer));
+      return await Promise.race([answer, late]);
+    } finally {
+      over.abort();
+      // The connection is closed, so nothing of it stays.
+      client.release(true);
+      await platform.query(statements.unscope, [backend?.backend_pid]);
+    }
+  }
+
+  /** @returns whether the query goes on although it was cancelled */
+  async #cancelLater(backend: Backend | undefined, signal: AbortSignal): Promise<boolean> {
+    try {
+      await wait(this.#options.timeoutMs + cancelAfterMs, undefined, { signal });
+      await this.#options.platform.query(statements.cancel, [backend?.backend_pid]);
+      await wait(abandonAfterMs, undefined, { signal });
+      return true;
+    } catch {
+      // It was over, or the database is gone.
+      return false;
+    }
+  }
+
+  /** The connection goes to the others, and the group has one place fewer until the backend ends. */
+  #abandon(backend: Backend | undefined, keepPlace: KeepPlace): never {
+    const { platform, timeoutMs } = this.#options;
+    if (backend !== undefined) keepPlace(untilGone(platform, backend, this.#closing.signal));
+    throw new QueryRefused(
+      'timeout',
+      `The query took more than ${timeoutMs / 1000} s and could not be ended. ` +
+        "Until it ends by itself, it takes one of the group's places for queries",
+    );
+  }
+}

@@ -1,0 +1,106 @@
+// The import table of the backend, and the homes of SQL: ARCHITECTURE.md describes both.
+import { posix } from 'node:path';
+import { isForTests, isTestFile, resolve, type SourceModule } from './rules.ts';
+import { tokensOf } from './tokens.ts';
+
+const BACKEND = 'services/backend/';
+
+// Files that other resources may import beside `view.ts`, `schema.ts` and `…-schema.ts`, each with its reason.
+const PUBLIC_FILES = new Set([
+  // A webhook queues a run, and may wait for its end.
+  'runs/queue-run.ts',
+  'runs/wait-for-run.ts',
+  // Schedules and chains store parameters of runs.
+  'runs/trigger-params.ts',
+  // The configuration checks a script as its route does; the first start creates examples.
+  'scripts/create-script.ts',
+  // Files are read as of a point in time with their script.
+  'scripts/history/script-at.ts',
+  // The configuration parses these as their routes do.
+  'schedules/definition.ts',
+  'notifications/channel-config.ts',
+  'webhooks/credentials.ts',
+  // Lists and reads with `?at=` are views of the replay.
+  'replay/resource-at.ts',
+  // A new script starts from a template.
+  'templates/templates.ts',
+]);
+
+/** The ways in which a file of the backend breaks its import table, each as a sentence. */
+export function backendViolations({ path, edges }: SourceModule): string[] {
+  if (!path.startsWith(BACKEND) || isTestFile(path)) return [];
+  const importer = path.slice(BACKEND.length);
+  return edges.specifiers.flatMap((specifier) => {
+    const target = resolve(path, specifier);
+    if (target.kind !== 'within' || !target.path.startsWith(BACKEND)) return [];
+    if (isForTests(target)) return [];
+    return mayImport(importer, target.path.slice(BACKEND.length))
+      ? []
+      : [`${path} may not import ${specifier}: see scripts/architecture/backend.ts`];
+  });
+}
+
+function mayImport(importer: string, target: string): boolean {
+  if (isRoutes(target)) return importer === 'operations.ts';
+  const [from, to] = [folderOf(importer), folderOf(target)];
+  if (from === '' || from === to || to === 'http') return true;
+  // Types alone, which handlers receive as their context: `contextViolations` checks that.
+  if (target === 'services.ts') return true;
+  if (from === 'http' || to === '' || to === 'live') return false;
+  if (to === 'access') return true;
+  if (from === 'access') return false;
+  if (/^(view|schema|[\w-]+-schema)\.ts$/u.test(posix.basename(target))) return true;
+  return from !== 'live' && PUBLIC_FILES.has(target);
+}
+
+function isRoutes(path: string): boolean {
+  return /(^|[/-])routes\.ts$/u.test(path);
+}
+
+// The resource, `http`, `access`, `live` or `static`; '' for the files that compose them.
+function folderOf(path: string): string {
+  return path.includes('/') ? (path.split('/')[0] ?? '') : '';
+}
+
+/** Imports of values in `services.ts`, which every folder imports and which therefore holds types alone. */
+export function contextViolations(path: string, source: string): string[] {
+  if (path !== `${BACKEND}services.ts`) return [];
+  const tokens = tokensOf(source);
+  return tokens.flatMap(({ text }, at) =>
+    text === 'import' && tokens[at + 1]?.text !== 'type' ? [`${path} may import types alone`] : [],
+  );
+}
+
+const QUERY_BUILDERS = new Set(['selectFrom', 'insertInto', 'updateTable', 'deleteFrom']);
+
+/** Statements and query builders outside `projections/` and `infra/`, each as a sentence. */
+export function sqlViolations({ path, edges }: SourceModule, source: string): string[] {
+  if (!/^services\/(backend|scheduler|cli)\//u.test(path) || isTestFile(path)) return [];
+  const builders = edges.specifiers.filter(
+    (one) => one === 'kysely' || one === '#projections/statement.ts',
+  );
+  const tokens = tokensOf(source);
+  const calls = tokens.flatMap(({ kind, text }, at) => {
+    const [before, after] = [tokens[at - 1]?.text, tokens[at + 1]];
+    if (kind !== 'word' || after?.kind === 'string') return [];
+    const isTag = text === 'sql' && (after?.kind === 'template' || after?.text === '`');
+    const isCall = before === '.' && (after?.text === '(' || after?.text === '<');
+    return isTag || (isCall && (text === 'query' || QUERY_BUILDERS.has(text))) ? [text] : [];
+  });
+  return [...builders, ...calls].map(
+    (one) => `${path} uses ${one}: SQL belongs to projections/ or infra/postgres/`,
+  );
+}
+
+/** Most product files in one folder. */
+export const MAX_FILES = 20;
+
+/** Folders of the backend and of `infra/postgres` with more product files than a reader overlooks. */
+export function crowdedFolders(paths: readonly string[]): string[] {
+  const product = paths.filter(
+    (path) => /^(services\/backend|infra\/postgres)\//u.test(path) && !isTestFile(path),
+  );
+  return [...Map.groupBy(product, (path) => posix.dirname(path))]
+    .filter(([, files]) => files.length > MAX_FILES)
+    .map(([folder, files]) => `${folder} has ${files.length} files; make subfolders`);
+}

@@ -1,0 +1,49 @@
+/** Ends every session of somebody. */
+import {
+  known,
+  parseCommandId,
+  parseSessionId,
+  type SessionId,
+  type UserId,
+} from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import { oldestGood } from '#infra/postgres/access/session-tokens.ts';
+import { listOpenSessions } from '#projections/sessions/queries.ts';
+import { refusalProblem } from '../http/outcome.ts';
+import type { Problem } from '../http/problem.ts';
+import { nothing, type Reply } from '../http/reply.ts';
+import type { Services } from '../services.ts';
+
+interface WhoseSessions {
+  readonly userId: UserId;
+  /** The session that goes on. */
+  readonly keep?: SessionId | undefined;
+}
+
+/** Ends those that there are, all of a page at once; whoever signs in meanwhile is in. */
+export async function endSessions(
+  { userId, keep }: WhoseSessions,
+  context: CommandContext,
+  { clock, commands, ids, readModels }: Services,
+): Promise<Reply | Problem> {
+  let position: number | undefined;
+  for (;;) {
+    const open = await listOpenSessions(readModels, userId, oldestGood(clock.now()));
+    const ending = open.filter((one) => one.session_id !== keep);
+    if (ending.length === 0) break;
+    const outcome = await commands.executeAll(
+      ending.map(({ session_id: id }) => ({
+        command: {
+          type: 'CloseSession',
+          sessionId: known(parseSessionId, id),
+          reason: 'revoked',
+        },
+        context: { ...context, commandId: known(parseCommandId, ids.next()) },
+      })),
+    );
+    if (outcome.kind === 'refused') return refusalProblem(outcome.refusal);
+    const positions = outcome.outcomes.map((one) => one.position.globalPosition);
+    position = Math.max(...positions);
+  }
+  return nothing(204, position === undefined ? {} : { 'Orch-Position': String(position) });
+}

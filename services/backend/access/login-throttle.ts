@@ -1,0 +1,110 @@
+/** How often sign-ins may fail: 5 times per account and 20 per address in 5 minutes (contract §6), whichever
+ *  backends they come to.
+ *
+ *  An address from which the account was signed in before has a count of its own for it, so that
+ *  failures elsewhere never lock its owner out. */
+import type { UserId } from '#domain/kernel/ids.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import type { ReadModels } from '#projections/projection.ts';
+import { hasSignedInFrom } from '#projections/sessions/queries.ts';
+import { clearFailures, countAttempt, takeBack } from '#infra/postgres/access/login-failures.ts';
+import { KeyedSemaphore } from './keyed-semaphore.ts';
+
+const perAccount = 5;
+const perAddress = 20;
+export const windowSeconds = 300;
+
+/** Attempts that are looked at together: what has not failed yet is to keep nobody out. */
+const atOncePerAddress = 10;
+const maxWaiting = 50;
+
+export interface Attempt {
+  /** As it was typed, in lower case. */
+  readonly email: string;
+  readonly userId: UserId | undefined;
+  readonly ip: string;
+}
+
+export type Admission =
+  | { readonly kind: 'checked'; readonly matches: boolean }
+  | { readonly kind: 'throttled'; readonly retryAfterSeconds: number; readonly limit: number };
+
+/** What an attempt counts for. */
+interface Subject {
+  readonly name: string;
+  readonly limit: number;
+  readonly atOnce: number;
+}
+
+interface ThrottleOptions {
+  readonly database: Queryable;
+  readonly readModels: ReadModels;
+  readonly clock: Clock;
+}
+
+export class LoginThrottle {
+  readonly #db: Queryable;
+  readonly #readModels: ReadModels;
+  readonly #clock: Clock;
+  readonly #semaphore = new KeyedSemaphore();
+
+  constructor({ database, readModels, clock }: ThrottleOptions) {
+    this.#db = database;
+    this.#readModels = readModels;
+    this.#clock = clock;
+  }
+
+  /** Lets `check` look at the password unless too many failed before, and counts its failure.
+   *  Attempts on one account wait for each other, so that many at once count like many in turn. */
+  async admit(attempt: Attempt, check: () => Promise<boolean>): Promise<Admission> {
+    const subjects = await this.#subjectsOf(attempt);
+    const taken: Subject[] = [];
+    try {
+      for (const subject of subjects) {
+        if (!(await this.#semaphore.acquire(subject.name, subject.atOnce, maxWaiting))) {
+          return { kind: 'throttled', retryAfterSeconds: 1, limit: subject.limit };
+        }
+        taken.push(subject);
+      }
+      return await this.#attempt(subjects, check);
+    } finally {
+      for (const { name } of taken) this.#semaphore.release(name);
+    }
+  }
+
+  /** It counts as failed until it is known to be right, so that no other backend counts less. */
+  async #attempt(
+    [account, ...others]: readonly [Subject, ...Subject[]],
+    check: () => Promise<boolean>,
+  ): Promise<Admission> {
+    const subjects = [account, ...others];
+    const now = this.#clock.now();
+    const names = subjects.map(({ name }) => name);
+    const counts = await countAttempt(this.#db, names, now);
+    for (const { name, limit } of subjects) {
+      const count = counts.get(name);
+      if (count === undefined || count.failures <= limit) continue;
+      const retryAfterSeconds = (count.windowEndsAt.getTime() - now.getTime()) / 1000;
+      return { kind: 'throttled', retryAfterSeconds: Math.ceil(retryAfterSeconds), limit };
+    }
+    const matches = await check();
+    if (matches) {
+      await clearFailures(this.#db, account.name);
+      for (const { name } of others) await takeBack(this.#db, name);
+    }
+    return { kind: 'checked', matches };
+  }
+
+  /** The account's own count first. */
+  async #subjectsOf({ email, userId, ip }: Attempt): Promise<readonly [Subject, ...Subject[]]> {
+    const account = { limit: perAccount, atOnce: 1 };
+    if (userId !== undefined && (await hasSignedInFrom(this.#readModels, userId, ip))) {
+      return [{ ...account, name: `account ${email} from ${ip}` }];
+    }
+    return [
+      { ...account, name: `account ${email}` },
+      { name: `address ${ip}`, limit: perAddress, atOnce: atOncePerAddress },
+    ];
+  }
+}

@@ -1,0 +1,141 @@
+/** Signing in and out (specification §5). */
+import { mayAnywhere, rights, type Right } from '#domain/kernel/rights.ts';
+import { issueTicket } from '#infra/postgres/access/ws-tickets.ts';
+import { findUser } from '#projections/users/queries.ts';
+import Type from 'typebox';
+import { accessTokenSeconds } from '../http/credentials/access-tokens.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
+import { isProblem } from '../http/problem.ts';
+import { json, nothing, type Reply } from '../http/reply.ts';
+import { isOwnPage } from '../http/wire/client.ts';
+import { cookieOf, noCookie } from './refresh-cookie.ts';
+import { SessionTokens, AccessToken, WsTicket, Credentials, Me } from './schema.ts';
+import { foreignPage, openSession, refreshSession, type Renewed } from './sign-in.ts';
+import { userJson } from './view.ts';
+
+const tag = 'Authentication';
+
+function tokenReply(
+  { accessToken, refreshToken }: Renewed,
+  secure: boolean,
+  more: { readonly body?: object; readonly headers?: Readonly<Record<string, string>> } = {},
+): Reply {
+  const body = { access_token: accessToken, token_type: 'bearer', expires_in: accessTokenSeconds };
+  const headers = { 'Set-Cookie': cookieOf(refreshToken, secure), ...more.headers };
+  return json(200, { ...body, ...more.body }, headers);
+}
+
+const login = operation({
+  method: 'post',
+  path: '/api/v1/auth/login',
+  operationId: 'login',
+  summary: 'Sign in with e-mail address and password',
+  description:
+    'The access token lives 15 minutes; browsers also get a refresh token in a cookie, for 14 days. The ' +
+    'cookie counts only together with `session_key`, which is shown in this answer and nowhere else: send it as ' +
+    '`Orch-Session-Key` when you refresh. Keep it where pages of other origins cannot read it. ' +
+    'After 5 failures for an account, or 20 from an address, within 5 minutes further attempts ' +
+    'are answered 429. An address from which the account was signed in before has a count of its ' +
+    'own for it, so that failures elsewhere never lock its owner out.',
+  tag,
+  access: 'public',
+  body: {
+    schema: Credentials,
+    example: { email: 'ada@example.com', password: 'correct horse battery staple' },
+  },
+  responses: {
+    200: {
+      description: 'Signed in.',
+      schema: SessionTokens,
+      headers: ['Set-Cookie', 'Orch-Position'],
+    },
+  },
+  refusals: ['unauthenticated', 'rate_limited', 'forbidden'],
+  handle: async (call, services) => {
+    const signedIn = await openSession(call, services);
+    if (isProblem(signedIn)) return signedIn;
+    const body = { session_key: signedIn.sessionKey };
+    return tokenReply(signedIn, call.secure, { body, headers: signedIn.position });
+  },
+});
+
+const refresh = operation({
+  method: 'post',
+  path: '/api/v1/auth/refresh',
+  operationId: 'refreshToken',
+  summary: 'Trade the refresh token of the cookie for new tokens',
+  description:
+    'Takes the cookie and the `session_key` of the sign-in; either alone is answered 401 and changes nothing. Each refresh token is good once: one that is used again ends its session, whoever has it. For 10 ' +
+    'seconds the one that was traded last gives the same answer again: two tabs may ask at once, and an ' +
+    'answer may be lost.',
+  tag,
+  access: 'public',
+  requestHeaders: ['Orch-Session-Key'],
+  body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
+  responses: {
+    200: { description: 'New tokens.', schema: AccessToken, headers: ['Set-Cookie'] },
+  },
+  refusals: ['unauthenticated', 'forbidden'],
+  handle: async (call, services) => {
+    const renewed = await refreshSession(call, services);
+    return isProblem(renewed) ? renewed : tokenReply(renewed, call.secure);
+  },
+});
+
+const logout = operation({
+  method: 'post',
+  path: '/api/v1/auth/logout',
+  operationId: 'logout',
+  summary: 'End this session: its tokens stop working at once',
+  tag,
+  access: 'session',
+  body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
+  responses: { 204: { description: 'Signed out.', headers: ['Set-Cookie', 'Orch-Position'] } },
+  refusals: ['forbidden'],
+  handle: async (call, { commands }) => {
+    if (!isOwnPage(call.headers)) return foreignPage;
+    const { sessionId } = call;
+    const outcome = accepted(
+      await commands.execute({ type: 'CloseSession', sessionId, reason: 'logout' }, call.context),
+    );
+    if (isProblem(outcome)) return outcome;
+    return nothing(204, { 'Set-Cookie': noCookie(call.secure), ...positionHeader(outcome) });
+  },
+});
+
+const wsTicket = operation({
+  method: 'post',
+  path: '/api/v1/auth/ws-ticket',
+  operationId: 'createWsTicket',
+  summary: 'Get a ticket that opens one WebSocket',
+  description:
+    'For clients that can send no header and no subprotocol: `wss://…/ws?token=<ticket>`. It is good ' +
+    'once, for 30 seconds, and stands for this session. A session has at most 20 that are not used.',
+  tag,
+  access: 'session',
+  body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
+  responses: { 201: { description: 'The ticket, shown once.', schema: WsTicket } },
+  handle: async ({ sessionId }, { database }) => {
+    const { ticket, expiresAt } = await issueTicket(database, sessionId);
+    return json(201, { ticket, expires_at: expiresAt });
+  },
+});
+
+const me = operation({
+  method: 'get',
+  path: '/api/v1/auth/me',
+  operationId: 'me',
+  summary: 'Who you are and what you may do',
+  tag,
+  access: 'signed-in',
+  responses: { 200: { description: 'You.', schema: Me } },
+  handle: async ({ principal }, { readModels }) => {
+    const user = await findUser(readModels, principal.userId);
+    if (user === undefined) throw new Error('a session belongs to nobody');
+    const held = (Object.keys(rights) as Right[]).filter((right) => mayAnywhere(principal, right));
+    return json(200, { ...userJson(user), rights: held });
+  },
+});
+
+export const authOperations: readonly Operation[] = [login, refresh, logout, wsTicket, me];

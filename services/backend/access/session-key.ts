@@ -1,0 +1,48 @@
+/** The second half of a browser's session. Browsers send a cookie to every port of its host, and so to servers of
+ *  other programs; the key lies in the storage of the dashboard's origin, and is sent in a header that no other
+ *  origin can make a browser send. The cookie is worth nothing without it, and it is nothing without the cookie. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { readKeyHashes } from '#infra/postgres/access/session-tokens.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import type { RefreshToken } from './refresh-cookie.ts';
+
+export interface SessionKey {
+  readonly text: string;
+  /** SHA-256 of the text, lower-case hex. */
+  readonly hash: string;
+}
+
+/** 256 random bits. */
+export function newSessionKey(): SessionKey {
+  return keyOf(randomBytes(32).toString('base64url'));
+}
+
+/** The key that a client presents, where its form is right. */
+export function parseSessionKey(text: string | undefined): SessionKey | undefined {
+  return text !== undefined && /^[\w-]{43}$/.test(text) ? keyOf(text) : undefined;
+}
+
+/** The token whose session was opened with this key. */
+export async function tokenOfKey(
+  db: Queryable,
+  tokens: readonly RefreshToken[],
+  key: SessionKey | undefined,
+): Promise<RefreshToken | undefined> {
+  if (key === undefined) return undefined;
+  const hashes = await readKeyHashes(
+    db,
+    tokens.map(({ sessionId }) => sessionId),
+  );
+  const own = [...hashes].find(([, hash]) => hasHash(key, hash))?.[0];
+  return tokens.findLast(({ sessionId }) => sessionId === own);
+}
+
+/** Whether the key has this hash, in constant time. @param hash lower-case hex */
+function hasHash(key: SessionKey, hash: string): boolean {
+  const [own, other] = [Buffer.from(key.hash, 'hex'), Buffer.from(hash, 'hex')];
+  return own.length === other.length && timingSafeEqual(own, other);
+}
+
+function keyOf(text: string): SessionKey {
+  return { text, hash: createHash('sha256').update(text).digest('hex') };
+}

@@ -1,0 +1,159 @@
+/** Opens and renews sessions. */
+import { known, parseSessionId, parseUserId, type UserId } from '#domain/kernel/ids.ts';
+import { getCredential } from '#infra/postgres/access/credentials.ts';
+import { keepFirstToken, tradeToken } from '#infra/postgres/access/session-tokens.ts';
+import { findUserByEmail } from '#projections/users/queries.ts';
+import type { UsersTable } from '#projections/users/table.ts';
+import { isTooLong, maxPasswordBytes } from '#services/shared/passwords.ts';
+import type { Call } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
+import { isProblem, problem, type Problem } from '../http/problem.ts';
+import { isOwnPage } from '../http/wire/client.ts';
+import type { Services } from '../services.ts';
+import { windowSeconds, type Admission } from './login-throttle.ts';
+import {
+  newRefreshToken,
+  refreshTokensIn,
+  successorOf,
+  type RefreshToken,
+} from './refresh-cookie.ts';
+import { newSessionKey, parseSessionKey, tokenOfKey } from './session-key.ts';
+
+export interface Renewed {
+  readonly accessToken: string;
+  readonly refreshToken: RefreshToken;
+}
+
+export interface SignedIn extends Renewed {
+  /** Shown to the client this once. */
+  readonly sessionKey: string;
+  readonly position: Readonly<Record<string, string>>;
+}
+
+interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header' | 'headers'> {
+  readonly body: { readonly email: string; readonly password: string };
+}
+
+/** Characters kept of what a client says that it is. */
+const maxUserAgent = 300;
+const wrong = 'The e-mail address or the password is wrong.';
+/** The answer to a page of another origin, which is not to give, take or trade a cookie. */
+export const foreignPage: Problem = problem(
+  'forbidden',
+  'The request comes from a page of another origin.',
+);
+
+/** Checks a password, slowly and evenly, and opens a session. */
+export async function openSession(
+  call: LoginCall,
+  services: Services,
+): Promise<SignedIn | Problem> {
+  if (!isOwnPage(call.headers)) return foreignPage;
+  const { password } = call.body;
+  if (isTooLong(password)) return passwordTooLong;
+  const email = call.body.email.trim().toLowerCase();
+  const user = await findUserByEmail(services.readModels, email);
+  const userId = user === undefined ? undefined : known(parseUserId, user.user_id);
+  const admission = await services.throttle.admit({ email, userId, ip: call.ip }, () =>
+    isRight(user, password, services),
+  );
+  if (admission.kind === 'throttled') return tooMany(admission);
+  if (!admission.matches || user === undefined || userId === undefined) {
+    return problem('unauthenticated', wrong, userId && { resource: `user-${userId}` });
+  }
+  return await open({ ...user, user_id: userId }, call, services);
+}
+
+async function isRight(
+  user: UsersTable | undefined,
+  password: string,
+  { database, ids, passwords }: Services,
+): Promise<boolean> {
+  // Asked for an unknown user too, so that both take the same time.
+  const hash = await getCredential(database, user?.credential_id ?? ids.next());
+  const isMatch = await passwords.matches(password, hash);
+  return isMatch && user?.disabled === false;
+}
+
+/** For the account as it was when its password was looked at: one that ended its sessions meanwhile has
+ *  ended this one, too. */
+async function open(
+  { user_id: userId, email, access_version: accountVersion }: UsersTable & { user_id: UserId },
+  { context, header }: Pick<Call, 'context' | 'header'>,
+  { commands, database, clock, ids, tokens }: Services,
+): Promise<SignedIn | Problem> {
+  const sessionId = known(parseSessionId, ids.next());
+  const refreshToken = newRefreshToken(sessionId);
+  const key = newSessionKey();
+  const hashes = { tokenHash: refreshToken.hash, keyHash: key.hash };
+  await keepFirstToken(database, { sessionId, ...hashes }, clock.now());
+  const userAgent = header('User-Agent')?.slice(0, maxUserAgent) ?? null;
+  const outcome = accepted(
+    await commands.execute(
+      { type: 'OpenSession', sessionId, userId, accountVersion, userAgent },
+      { ...context, actor: { kind: 'user', userId, email } },
+    ),
+  );
+  if (isProblem(outcome)) return outcome;
+  const accessToken = await tokens.issue(userId, sessionId);
+  return { accessToken, refreshToken, sessionKey: key.text, position: positionHeader(outcome) };
+}
+
+const ended = problem('unauthenticated', 'The session has ended: sign in again.');
+
+/** Trades the refresh token of the cookie, for who has the session's key too. One that was traded before gets the
+ *  same successor for a few seconds, and ends the session after. A cookie without the key changes nothing: other
+ *  programs on the host are sent it, and are not to sign anybody out by it. */
+export async function refreshSession(
+  call: Pick<Call, 'context' | 'header' | 'headers' | 'secure'>,
+  services: Services,
+): Promise<Renewed | Problem> {
+  if (!isOwnPage(call.headers)) return foreignPage;
+  const sent = refreshTokensIn(call.header('Cookie'), call.secure);
+  const key = parseSessionKey(call.header('Orch-Session-Key'));
+  const presented = await tokenOfKey(services.database, sent, key);
+  const { sessionId } = presented ?? sent[0] ?? {};
+  const session = sessionId && (await services.findSession(sessionId));
+  if (session === undefined || sessionId === undefined) return ended;
+  const resource = `session-${sessionId}`;
+  if (presented === undefined) return { ...ended, resource };
+  const userId = known(parseUserId, session.user_id);
+  const next = successorOf(presented, services.tokenKey);
+  const traded = await tradeToken(services.database, {
+    sessionId,
+    presentedHash: presented.hash,
+    nextHash: next.hash,
+    now: services.clock.now(),
+  });
+  if (traded === 'expired') return ended;
+  if (traded === 'reused') {
+    const actor = { kind: 'user', userId, email: session.email } as const;
+    const command = { type: 'CloseSession', sessionId, reason: 'refresh_reused' } as const;
+    await services.commands.execute(command, { ...call.context, actor });
+    return { ...ended, resource };
+  }
+  const accessToken = await services.tokens.issue(userId, sessionId);
+  return { accessToken, refreshToken: next };
+}
+
+const passwordTooLong = problem('validation_failed', 'The password is too long.', {
+  errors: [
+    {
+      pointer: '/password',
+      detail: `has more than ${maxPasswordBytes} bytes`,
+    },
+  ],
+});
+
+export function tooMany({
+  retryAfterSeconds,
+  limit,
+}: Extract<Admission, { kind: 'throttled' }>): Problem {
+  return problem('rate_limited', 'Too many sign-ins have failed. Try again later.', {
+    headers: {
+      'Retry-After': String(retryAfterSeconds),
+      RateLimit: `"login";r=0;t=${retryAfterSeconds}`,
+      'RateLimit-Policy': `"login";q=${limit};w=${windowSeconds}`,
+    },
+  });
+}

@@ -1,0 +1,131 @@
+/** API tokens: what programs use in the place of a sign-in. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import { known, parseTokenId } from '#domain/kernel/ids.ts';
+import { mayAnywhere, mayGrant } from '#domain/kernel/rights.ts';
+import { findToken, type TokenView } from '#projections/tokens/queries.ts';
+import { newApiToken } from '#services/shared/api-tokens.ts';
+import Type, { type Static } from 'typebox';
+import { operation, type Call, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader, noContent } from '../http/outcome.ts';
+import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
+import { json, type Answer } from '../http/reply.ts';
+import { pageQuery, pathParameters } from '../http/schema.ts';
+import type { Services } from '../services.ts';
+import { tokensOf } from './token-list.ts';
+import { ApiTokenPage, NewApiToken, ShownApiToken } from './token-schema.ts';
+import { tokenJson } from './view.ts';
+
+const tag = 'API tokens';
+const path = '/api/v1/auth/tokens';
+const defaultDays = 90;
+const dayMs = 24 * 60 * 60 * 1000;
+
+const list = operation({
+  method: 'get',
+  path,
+  operationId: 'listTokens',
+  summary: 'List your API tokens, newest first, never the tokens themselves',
+  tag,
+  access: { right: 'tokens.manage' },
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: ApiTokenPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, query, url }, { readModels }) =>
+    await tokensOf(principal.userId, { ...query, url }, readModels),
+});
+
+const create = operation({
+  method: 'post',
+  path,
+  operationId: 'createToken',
+  summary: 'Make an API token',
+  description:
+    'Send it as `Authorization: Bearer orch_…`, and to WebSockets as subprotocol `orch.bearer.orch_…`. It ' +
+    'may do what its scopes give and what you may do yourself at that moment: a role or groups that ' +
+    'change count at once, and while your account is disabled it is refused. It is shown in this answer ' +
+    'and nowhere else. An API token cannot make another one: it would outlive its own revocation.',
+  tag,
+  access: 'session',
+  creates: true,
+  shownOnce: ['token'],
+  body: {
+    schema: NewApiToken,
+    example: { name: 'deploy', scopes: ['scripts:write', 'runs:write'], expires_in_days: 90 },
+  },
+  responses: {
+    201: { description: 'Made.', schema: ShownApiToken, headers: ['Orch-Position'] },
+  },
+  handle: issue,
+});
+
+const remove = operation({
+  method: 'delete',
+  path: `${path}/{token_id}`,
+  operationId: 'revokeToken',
+  summary: 'Revoke an API token: it stops working at once',
+  description: 'Its WebSockets are closed. Administrators may revoke the tokens of others.',
+  tag,
+  access: { right: 'tokens.manage' },
+  parameters: { token_id: pathParameters.tokenId },
+  responses: { 204: { description: 'Revoked.', headers: ['Orch-Position'] } },
+  handle: async ({ principal, parameters, context }, { commands, readModels }) => {
+    const token = await findToken(readModels, parameters.token_id);
+    if (token === undefined || !mayRevoke(principal, token)) return notFound;
+    const command = { type: 'RevokeToken', tokenId: parameters.token_id } as const;
+    return noContent(await commands.execute(command, context));
+  },
+});
+
+function mayRevoke(principal: Principal, { user_id: owner }: TokenView): boolean {
+  return owner === principal.userId || mayAnywhere(principal, 'users.manage');
+}
+
+type IssueCall = Pick<Call, 'context'> & {
+  readonly principal: Principal;
+  readonly body: Static<typeof NewApiToken>;
+};
+
+async function issue(
+  { principal, body, context }: IssueCall,
+  { commands, readModels, ids, clock }: Services,
+): Promise<Answer> {
+  const days = body.expires_in_days === undefined ? defaultDays : body.expires_in_days;
+  const expiresAt = days === null ? null : new Date(clock.now().getTime() + days * dayMs);
+  const tooMuch = grantProblem(principal, body.scopes);
+  if (tooMuch !== undefined) return tooMuch;
+  const { text, hash } = newApiToken();
+  const outcome = accepted(
+    await commands.execute(
+      {
+        type: 'IssueToken',
+        tokenId: known(parseTokenId, ids.next()),
+        userId: principal.userId,
+        name: body.name,
+        scopes: body.scopes,
+        tokenHash: hash,
+        expiresAt: expiresAt === null ? null : expiresAt.toISOString(),
+      },
+      context,
+    ),
+  );
+  if (isProblem(outcome)) return outcome;
+  const tokenId = known(parseTokenId, outcome.streamId.slice('token-'.length));
+  const row = await findToken(readModels, tokenId);
+  if (row === undefined) return notFound;
+  // What was issued the first time is of another text, which nobody has any more.
+  const shown = outcome.repeated ? tokenJson(row) : { ...tokenJson(row), token: text };
+  return json(201, shown, positionHeader(outcome));
+}
+
+/** Why the caller may not make such a token: a role gives no scope that it lacks. */
+function grantProblem(
+  principal: Principal,
+  scopes: Static<typeof NewApiToken>['scopes'],
+): Problem | undefined {
+  const refused = scopes.filter((scope) => !mayGrant(principal, scope));
+  if (refused.length === 0) return undefined;
+  const names = refused.map((scope) => `"${scope}"`).join(', ');
+  return problem('forbidden', `You do not have what these scopes would give: ${names}.`);
+}
+
+export const tokenOperations: readonly Operation[] = [list, create, remove];

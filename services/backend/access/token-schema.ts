@@ -1,0 +1,77 @@
+/** API tokens on the wire. */
+import { scopes } from '#domain/kernel/rights.ts';
+import Type from 'typebox';
+import { examples, Nullable, Page, Time, Uuid, OneLine } from '../http/schema.ts';
+
+export const maxTokenDays = 3650;
+
+const ScopeSchema = Type.Enum(scopes, { title: 'Scope' });
+const name = OneLine(100);
+const scopeList = Type.Array(ScopeSchema, {
+  minItems: 1,
+  maxItems: scopes.length,
+  uniqueItems: true,
+  description: 'What it is for. `*` is all that its owner may do; `admin` is administration.',
+});
+
+const example = {
+  id: examples.tokenId,
+  name: 'deploy',
+  scopes: ['scripts:write', 'runs:write'],
+  created_at: examples.time,
+  expires_at: '2027-02-19T02:31:00.000Z',
+};
+
+const token = {
+  id: Uuid(),
+  name,
+  scopes: scopeList,
+  created_at: Time(),
+  expires_at: Nullable(Time('Null: it does not expire.')),
+};
+
+export const NewApiToken = Type.Object(
+  {
+    name,
+    scopes: scopeList,
+    expires_in_days: Type.Optional(
+      Nullable(
+        Type.Integer({
+          minimum: 1,
+          maximum: maxTokenDays,
+          default: 90,
+          description: 'Null: it does not expire.',
+        }),
+      ),
+    ),
+  },
+  { title: 'ApiTokenInput', additionalProperties: false },
+);
+
+export const ShownApiToken = Type.Object(
+  {
+    ...token,
+    token: Type.Optional(
+      Type.String({ description: 'Shown once: a repeated answer leaves it out.' }),
+    ),
+  },
+  {
+    title: 'ShownApiToken',
+    additionalProperties: false,
+    examples: [{ ...example, token: 'orch_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6' }],
+  },
+);
+
+export const ApiToken = Type.Object(
+  {
+    ...token,
+    last_used_at: Nullable(Time('Kept about a minute behind.')),
+  },
+  {
+    title: 'ApiToken',
+    additionalProperties: false,
+    examples: [{ ...example, last_used_at: examples.time }],
+  },
+);
+
+export const ApiTokenPage = Page('ApiTokenPage', ApiToken);

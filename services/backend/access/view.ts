@@ -1,0 +1,34 @@
+/** Accounts, sessions and API tokens as the API shows them. */
+import type { SessionId } from '#domain/kernel/ids.ts';
+import type { SignedInSession } from '#projections/sessions/queries.ts';
+import type { TokenView } from '#projections/tokens/queries.ts';
+import type { UserView } from '#projections/users/queries.ts';
+
+/** @param asking the session that asks, which is marked */
+export function sessionJson({ session_id: id, ...rest }: SignedInSession, asking?: SessionId) {
+  return { id, current: id === asking, ...rest };
+}
+
+export function userJson(user: UserView) {
+  return {
+    id: user.user_id,
+    email: user.email,
+    name: user.name,
+    role: user.role,
+    group_ids: user.group_ids,
+    can_audit: user.can_audit,
+    disabled: user.disabled,
+    created_at: user.created_at,
+    last_login_at: user.last_login_at,
+  };
+}
+
+export function tokenJson(row: TokenView) {
+  return {
+    id: row.token_id,
+    name: row.name,
+    scopes: row.scopes,
+    created_at: row.created_at,
+    expires_at: row.expires_at,
+  };
+}

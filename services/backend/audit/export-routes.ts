@@ -1,0 +1,65 @@
+/** The audit trail as a file that can be verified without the server. */
+import { newestEntry, saveHead } from '#infra/postgres/operations/audit-heads.ts';
+import { auditProjection } from '#projections/audit/apply.ts';
+import Type from 'typebox';
+import { visibleGroups } from '../access/visibility.ts';
+import { attachment } from '../http/attachment.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { disclosing, stream } from '../http/reply.ts';
+import { exportTrail } from './export.ts';
+
+const mediaTypes = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' } as const;
+
+const query = Type.Object(
+  {
+    format: Type.Optional(Type.Enum(['ndjson', 'csv'], { default: 'ndjson' })),
+    from_seq: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2 ** 53 - 1,
+        default: 1,
+        description: 'The first entry wanted: what came before is in an earlier export.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const exportAll = operation({
+  method: 'get',
+  path: '/api/v1/audit/export',
+  operationId: 'exportAudit',
+  summary: 'Download the audit trail, oldest first, with a signed head at its end',
+  description:
+    '`scripts/verify-audit.ts` of the project verifies it without the server; the format is in ' +
+    '`docs/audit.md`. Whoever sees only what belongs to their groups gets number and hashes of the other ' +
+    'entries. The export is recorded in the trail itself.',
+  tag: 'Audit',
+  access: { right: 'audit.read' },
+  query,
+  responses: {
+    200: {
+      description: 'A line for each entry, and one for the head; or the same as CSV.',
+      schema: Type.String(),
+      mediaType: 'application/x-ndjson',
+      alternatives: { 'text/csv': Type.String() },
+      headers: ['Content-Disposition'],
+    },
+  },
+  readsBehind: [auditProjection.name],
+  handle: async ({ principal, query: asked }, services) => {
+    const { format = 'ndjson', from_seq: fromSeq = 1 } = asked;
+    const { auditSigner, clock, database, readModels } = services;
+    const newest = await newestEntry(database);
+    const head = newest && (await saveHead(database, auditSigner, newest, clock.now()));
+    const range = { fromSeq, head, groupIds: visibleGroups(principal) };
+    const day = clock.now().toISOString().slice(0, 10);
+    const file = stream(200, mediaTypes[format], exportTrail(readModels, format, range), {
+      'Content-Disposition': attachment(`audit-${day}.${format}`),
+    });
+    const detail = `${format}, entries ${fromSeq} to ${newest?.audit_seq ?? 0}`;
+    return disclosing(file, { action: 'audit_exported', detail });
+  },
+});
+
+export const auditExportOperations: readonly Operation[] = [exportAll];

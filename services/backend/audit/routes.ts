@@ -1,0 +1,169 @@
+/** The audit trail: who did what, or tried to. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import { listHeads, publicKeys, type HeadPlace } from '#infra/postgres/operations/audit-heads.ts';
+import { auditProjection } from '#projections/audit/apply.ts';
+import { auditDensity, beginningOfTrail } from '#projections/audit/density.ts';
+import { listAudit, type AuditFilter } from '#projections/audit/queries.ts';
+import Type, { type Static } from 'typebox';
+import { visibleGroups } from '../access/visibility.ts';
+import { attachment } from '../http/attachment.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { isProblem, notFound, problem } from '../http/problem.ts';
+import { json, text } from '../http/reply.ts';
+import { pageQuery } from '../http/schema.ts';
+import {
+  AuditDensity,
+  AuditHeadPage,
+  AuditPage,
+  auditQuery,
+  densityQuery,
+  keyParameter,
+} from './schema.ts';
+import { auditJson } from './view.ts';
+
+const tag = 'Audit';
+const access = { right: 'audit.read' } as const;
+const defaultBuckets = 120;
+
+const list = operation({
+  method: 'get',
+  path: '/api/v1/audit',
+  operationId: 'listAudit',
+  summary: 'List the audit trail, newest first',
+  description:
+    'For administrators, and, as far as their groups go, for whoever may audit. It follows the events ' +
+    'within moments. What belongs to no group, such as sign-ins, is for administrators.',
+  tag,
+  access,
+  query: auditQuery,
+  responses: { 200: { description: 'A page.', schema: AuditPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  readsBehind: [auditProjection.name],
+  handle: async ({ principal, query, url }, { readModels }) => {
+    const { limit = defaultLimit, cursor, order = 'desc' } = query;
+    const filter = filterOf(principal, query);
+    const request = { list: 'audit', filter: { order, ...filter }, url, limit, cursor };
+    const after = keyOf(request, parseSeq);
+    if (isProblem(after)) return after;
+    const page = { order, after: after.key, limit: limit + 1 };
+    const rows = await listAudit(readModels, filter, page);
+    return pageReply(request, rows, (row) => String(row.audit_seq), auditJson);
+  },
+});
+
+function filterOf(principal: Principal, query: Static<typeof auditQuery>): AuditFilter {
+  const { actor, action, resource, outcome, from, to, position } = query;
+  return {
+    groupIds: visibleGroups(principal),
+    actor,
+    action,
+    resource,
+    outcome,
+    from: from === undefined ? undefined : new Date(from),
+    to: to === undefined ? undefined : new Date(to),
+    fromPosition: position ?? query.from_position,
+    toPosition: position ?? query.to_position,
+  };
+}
+
+function parseSeq(seq: string): number | undefined {
+  return /^[1-9]\d{0,15}$/.test(seq) ? Number(seq) : undefined;
+}
+
+const heads = operation({
+  method: 'get',
+  path: '/api/v1/audit/heads',
+  operationId: 'listAuditHeads',
+  summary: 'List the signed heads of the audit chain, newest first',
+  description:
+    'One is saved every few minutes in which something was recorded, and with each export and ' +
+    'verification. Keep some elsewhere: with one of them anybody can tell whether the chain still leads ' +
+    'there.',
+  tag,
+  access,
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: AuditHeadPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ query: { limit = defaultLimit, cursor }, url }, { database }) => {
+    const request = { list: 'audit-heads', filter: null, url, limit, cursor };
+    const after = keyOf(request, parseHeadPlace);
+    if (isProblem(after)) return after;
+    const rows = await listHeads(database, after.key, limit + 1);
+    return pageReply(
+      request,
+      rows,
+      (row) => `${row.audit_seq} ${row.key_id}`,
+      (row) => row,
+    );
+  },
+});
+
+function parseHeadPlace(place: string): HeadPlace | undefined {
+  const [, seq, keyId] = /^([1-9]\d{0,15}) ([0-9a-f]{16})$/.exec(place) ?? [];
+  return seq === undefined || keyId === undefined ? undefined : { auditSeq: Number(seq), keyId };
+}
+
+const key = operation({
+  method: 'get',
+  path: '/api/v1/audit/key',
+  operationId: 'readAuditKey',
+  summary: 'Download the public key that heads of the audit chain are signed with',
+  description: 'As PEM. Heads of earlier keys name those: `?key_id=` reads one.',
+  tag,
+  access,
+  query: Type.Object({ key_id: keyParameter }, { additionalProperties: false }),
+  responses: {
+    200: {
+      description: 'The key.',
+      schema: Type.String(),
+      mediaType: 'application/x-pem-file',
+      headers: ['Content-Disposition'],
+    },
+  },
+  refusals: ['not_found'],
+  handle: async ({ query }, { auditSigner, database }) => {
+    const { key_id: keyId = auditSigner.keyId } = query;
+    const pem =
+      keyId === auditSigner.keyId ? auditSigner.publicKey : (await publicKeys(database)).get(keyId);
+    if (pem === undefined) return notFound;
+    return text(200, 'application/x-pem-file', pem, {
+      'Content-Disposition': attachment(`audit-${keyId}.pem`),
+    });
+  },
+});
+
+const density = operation({
+  method: 'get',
+  path: '/api/v1/audit/density',
+  operationId: 'auditDensity',
+  summary: 'Count the entries of the audit trail by time',
+  description: 'Of what `/audit` lists to the same reader. The cost does not grow with the trail.',
+  tag,
+  access,
+  query: densityQuery,
+  responses: { 200: { description: 'Where something was recorded.', schema: AuditDensity } },
+  readsBehind: [auditProjection.name],
+  handle: async ({ principal, query }, { readModels, clock }) => {
+    const to = query.to === undefined ? clock.now() : new Date(query.to);
+    const asked = query.from ?? (await beginningOfTrail(readModels));
+    // Of an empty trail any stretch will do.
+    const from = asked === undefined ? new Date(to.getTime() - 1000) : new Date(asked);
+    if (from >= to) {
+      return problem('invalid_parameter', 'The parameter "from" has to be earlier than "to".');
+    }
+    const { buckets = defaultBuckets, actor } = query;
+    const filter = { groupIds: visibleGroups(principal), actor };
+    const bucketMs = Math.ceil((to.getTime() - from.getTime()) / buckets);
+    const found = await auditDensity(readModels, { filter, from, to, bucketMs });
+    const items = found.buckets.map(({ bucket, entries, not_accepted }) => ({
+      time: new Date(from.getTime() + bucket * bucketMs),
+      entries,
+      not_accepted,
+    }));
+    const { estimated } = found;
+    return json(200, { from, to, bucket_seconds: bucketMs / 1000, estimated, items });
+  },
+});
+
+export const auditOperations: readonly Operation[] = [list, density, heads, key];

@@ -1,0 +1,196 @@
+/** The audit trail on the wire: docs/audit.md. */
+import { auditOutcomes } from '#projections/audit/table.ts';
+import { breaks } from '#projections/audit/verification.ts';
+import Type from 'typebox';
+import { examples, Nullable, Page, pageQuery, Sha256, Time, Uuid } from '../http/schema.ts';
+
+const hashExample = '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752';
+
+const keyId = Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Names the key.' });
+
+export const AuditEntry = Type.Object(
+  {
+    audit_seq: Type.Integer({ minimum: 1, description: 'Dense, from 1.' }),
+    time: Time(),
+    actor: Type.String(),
+    action: Type.String({
+      description:
+        'What happened, such as `script_created`; of a refused request its method and path.',
+    }),
+    resource: Type.String({ description: 'What it happened to, such as `script-<id>`.' }),
+    outcome: Type.Enum(auditOutcomes, {
+      description: '`failed` is the end of a run that failed.',
+    }),
+    detail: Nullable(Type.String()),
+    ip: Nullable(Type.String()),
+    correlation_id: Type.String({ description: 'Shared by all that followed from one cause.' }),
+    causation_id: Nullable(Uuid('The event that this one answers to.')),
+    event_id: Uuid(),
+    event_position: Type.Integer({ minimum: 1, description: 'Not part of the hash.' }),
+    event_hash: Sha256,
+    prev_hash: Sha256,
+    hash: Sha256,
+  },
+  {
+    title: 'AuditEntry',
+    additionalProperties: false,
+    examples: [
+      {
+        audit_seq: 42,
+        time: examples.time,
+        actor: 'ada@example.com',
+        action: 'script_created',
+        resource: `script-${examples.scriptId}`,
+        outcome: 'accepted',
+        detail: 'Night report',
+        ip: '127.0.0.1',
+        correlation_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+        causation_id: null,
+        event_id: '019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e60',
+        event_position: 57,
+        event_hash: examples.sha256,
+        prev_hash: examples.sha256,
+        hash: hashExample,
+      },
+    ],
+  },
+);
+
+export const AuditPage = Page('AuditPage', AuditEntry);
+
+const position = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 53 - 1, description }));
+const text = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 400, description }));
+
+export const auditQuery = Type.Object(
+  {
+    ...pageQuery,
+    order: Type.Optional(
+      Type.Enum(['desc', 'asc'], { default: 'desc', description: 'By `audit_seq`.' }),
+    ),
+    actor: text('As entries show it, such as `ada@example.com`.'),
+    action: text('As entries show it, such as `script_deleted`.'),
+    resource: text('As entries show it, such as `script-<id>`.'),
+    outcome: Type.Optional(Type.Enum(auditOutcomes)),
+    from: Type.Optional(Time('Recorded at this time or later.')),
+    to: Type.Optional(Time('Recorded before this time.')),
+    position: position('The entry of the event at this position.'),
+    from_position: position('Events at this position or later.'),
+    to_position: position('Events up to this position.'),
+  },
+  { additionalProperties: false },
+);
+
+/** Bars that a time line has at most. */
+const mostBuckets = 500;
+
+export const densityQuery = Type.Object(
+  {
+    actor: text('As entries show it, such as `ada@example.com`.'),
+    from: Type.Optional(Time('The beginning; without it, that of the trail.')),
+    to: Type.Optional(Time('The end, not included; without it, now.')),
+    buckets: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: mostBuckets,
+        default: 120,
+        description: 'Into how many equal parts the time is divided.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const AuditDensity = Type.Object(
+  {
+    from: Time(),
+    to: Time(),
+    bucket_seconds: Type.Number(),
+    estimated: Type.Boolean({
+      description: 'Of more than 20,000 entries about so many are looked at, at even distances.',
+    }),
+    items: Type.Array(
+      Type.Object(
+        {
+          time: Time('When the part begins.'),
+          entries: Type.Integer({ minimum: 1 }),
+          not_accepted: Type.Integer({
+            minimum: 0,
+            description: 'Of them, those that were refused or failed.',
+          }),
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'In order of time; parts without entries are left out.' },
+    ),
+  },
+  {
+    title: 'AuditDensity',
+    additionalProperties: false,
+    examples: [
+      {
+        from: '2026-11-21T02:00:00.000Z',
+        to: '2026-11-21T04:00:00.000Z',
+        bucket_seconds: 60,
+        estimated: false,
+        items: [{ time: '2026-11-21T02:31:00.000Z', entries: 12, not_accepted: 1 }],
+      },
+    ],
+  },
+);
+
+export const AuditHead = Type.Object(
+  {
+    audit_seq: Type.Integer({ minimum: 1 }),
+    hash: Sha256,
+    time: Time('When it was signed.'),
+    key_id: keyId,
+    signature: Type.String({
+      description: 'Ed25519 over the canonical JSON of the other members, in base64.',
+    }),
+  },
+  {
+    title: 'AuditHead',
+    additionalProperties: false,
+    examples: [
+      {
+        audit_seq: 42,
+        hash: hashExample,
+        time: examples.time,
+        key_id: '21fe31dfa154a261',
+        signature:
+          'kCJ3XNIQ0TWmkqYJZGVb1JP6ZDrCG6u4PfpwTzmdyqwI1ylnzvhJ2+dQvQVSkkzhz7i0PZkKhZs6yqVMH4uCCw==',
+      },
+    ],
+  },
+);
+
+export const AuditHeadPage = Page('AuditHeadPage', AuditHead);
+
+export const AuditVerification = Type.Object(
+  {
+    valid: Type.Boolean(),
+    entries: Type.Integer({ minimum: 0, description: 'Entries in the trail.' }),
+    head: Nullable(AuditHead),
+    first_broken: Nullable(Type.Integer({ minimum: 1, description: 'Its `audit_seq`.' })),
+    reason: Nullable(Type.Enum(breaks)),
+  },
+  {
+    title: 'AuditVerification',
+    additionalProperties: false,
+    examples: [
+      { valid: false, entries: 412, head: null, first_broken: 42, reason: 'event_changed' },
+    ],
+  },
+);
+
+export const headParameter = Type.Optional(
+  Type.String({
+    pattern: '^[1-9][0-9]{0,14}:[0-9a-f]{64}$',
+    description: 'A head that you saved, as `<audit_seq>:<hash>`.',
+    examples: [`42:${hashExample}`],
+  }),
+);
+
+export const keyParameter = Type.Optional(keyId);

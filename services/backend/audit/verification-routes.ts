@@ -1,0 +1,91 @@
+/** Whether the audit trail is what was recorded. */
+import type { ChainHead } from '#infra/audit/head-signer.ts';
+import { saveHead } from '#infra/postgres/operations/audit-heads.ts';
+import { auditProjection } from '#projections/audit/apply.ts';
+import Type from 'typebox';
+import { operation, type Operation } from '../http/operation.ts';
+import { json, stream } from '../http/reply.ts';
+import type { Services } from '../services.ts';
+import { AuditVerification, headParameter } from './schema.ts';
+import { verifyTrail, type Verification } from './verification.ts';
+
+const verify = operation({
+  method: 'get',
+  path: '/api/v1/audit/verify',
+  operationId: 'verifyAudit',
+  summary: 'Verify the audit chain against the events and the saved heads',
+  description:
+    'Every entry is made anew from its event, and the chain with it; `first_broken` is the first entry ' +
+    'that differs. `?head=` finds a tail that was cut off. With `Accept: application/x-ndjson` it tells ' +
+    'how far it is, `{"checked", "entries"}` a line, and the result in the last line; with ' +
+    '`text/event-stream` the same as events `progress` and `result`.',
+  tag: 'Audit',
+  access: { right: 'audit.read' },
+  query: Type.Object({ head: headParameter }, { additionalProperties: false }),
+  responses: {
+    200: {
+      description: 'What was found.',
+      schema: AuditVerification,
+      alternatives: { 'application/x-ndjson': Type.String(), 'text/event-stream': Type.String() },
+    },
+  },
+  readsBehind: [auditProjection.name],
+  handle: async ({ query, header, gone }, services) => {
+    const { database, readModels } = services;
+    const saved = query.head === undefined ? undefined : parseHead(query.head);
+    const steps = verifyTrail({ database, readModels, saved, signal: gone() });
+    const accept = header('Accept') ?? '';
+    if (accept.includes('application/x-ndjson')) {
+      const lines = told(steps, services, (_name, value) => `${JSON.stringify(value)}\n`);
+      return stream(200, 'application/x-ndjson', lines);
+    }
+    if (accept.includes('text/event-stream')) {
+      const events = told(
+        steps,
+        services,
+        (name, value) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`,
+      );
+      return stream(200, 'text/event-stream', events);
+    }
+    let last: Verification | undefined;
+    for await (const step of steps) last = step;
+    return json(200, await resultOf(last, services));
+  },
+});
+
+function parseHead(text: string): ChainHead {
+  const [seq, hash = ''] = text.split(':');
+  return { audit_seq: Number(seq), hash };
+}
+
+async function* told(
+  steps: AsyncIterable<Verification>,
+  services: Services,
+  render: (name: 'progress' | 'result', value: unknown) => string,
+): AsyncGenerator<Uint8Array, void> {
+  let last: Verification | undefined;
+  for await (const step of steps) {
+    last = step;
+    const { checked, entries } = step;
+    yield Buffer.from(render('progress', { checked, entries }));
+  }
+  yield Buffer.from(render('result', await resultOf(last, services)));
+}
+
+/** The head of a chain that is whole is signed and kept. */
+async function resultOf(
+  last: Verification | undefined,
+  { auditSigner, clock, database }: Services,
+) {
+  const { entries = 0, broken, end } = last ?? {};
+  const isHeaded = broken === undefined && end !== undefined && end.audit_seq > 0;
+  return {
+    valid: broken === undefined,
+    entries,
+    head: isHeaded ? await saveHead(database, auditSigner, end, clock.now()) : null,
+    first_broken: broken?.audit_seq ?? null,
+    reason: broken?.reason ?? null,
+  };
+}
+
+export const auditVerifyOperations: readonly Operation[] = [verify];

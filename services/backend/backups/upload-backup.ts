@@ -1,0 +1,98 @@
+/** A backup that comes from elsewhere, as it was downloaded. */
+import { fileURLToPath } from 'node:url';
+import type { BackupCommand } from '#domain/backup/commands.ts';
+import { known, parseBackupId, parseCommandId, type BackupId } from '#domain/kernel/ids.ts';
+import { DamagedBackup, NewerBackup } from '#infra/backup/damaged.ts';
+import type { BackupSummary } from '#infra/backup/format.ts';
+import { contentOf } from '#infra/backup/record.ts';
+import { RestoreRefused } from '#infra/backup/schema-match.ts';
+import { receiveBackup } from '#infra/backup/upload.ts';
+import { withUploadLock } from '#infra/backup/work.ts';
+import { findBackup } from '#projections/backups/queries.ts';
+import { version } from '#services/shared/version.ts';
+import type { Call } from '../http/operation.ts';
+import { accepted } from '../http/outcome.ts';
+import { isProblem, problem, type Problem } from '../http/problem.ts';
+import { BodyCut } from '../http/wire/body.ts';
+import type { Services } from '../services.ts';
+
+/** Longer ones are put where backups are kept, and found there. */
+export const maxUploadBytes = 64 * 1024 ** 3;
+
+const migrations = fileURLToPath(new URL('../../../migrations', import.meta.url));
+
+/** Why a backup is not taken in, out of the midst of it. */
+class Turned extends Error {
+  readonly problem: Problem;
+
+  constructor(reason: Problem) {
+    super(reason.detail);
+    this.problem = reason;
+  }
+}
+
+/** Stores it, verifies it, and only then lists it. One at a time.
+ *  @returns its id, or why there is none */
+export async function uploadBackup(
+  chunks: AsyncIterable<Uint8Array>,
+  context: Call['context'],
+  services: Services,
+): Promise<BackupId | Problem> {
+  let outcome: BackupId | Problem = busy;
+  const work = async () => {
+    outcome = await takeIn(chunks, context, services).catch(problemOf);
+  };
+  await withUploadLock(services.pool, work, patienceMs);
+  return outcome;
+}
+
+// Longer than a scheduler takes to tidy up.
+const patienceMs = 2_000;
+
+const busy = problem('backup_in_use', 'Another backup is being uploaded: try again after that.');
+
+async function takeIn(
+  chunks: AsyncIterable<Uint8Array>,
+  context: Call['context'],
+  services: Services,
+): Promise<BackupId | Problem> {
+  const { objects, database, masterKeys, commands, ids } = services;
+  const parts = { objects, database, masterKeys, version, migrations };
+  const summary = await receiveBackup(chunks, parts, (found) => admit(found, services));
+  const backupId = idOf(summary);
+  const execute = async (command: BackupCommand, commandId = context.commandId) =>
+    accepted(await commands.execute(command, { ...context, commandId }));
+  const content = contentOf({ summary });
+  const taken = await execute({ type: 'TakeInBackup', backupId, content });
+  if (isProblem(taken)) return taken;
+  // Whoever has its key looks into it; what was verified here is verified as it lies.
+  const checked = await execute(
+    { type: 'CheckBackup', backupId },
+    known(parseCommandId, ids.derived(context.commandId, 'check')),
+  );
+  return isProblem(checked) ? checked : backupId;
+}
+
+const idOf = ({ backupId }: BackupSummary): BackupId => known(parseBackupId, backupId);
+
+/** Nothing of one that is here is written over. */
+async function admit(summary: BackupSummary, { readModels }: Services): Promise<void> {
+  const row = await findBackup(readModels, idOf(summary));
+  if (row === undefined || row.status === 'failed') return;
+  const isBusy = row.status === 'running';
+  const remedy = isBusy ? 'Wait until it is complete.' : 'Delete it first to replace it.';
+  const detail = `The backup of ${summary.createdAt} is here already. ${remedy}`;
+  throw new Turned(problem(isBusy ? 'backup_in_use' : 'already_exists', detail));
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof Turned) return error.problem;
+  if (error instanceof NewerBackup) return problem('backup_newer', error.message);
+  if (error instanceof DamagedBackup || error instanceof RestoreRefused) {
+    return problem('backup_damaged', `${error.message} Nothing of it was kept.`);
+  }
+  if (error instanceof BodyCut) {
+    return problem('backup_damaged', 'The end of the file is missing. Nothing of it was kept.');
+  }
+  throw error;
+}

@@ -1,0 +1,197 @@
+/** Chains: the end of a run of one script starts a run of another. */
+import { known, parseChainId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
+import {
+  findChain,
+  listChainAnswers,
+  listChains,
+  type ChainView,
+} from '#projections/chains/queries.ts';
+import Type from 'typebox';
+import { visibleGroups } from '../access/visibility.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { positionHeader, noContent, type Accepted } from '../http/outcome.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
+import { isProblem, notFound } from '../http/problem.ts';
+import { json, type Answer } from '../http/reply.ts';
+import { examples, pageQuery, pathParameters, Uuid } from '../http/schema.ts';
+import { aboutPastLists, listAt, replyAt } from '../replay/resource-at.ts';
+import { viewWithParams } from '../runs/trigger-params.ts';
+import type { Services } from '../services.ts';
+import { changeChain, createChain, visibleChain } from './change-chain.ts';
+import { Chain, ChainChange, ChainOccurrencePage, ChainPage, NewChain } from './schema.ts';
+import { chainJson, occurrenceJson } from './view.ts';
+
+const tag = 'Chains';
+const path = '/api/v1/chains';
+const access = { right: 'chains.manage' } as const;
+const parameters = { chain_id: pathParameters.chainId };
+
+const list = operation({
+  method: 'get',
+  path,
+  operationId: 'listChains',
+  summary: 'List chains, newest first, as they are or as they were',
+  description: aboutPastLists,
+  tag,
+  access,
+  query: Type.Object(
+    {
+      ...pageQuery,
+      source_script_id: Type.Optional(Uuid()),
+      target_script_id: Type.Optional(Uuid()),
+      at: atParameter,
+    },
+    { additionalProperties: false },
+  ),
+  responses: { 200: { description: 'A page.', schema: ChainPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, query, url }, services) => {
+    const { readModels } = services;
+    const { limit, cursor, source_script_id: source, target_script_id: target, at } = query;
+    if (at !== undefined) {
+      const named = { source_script_id: source, target_script_id: target };
+      const past = { principal, at, url, limit, cursor, filter: named };
+      return await listAt('chains', past, services);
+    }
+    const filter = {
+      groupIds: visibleGroups(principal),
+      sourceScriptId: source === undefined ? null : known(parseScriptId, source),
+      targetScriptId: target === undefined ? null : known(parseScriptId, target),
+    };
+    const request = { list: 'chains', filter, url, limit, cursor };
+    const after = keyOf(request, parseChainId);
+    if (isProblem(after)) return after;
+    const rows = await listChains(readModels, filter, after.key, (limit ?? defaultLimit) + 1);
+    const view = await viewWithParams(rows, chainJson, services);
+    return pageReply(request, rows, (row) => row.chain_id, view);
+  },
+});
+
+const create = operation({
+  method: 'post',
+  path,
+  operationId: 'createChain',
+  summary: 'Have a script run when runs of another one end',
+  description:
+    'Its runs get what the run that has ended gave back, as the file that `ORCH_PAYLOAD_FILE` names. A chain that would lead back to its own source is refused with 422.',
+  tag,
+  access,
+  creates: true,
+  body: {
+    schema: NewChain,
+    example: {
+      source_script_id: examples.scriptId,
+      target_script_id: examples.otherScriptId,
+      on: 'success',
+    },
+  },
+  responses: {
+    201: { description: 'Made.', schema: Chain, headers: ['Location', 'Orch-Position'] },
+  },
+  handle: async (call, services) => {
+    const outcome = await createChain(call, services);
+    return isProblem(outcome) ? outcome : await shown(201, outcome, services);
+  },
+});
+
+const get = operation({
+  method: 'get',
+  path: `${path}/{chain_id}`,
+  operationId: 'getChain',
+  summary: 'Read a chain, as it is or as it was',
+  description: aboutCurrentGroups,
+  tag,
+  access,
+  parameters,
+  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
+  responses: { 200: { description: 'The chain.', schema: Chain } },
+  handle: async ({ principal, parameters: { chain_id: chainId }, query: { at } }, services) => {
+    if (at !== undefined) return await replyAt('chains', { principal, at, id: chainId }, services);
+    const chain = await visibleChain(principal, chainId, services);
+    return chain === undefined ? notFound : json(200, await withParams(chain, services));
+  },
+});
+
+const change = operation({
+  method: 'patch',
+  path: `${path}/{chain_id}`,
+  operationId: 'changeChain',
+  summary: 'Change settings of a chain, or where it leads',
+  description: 'Switched on, it answers to what ends from then on.',
+  tag,
+  access,
+  parameters,
+  body: {
+    schema: ChainChange,
+    example: { enabled: false },
+    mediaTypes: ['application/merge-patch+json'],
+  },
+  responses: { 200: { description: 'As it is now.', schema: Chain, headers: ['Orch-Position'] } },
+  handle: async (call, services) => {
+    const outcome = await changeChain(call, services);
+    return isProblem(outcome) ? outcome : await shown(200, outcome, services);
+  },
+});
+
+const remove = operation({
+  method: 'delete',
+  path: `${path}/{chain_id}`,
+  operationId: 'deleteChain',
+  summary: 'Delete a chain',
+  tag,
+  access,
+  parameters,
+  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  handle: async ({ principal, parameters: { chain_id: chainId }, context }, services) => {
+    if ((await visibleChain(principal, chainId, services)) === undefined) return notFound;
+    return noContent(await services.commands.execute({ type: 'DeleteChain', chainId }, context));
+  },
+});
+
+const occurrences = operation({
+  method: 'get',
+  path: `${path}/{chain_id}/occurrences`,
+  operationId: 'listChainOccurrences',
+  summary: 'List what followed from runs of the source, those of the newest runs first',
+  tag,
+  access,
+  parameters,
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: ChainOccurrencePage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, parameters: { chain_id: chainId }, query, url }, services) => {
+    if ((await visibleChain(principal, chainId, services)) === undefined) return notFound;
+    const { limit, cursor } = query;
+    const request = { list: 'chain occurrences', filter: { chainId }, url, limit, cursor };
+    const after = keyOf(request, parseRunId);
+    if (isProblem(after)) return after;
+    const size = (limit ?? defaultLimit) + 1;
+    const rows = await listChainAnswers(services.readModels, chainId, after.key, size);
+    return pageReply(request, rows, (row) => row.source_run_id, occurrenceJson);
+  },
+});
+
+/** The chain that a command wrote; a repeated request made it the first time, under another id. */
+async function shown(status: 200 | 201, outcome: Accepted, services: Services): Promise<Answer> {
+  const chainId = known(parseChainId, outcome.streamId.slice('chain-'.length));
+  const chain = await findChain(services.readModels, chainId);
+  if (chain === undefined) return notFound;
+  return json(status, await withParams(chain, services), {
+    ...(status === 201 && { Location: `${path}/${chainId}` }),
+    ...positionHeader(outcome),
+  });
+}
+
+async function withParams(chain: ChainView, services: Services) {
+  return (await viewWithParams([chain], chainJson, services))(chain);
+}
+
+export const chainOperations: readonly Operation[] = [
+  list,
+  create,
+  get,
+  change,
+  remove,
+  occurrences,
+];

@@ -1,0 +1,107 @@
+/** Chains on the wire. */
+import { chainConditions } from '#domain/chain/chain.ts';
+import { busyChoices } from '#domain/run/run.ts';
+import Type from 'typebox';
+import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
+
+const on = Type.Enum(chainConditions, {
+  description:
+    'Which ends of a run count; `any` is all of them, that of a stopped run too. A failed attempt that is tried again is no end.',
+});
+const whenBusy = Type.Enum(busyChoices, {
+  description: 'What a run does that meets the limit of concurrent runs of the target.',
+});
+const params = Type.Object(
+  {},
+  {
+    additionalProperties: true,
+    description: 'For the runs of the target; at most 64 KiB of JSON.',
+  },
+);
+
+const example = {
+  id: examples.chainId,
+  source_script_id: examples.scriptId,
+  source_script_name: 'Price watcher',
+  target_script_id: examples.otherScriptId,
+  target_script_name: 'Nightly report',
+  on: 'success',
+  enabled: true,
+  when_busy: 'queue',
+  params: { limit: 10 },
+  created_at: examples.time,
+  created_by: 'ada@example.com',
+  updated_at: examples.time,
+  updated_by: 'ada@example.com',
+};
+
+export const Chain = Type.Object(
+  {
+    id: Uuid(),
+    source_script_id: Uuid('Ends of its runs start runs of the target.'),
+    source_script_name: Type.String(),
+    target_script_id: Uuid(),
+    target_script_name: Type.String(),
+    on,
+    enabled: Type.Boolean(),
+    when_busy: whenBusy,
+    params: Nullable(params),
+    created_at: Time(),
+    created_by: Type.String(),
+    updated_at: Time(),
+    updated_by: Type.String(),
+  },
+  { title: 'Chain', additionalProperties: false, examples: [example] },
+);
+
+export const ChainPage = Page('ChainPage', Chain);
+
+export const NewChain = Type.Object(
+  {
+    source_script_id: Uuid(),
+    target_script_id: Uuid(),
+    on: Type.Optional(Type.Enum(chainConditions, { default: 'success' })),
+    enabled: Type.Optional(Type.Boolean({ default: true })),
+    when_busy: Type.Optional(Type.Enum(busyChoices, { default: 'queue' })),
+    params: Type.Optional(Nullable(params)),
+  },
+  { title: 'ChainInput', additionalProperties: false },
+);
+
+export const ChainChange = Type.Object(
+  {
+    target_script_id: Type.Optional(Uuid()),
+    on: Type.Optional(on),
+    enabled: Type.Optional(Type.Boolean()),
+    when_busy: Type.Optional(whenBusy),
+    params: Type.Optional(Nullable(params)),
+  },
+  { title: 'ChainChange', additionalProperties: false },
+);
+
+export const ChainOccurrence = Type.Object(
+  {
+    source_run_id: Uuid('The run that had ended.'),
+    time: Time(),
+    outcome: Type.Enum(['fired', 'skipped']),
+    reason: Nullable(
+      Type.String({ description: 'Why no run was started, as a code, such as `script_disabled`.' }),
+    ),
+    run_id: Nullable(Uuid('The run that was started.')),
+  },
+  {
+    title: 'ChainOccurrence',
+    additionalProperties: false,
+    examples: [
+      {
+        source_run_id: examples.runId,
+        time: examples.time,
+        outcome: 'skipped',
+        reason: 'script_disabled',
+        run_id: null,
+      },
+    ],
+  },
+);
+
+export const ChainOccurrencePage = Page('ChainOccurrencePage', ChainOccurrence);

@@ -1,0 +1,79 @@
+/** Gives another id to what a document brings back: an id names one thing for ever, and what was deleted stays
+ *  so. The new one follows from the old, so that the same document finds it the next time. */
+import { inOrderOfTime } from '#domain/kernel/ids.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import { knownStreams } from '#projections/configuration/queries.ts';
+import type { Services } from '../services.ts';
+import type { Document, Given, Kind, Section } from './kind.ts';
+
+/** @param presentIds of what is there, by the section that it belongs to */
+export async function reassignDeletedIds(
+  document: Document,
+  kinds: readonly Kind[],
+  presentIds: ReadonlyMap<Section, ReadonlySet<string>>,
+  { readModels, ids }: Services,
+): Promise<Document> {
+  const renamed = new Map<string, string>();
+  for (const { section, stream } of kinds) {
+    const present = presentIds.get(section) ?? new Set();
+    let asked = (document[section] ?? []).map(({ id }) => ({
+      id: id.toLowerCase(),
+      now: id.toLowerCase(),
+    }));
+    for (;;) {
+      const absent = asked.filter(({ now }) => !present.has(now));
+      const gone = await knownStreams(
+        readModels,
+        absent.map(({ now }) => `${stream}-${now}`),
+      );
+      asked = absent
+        .filter(({ now }) => gone.has(`${stream}-${now}`))
+        .map(({ id, now }) => ({ id, now: successor(now, ids) }));
+      if (asked.length === 0) break;
+      for (const { id, now } of asked) renamed.set(id, now);
+    }
+  }
+  return rewritten(document, (id) => renamed.get(id.toLowerCase()) ?? id.toLowerCase());
+}
+
+/** At the same place in the order of time, by which lists go. */
+function successor(id: string, ids: Ids): string {
+  const at = new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16));
+  return inOrderOfTime(ids.derived(id, 'configuration'), at);
+}
+
+/** Every id of the document, in one place and in the others that name it. */
+function rewritten(document: Document, of: (id: string) => string): Document {
+  const each = <Name extends Section>(
+    name: Name,
+    rewrite: (item: Given<Name>) => Partial<Given<Name>>,
+  ) => {
+    const items = document[name] as readonly Given<Name>[] | undefined;
+    return (
+      items && { [name]: items.map((item) => ({ ...item, id: of(item.id), ...rewrite(item) })) }
+    );
+  };
+  return {
+    ...document,
+    ...each('groups', () => ({})),
+    ...each('scripts', ({ group_id }) =>
+      group_id === undefined ? {} : { group_id: of(group_id) },
+    ),
+    ...each('channels', ({ config }) =>
+      'group_id' in config && typeof config.group_id === 'string'
+        ? { config: { ...config, group_id: of(config.group_id) } }
+        : {},
+    ),
+    ...each('rules', ({ script_ids, group_ids, channel_ids }) => ({
+      channel_ids: channel_ids.map(of),
+      ...(script_ids && { script_ids: script_ids.map(of) }),
+      ...(group_ids && { group_ids: group_ids.map(of) }),
+    })),
+    ...each('schedules', ({ script_id }) => ({ script_id: of(script_id) })),
+    ...each('webhooks', ({ script_id }) => ({ script_id: of(script_id) })),
+    ...each('chains', ({ source_script_id, target_script_id }) => ({
+      source_script_id: of(source_script_id),
+      target_script_id: of(target_script_id),
+    })),
+  } as Document;
+}

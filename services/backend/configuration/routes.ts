@@ -1,0 +1,159 @@
+/** The configuration as one document, out and in. */
+import { readFile } from 'node:fs/promises';
+import { createGate } from '#infra/objects/gate.ts';
+import Type from 'typebox';
+import { attachment } from '../http/attachment.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { atParameter, momentOf } from '../http/point-in-time.ts';
+import { isProblem } from '../http/problem.ts';
+import { disclosing, json, stream } from '../http/reply.ts';
+import { spoolToFile, toAsyncIterable, type SpooledFile } from '../http/wire/spool.ts';
+import { exportAt } from './document-at.ts';
+import { exportConfiguration, maxDocumentBytes, parseDocument } from './document.ts';
+import { importConfiguration, type Imported } from './import.ts';
+import type { Step } from './plan.ts';
+import { Configuration, ConfigurationImport, emptyConfiguration } from './schema.ts';
+
+const tag = 'System';
+const path = '/api/v1/system/config';
+
+/** A document is in memory while it is taken over. */
+const oneAtATime = createGate(1);
+const access = { right: 'system.manage' } as const;
+
+const exportAll = operation({
+  method: 'get',
+  path,
+  operationId: 'exportConfiguration',
+  summary: 'The configuration as one document',
+  description:
+    'Groups, scripts with their files, channels, rules, schedules, webhooks, chains and how long things are ' +
+    'kept; the same configuration gives the same text. Secrets are there by name alone, tokens not at all. ' +
+    'Accounts and the history are no part of it: those are in a backup. With `at`: as it was then, but for ' +
+    'scripts of which nothing is kept any more; taken in, it brings that back.',
+  tag,
+  access,
+  query: Type.Object(
+    {
+      at: atParameter,
+      files: Type.Optional(Type.Boolean({ default: true, description: 'Files of scripts, too.' })),
+    },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: { description: 'The document.', schema: Configuration, headers: ['Content-Disposition'] },
+  },
+  refusals: ['payload_too_large'],
+  handle: async ({ query: { at, files = true } }, services) => {
+    const moment = at === undefined ? undefined : await momentOf(at, services);
+    if (isProblem(moment)) return moment;
+    const chunks =
+      moment === undefined
+        ? await exportConfiguration(files, services)
+        : await exportAt(moment, files, services);
+    if (isProblem(chunks)) return chunks;
+    const document = stream(200, 'application/json; charset=utf-8', chunks, {
+      'Content-Disposition': attachment('configuration.json'),
+      'Cache-Control': 'no-store',
+    });
+    const contents = files ? 'with files' : 'without files';
+    const detail = at === undefined ? contents : `${contents}, as of ${at}`;
+    return disclosing(document, { action: 'configuration_exported', detail });
+  },
+});
+
+const importAll = operation({
+  method: 'post',
+  path,
+  operationId: 'importConfiguration',
+  summary: 'Take over a configuration, all of it or nothing',
+  description:
+    'Things are found by their ids. What is absent from the document stays, but with `prune`, in the ' +
+    'sections that the document has. The same document again changes nothing. With `dry_run` nothing is ' +
+    'changed: the answer says what would be. At most 100 MiB.',
+  tag,
+  access,
+  query: Type.Object(
+    {
+      dry_run: Type.Optional(Type.Boolean({ default: false })),
+      prune: Type.Optional(
+        Type.Boolean({ default: false, description: 'Deletes what the document does not have.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  body: {
+    schema: Configuration,
+    example: emptyConfiguration,
+    bytesOnly: true,
+    rawMaxBytes: maxDocumentBytes,
+    rawMediaTypes: ['application/json'],
+  },
+  responses: {
+    200: {
+      description: 'What was done, or would be.',
+      schema: ConfigurationImport,
+      headers: ['Orch-Position'],
+    },
+  },
+  refusals: [
+    'malformed_json',
+    'channel_in_use',
+    'group_in_use',
+    'invalid_path',
+    'last_file',
+    'storage_full',
+    'storage_quota_exceeded',
+    'unavailable',
+    'version_mismatch',
+  ],
+  handle: async ({ query, raw, context, origin }, services) => {
+    const { dry_run: dryRun = false, prune = false } = query;
+    const file = await spoolToFile(raw?.chunks ?? toAsyncIterable(new Uint8Array()));
+    const done = await oneAtATime(async () => {
+      const document = parseDocument(await takeFile(file));
+      if (isProblem(document)) return document;
+      return await importConfiguration({ document, dryRun, prune, origin, context }, services);
+    });
+    if (isProblem(done)) return done;
+    const { position } = done;
+    const headers = position === undefined ? {} : { 'Orch-Position': String(position) };
+    return json(200, importJson(done, dryRun), headers);
+  },
+});
+
+async function takeFile(file: SpooledFile): Promise<Uint8Array> {
+  try {
+    return await readFile(file.path);
+  } finally {
+    await file.remove();
+  }
+}
+
+function importJson({ steps, shown }: Imported, dryRun: boolean) {
+  const count = (action: Step['action']) => steps.filter((one) => one.action === action).length;
+  return {
+    dry_run: dryRun,
+    counts: {
+      create: count('create'),
+      change: count('change'),
+      delete: count('delete'),
+      unchanged: count('unchanged'),
+      absent: count('absent'),
+    },
+    items: steps.map(({ kind, id, name, action, changes, note }) => ({
+      kind,
+      id,
+      name,
+      action,
+      changes,
+      note,
+    })),
+    missing_secrets: steps
+      .filter(({ missing }) => missing.length > 0)
+      .map(({ kind, id, name, missing }) => ({ kind, id, name, secrets: missing })),
+    shown_once: shown,
+  };
+}
+
+export const configurationOperations: readonly Operation[] = [exportAll, importAll];

@@ -1,0 +1,207 @@
+/** The configuration as one document, and what an import makes of it (contract §3, "Configuration"). */
+import Type, { type TSchema } from 'typebox';
+import { NewChain } from '../chains/schema.ts';
+import { examples, Nullable, Uuid } from '../http/schema.ts';
+import { NewChannel } from '../notifications/channel-schema.ts';
+import { NewRule } from '../notifications/rule-schema.ts';
+import { NewGroup } from '../people/schema.ts';
+import { NewSchedule } from '../schedules/schema.ts';
+import { NewScript } from '../scripts/schema.ts';
+import { RetentionChanges } from '../system/schema.ts';
+import { NewWebhook } from '../webhooks/schema.ts';
+
+const strict = { additionalProperties: false } as const;
+
+/** Tells such a document from any other. */
+export const documentFormat = 'orchestrator-configuration';
+/** Raised when older releases could not read a document any more. */
+export const documentVersion = 1;
+
+const id = Uuid('Names it here and elsewhere. One that is unknown here makes it.');
+const secrets = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+  maxItems: 1000,
+  description: 'Names of its secrets. Values are never in the document, and none is taken from it.',
+});
+
+const File = Type.Object(
+  {
+    path: Type.String({ minLength: 1, maxLength: 255 }),
+    encoding: Type.Optional(Type.Enum(['utf-8', 'base64'], { default: 'utf-8' })),
+    content: Type.String(),
+  },
+  { title: 'ConfigurationFile', ...strict },
+);
+
+const { template: _, ...scriptSettings } = NewScript.properties;
+
+const items = {
+  groups: Type.Object({ id, ...NewGroup.properties }, { title: 'ConfigurationGroup', ...strict }),
+  scripts: Type.Object(
+    {
+      id,
+      ...scriptSettings,
+      enabled: Type.Optional(Type.Boolean()),
+      secrets: Type.Optional(secrets),
+      files: Type.Optional(
+        Type.Array(File, {
+          maxItems: 10_000,
+          description: 'Absent: they stay as they are; a new script has one that says hello.',
+        }),
+      ),
+    },
+    { title: 'ConfigurationScript', ...strict },
+  ),
+  channels: Type.Object(
+    { id, ...NewChannel.properties, secrets: Type.Optional(secrets) },
+    { title: 'ConfigurationChannel', ...strict },
+  ),
+  rules: Type.Object({ id, ...NewRule.properties }, { title: 'ConfigurationRule', ...strict }),
+  schedules: Type.Object(
+    { id, ...NewSchedule.properties },
+    { title: 'ConfigurationSchedule', ...strict },
+  ),
+  webhooks: Type.Object(
+    { id, ...NewWebhook.properties },
+    { title: 'ConfigurationWebhook', ...strict },
+  ),
+  chains: Type.Object({ id, ...NewChain.properties }, { title: 'ConfigurationChain', ...strict }),
+};
+
+const section = <T extends TSchema>(item: T) =>
+  Type.Optional(Type.Array(item, { maxItems: 100_000 }));
+
+/** The smallest document there is. */
+export const emptyConfiguration = { format: documentFormat, format_version: documentVersion };
+
+export const Configuration = Type.Object(
+  {
+    format: Type.Literal(documentFormat),
+    format_version: Type.Literal(documentVersion),
+    groups: section(items.groups),
+    scripts: section(items.scripts),
+    channels: section(items.channels),
+    rules: section(items.rules),
+    schedules: section(items.schedules),
+    webhooks: section(items.webhooks),
+    chains: section(items.chains),
+    retention: Type.Optional(RetentionChanges),
+  },
+  {
+    title: 'ConfigurationDocument',
+    ...strict,
+    description:
+      'Sections and fields that are absent stay as they are; of something new they have the default.',
+    examples: [emptyConfiguration],
+  },
+);
+
+/** Without defaults: what a document leaves out is to stay as it is. */
+export const enteredConfiguration = withoutDefaults(Configuration);
+
+function withoutDefaults(schema: TSchema): TSchema {
+  return JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) => (key === 'default' ? undefined : value)),
+  ) as TSchema;
+}
+
+export const configurationKinds = [
+  'group',
+  'script',
+  'channel',
+  'rule',
+  'schedule',
+  'webhook',
+  'chain',
+  'retention',
+] as const;
+
+const Difference = Type.Object(
+  {
+    kind: Type.Enum(configurationKinds),
+    id: Nullable(Uuid('Null for settings of the whole platform.')),
+    name: Type.String({ description: 'What people call it.' }),
+    action: Type.Enum(['create', 'change', 'delete', 'unchanged', 'absent'], {
+      description: '`absent`: it is here and not in the document, and stays.',
+    }),
+    changes: Type.Array(
+      Type.Object(
+        {
+          field: Type.String({ description: 'Such as `limits.memory_bytes` or `files/main.py`.' }),
+          from: Type.Unknown({ description: 'Null where there was none.' }),
+          to: Type.Unknown({ description: 'Null where there is to be none.' }),
+        },
+        { title: 'ConfigurationChange', ...strict },
+      ),
+    ),
+    note: Nullable(Type.String({ description: 'What else there is to know or to do, in words.' })),
+  },
+  { title: 'ConfigurationDifference', ...strict },
+);
+
+const counts = Type.Object(
+  {
+    create: Type.Integer(),
+    change: Type.Integer(),
+    delete: Type.Integer(),
+    unchanged: Type.Integer(),
+    absent: Type.Integer(),
+  },
+  strict,
+);
+
+const ShownSecret = Type.Object(
+  {
+    kind: Type.Enum(['webhook', 'channel']),
+    id: Uuid(),
+    name: Type.String(),
+    token: Type.Optional(Type.String()),
+    url: Type.Optional(Type.String({ description: 'Address of a webhook, with its token.' })),
+    signing_secret: Type.Optional(Type.String()),
+  },
+  { title: 'ConfigurationSecret', ...strict },
+);
+
+export const ConfigurationImport = Type.Object(
+  {
+    dry_run: Type.Boolean({ description: 'Nothing was changed.' }),
+    counts,
+    items: Type.Array(Difference),
+    missing_secrets: Type.Array(
+      Type.Object(
+        {
+          kind: Type.Enum(['script', 'channel']),
+          id: Uuid(),
+          name: Type.String(),
+          secrets: Type.Array(Type.String()),
+        },
+        { title: 'ConfigurationMissing', ...strict },
+      ),
+      { description: 'Secrets that the document names and that have no value here.' },
+    ),
+    shown_once: Type.Array(ShownSecret, {
+      description: 'New tokens and secrets of what was made. They are not shown again.',
+    }),
+  },
+  {
+    title: 'ConfigurationImport',
+    ...strict,
+    examples: [
+      {
+        dry_run: true,
+        counts: { create: 0, change: 1, delete: 0, unchanged: 4, absent: 0 },
+        items: [
+          {
+            kind: 'group',
+            id: examples.groupId,
+            name: 'custom',
+            action: 'change',
+            changes: [{ field: 'color', from: '#64748b', to: '#0ea5e9' }],
+            note: null,
+          },
+        ],
+        missing_secrets: [],
+        shown_once: [],
+      },
+    ],
+  },
+);

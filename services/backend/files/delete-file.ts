@@ -1,0 +1,54 @@
+/** Deletes and moves files: no bytes move, the content stays for the versions that had it. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import type { ScriptId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { DeleteFile, MoveFile } from '#domain/script/commands.ts';
+import { pathProblem } from '#domain/script/path.ts';
+import { seesScript } from '../access/visibility.ts';
+import { accepted, type Accepted } from '../http/outcome.ts';
+import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
+import type { Services } from '../services.ts';
+import { conditionOf, type Saved } from './save-file.ts';
+
+export interface FileCall {
+  readonly principal: Principal;
+  readonly context: CommandContext;
+  readonly parameters: { readonly id: ScriptId; readonly path: string };
+  readonly header: (name: string) => string | undefined;
+}
+
+export async function removeFile(call: FileCall, services: Services): Promise<Accepted | Problem> {
+  return await changeFile(call, services, { type: 'DeleteFile' });
+}
+
+export async function moveFile(
+  call: FileCall & { readonly body: { readonly to: string } },
+  services: Services,
+): Promise<Saved | Problem> {
+  const outcome = await changeFile(call, services, { type: 'MoveFile', to: call.body.to });
+  if (isProblem(outcome)) return outcome;
+  const moved = outcome.events.find((event) => event.type === 'FileMoved');
+  if (moved === undefined) throw new Error('a moved file was not recorded');
+  const { path, sha256, sizeBytes, version } = moved.data;
+  const file = { path, sha256, size_bytes: sizeBytes, saved_at: moved.recordedAt };
+  const followed = outcome.events.find((event) => event.type === 'ScriptChanged');
+  return { file, scriptVersion: followed?.data.version ?? version, outcome };
+}
+
+type Change = Pick<DeleteFile, 'type'> | Pick<MoveFile, 'type' | 'to'>;
+
+async function changeFile(
+  { principal, context, parameters: { id, path }, header }: FileCall,
+  { commands, readModels }: Services,
+  change: Change,
+): Promise<Accepted | Problem> {
+  const unusable = pathProblem(path);
+  if (unusable !== undefined) {
+    return problem('invalid_path', `The path cannot be used: ${unusable}.`);
+  }
+  if (!(await seesScript(principal, id, readModels))) return notFound;
+  const condition = conditionOf(header('If-Match'));
+  if (isProblem(condition)) return condition;
+  const command = { ...change, scriptId: id, path, ...condition };
+  return accepted(await commands.execute(command, context));
+}

@@ -1,0 +1,196 @@
+/** Files of a script: list, read, save, delete, move. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import type { ScriptId } from '#domain/kernel/ids.ts';
+import { objectKey } from '#domain/ports/object-keys.ts';
+import { pathProblem } from '#domain/script/path.ts';
+import { maxFileBytes } from '#domain/script/settings.ts';
+import { findFile, listFiles } from '#projections/scripts/files.ts';
+import Type from 'typebox';
+import { visibleScript } from '../access/visibility.ts';
+import { download, downloadResponses } from '../http/attachment.ts';
+import { etag, isUnchanged } from '../http/conditional.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { positionHeader, noContent } from '../http/outcome.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
+import { isProblem, notFound, problem } from '../http/problem.ts';
+import { json, nothing, type Reply } from '../http/reply.ts';
+import { pageQuery, pathParameters } from '../http/schema.ts';
+import { fileAt, filesAt } from '../scripts/history/script-at.ts';
+import { FileContent, FileMove, FilePage, SavedFile } from '../scripts/schema.ts';
+import type { Services } from '../services.ts';
+import { moveFile, removeFile } from './delete-file.ts';
+import { saveFile, type Saved } from './save-file.ts';
+import { fileJson } from './view.ts';
+
+const tag = 'Files';
+const parameters = { id: pathParameters.scriptId, path: pathParameters.filePath };
+
+const list = operation({
+  method: 'get',
+  path: '/api/v1/scripts/{id}/files',
+  operationId: 'listFiles',
+  summary: 'List the files of a script, by path, as they are or as they were',
+  description: aboutCurrentGroups,
+  tag,
+  access: { right: 'files.read' },
+  parameters: { id: pathParameters.scriptId },
+  query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: FilePage, headers: ['Link', 'ETag'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, parameters: { id }, query, url }, services) => {
+    const { at, limit, cursor } = query;
+    const filter = at === undefined ? id : { id, at };
+    const request = { list: 'files', filter, url, limit, cursor };
+    const after = keyOf(request, (path) => (pathProblem(path) === undefined ? path : undefined));
+    if (isProblem(after)) return after;
+    const page = {
+      limit: (limit ?? defaultLimit) + 1,
+      ...(after.key !== undefined && { after: after.key }),
+    };
+    const wanted = { principal, scriptId: id };
+    const found =
+      at === undefined
+        ? await filesNow(wanted, page, services)
+        : await filesAt({ ...wanted, at }, page, services);
+    if (isProblem(found)) return found;
+    const reply = pageReply(request, found.files, (file) => file.path, fileJson);
+    return { ...reply, headers: { ...reply.headers, ETag: etag(found.version) } };
+  },
+});
+
+const get = operation({
+  method: 'get',
+  path: '/api/v1/scripts/{id}/files/{path}',
+  operationId: 'getFile',
+  summary: 'Read a file, byte for byte, as it is or as it was',
+  description: `The \`ETag\` is the SHA-256 of the content. ${aboutCurrentGroups}`,
+  tag,
+  access: { right: 'files.read' },
+  parameters,
+  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
+  requestHeaders: ['If-None-Match'],
+  responses: downloadResponses,
+  refusals: ['invalid_path', 'content_removed'],
+  handle: async ({ principal, parameters: { id, path }, query: { at }, header }, services) => {
+    const unusable = pathProblem(path);
+    if (unusable !== undefined) {
+      return problem('invalid_path', `The path cannot be used: ${unusable}.`);
+    }
+    const wanted = { principal, scriptId: id };
+    const file =
+      at === undefined
+        ? await fileNow(wanted, path, services)
+        : await fileAt({ ...wanted, at }, path, services);
+    if (isProblem(file)) return file;
+    const headers = { ETag: etag(file.sha256) };
+    if (isUnchanged(header('If-None-Match'), file.sha256)) return nothing(304, headers);
+    const chunks = await services.objects.getStream(objectKey.scriptBlob(id, file.sha256));
+    if (chunks === undefined) {
+      if (at === undefined) throw new Error(`the content of ${file.sha256} is missing`);
+      return problem('content_removed', `The content of then, ${file.sha256}, is kept no longer.`);
+    }
+    return download(path, chunks, { ...headers, 'Content-Length': String(file.size_bytes) });
+  },
+});
+
+interface Wanted {
+  readonly principal: Principal;
+  readonly scriptId: ScriptId;
+}
+
+async function filesNow(
+  { principal, scriptId }: Wanted,
+  page: { readonly after?: string; readonly limit: number },
+  { readModels }: Services,
+) {
+  const script = await visibleScript(principal, scriptId, readModels);
+  if (script === undefined) return notFound;
+  const files = await listFiles(readModels, scriptId, page);
+  return { version: script.version, files };
+}
+
+async function fileNow({ principal, scriptId }: Wanted, path: string, { readModels }: Services) {
+  const script = await visibleScript(principal, scriptId, readModels);
+  return (script && (await findFile(readModels, scriptId, path, script.version))) ?? notFound;
+}
+
+const save = operation({
+  method: 'put',
+  path: '/api/v1/scripts/{id}/files/{path}',
+  operationId: 'saveFile',
+  summary: 'Save a file, which makes a new version of the script',
+  description:
+    'Any content type but JSON is taken as the bytes themselves, up to 10 MiB. `If-Match` names the ' +
+    '`ETag` of the file, or of the script.',
+  tag,
+  access: { right: 'scripts.write' },
+  parameters,
+  requestHeaders: ['If-Match'],
+  body: {
+    schema: FileContent,
+    example: { content: 'print("hello")\n', encoding: 'utf-8' },
+    rawMaxBytes: maxFileBytes,
+    anyText: true,
+  },
+  responses: {
+    200: { description: 'Saved.', schema: SavedFile, headers: ['ETag', 'Orch-Position'] },
+  },
+  refusals: ['invalid_path', 'storage_quota_exceeded', 'version_mismatch', 'storage_full'],
+  handle: async (call, services) => {
+    const saved = await saveFile(call, services);
+    return isProblem(saved) ? saved : savedReply(saved);
+  },
+});
+
+function savedReply({ file, scriptVersion, outcome }: Saved): Reply {
+  return json(
+    200,
+    { ...fileJson(file), script_version: scriptVersion },
+    { ETag: etag(file.sha256), ...positionHeader(outcome) },
+  );
+}
+
+const remove = operation({
+  method: 'delete',
+  path: '/api/v1/scripts/{id}/files/{path}',
+  operationId: 'deleteFile',
+  summary: 'Delete a file, which makes a new version of the script',
+  description:
+    'The last file stays. The entrypoint may go. `If-Match` names the `ETag` of the file, or of the ' +
+    'script.',
+  tag,
+  access: { right: 'scripts.write' },
+  parameters,
+  requestHeaders: ['If-Match'],
+  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  refusals: ['invalid_path', 'last_file', 'version_mismatch'],
+  handle: async (call, services) => {
+    return noContent(await removeFile(call, services));
+  },
+});
+
+const move = operation({
+  method: 'post',
+  path: '/api/v1/scripts/{id}/files/{path}/move',
+  operationId: 'moveFile',
+  summary: 'Give a file another path',
+  description:
+    'Nothing may be at the new path. Where the file is the entrypoint, the setting follows it. ' +
+    '`If-Match` names the `ETag` of the file, or of the script.',
+  tag,
+  access: { right: 'scripts.write' },
+  parameters,
+  requestHeaders: ['If-Match'],
+  body: { schema: FileMove, example: { to: 'app/main.py' } },
+  responses: {
+    200: { description: 'Moved.', schema: SavedFile, headers: ['ETag', 'Orch-Position'] },
+  },
+  refusals: ['already_exists', 'invalid_path', 'version_mismatch'],
+  handle: async (call, services) => {
+    const moved = await moveFile(call, services);
+    return isProblem(moved) ? moved : savedReply(moved);
+  },
+});
+
+export const fileOperations: readonly Operation[] = [list, get, save, remove, move];

@@ -1,0 +1,99 @@
+/** Saves a file: bytes first to where they can be thrown away, then the check, then the store. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import type { ScriptId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import { objectKey } from '#domain/ports/object-keys.ts';
+import type { SaveFile } from '#domain/script/commands.ts';
+import { pathProblem } from '#domain/script/path.ts';
+import { findSavedFile, type ScriptFileView } from '#projections/scripts/files.ts';
+import type { Static } from 'typebox';
+import { seesScript } from '../access/visibility.ts';
+import { mismatch, tagsOf } from '../http/conditional.ts';
+import type { RawBody } from '../http/operation.ts';
+import { accepted, refusalProblem, type Accepted } from '../http/outcome.ts';
+import { isProblem, notFound, problem, badField, type Problem } from '../http/problem.ts';
+import { spool, toAsyncIterable, type Spooled } from '../http/wire/spool.ts';
+import type { FileContent } from '../scripts/schema.ts';
+import type { Services } from '../services.ts';
+
+export interface SaveCall {
+  readonly principal: Principal;
+  readonly context: CommandContext;
+  readonly parameters: { readonly id: ScriptId; readonly path: string };
+  readonly body: Static<typeof FileContent>;
+  readonly raw: RawBody | undefined;
+  readonly header: (name: string) => string | undefined;
+}
+
+export interface Saved {
+  readonly file: ScriptFileView;
+  readonly scriptVersion: number;
+  readonly outcome: Accepted;
+}
+
+export async function saveFile(call: SaveCall, services: Services): Promise<Saved | Problem> {
+  const { id, path } = call.parameters;
+  const unusable = pathProblem(path);
+  if (unusable !== undefined) {
+    return problem('invalid_path', `The path cannot be used: ${unusable}.`);
+  }
+  if (!(await seesScript(call.principal, id, services.readModels))) return notFound;
+  const condition = conditionOf(call.header('If-Match'));
+  if (isProblem(condition)) return condition;
+  const chunks = contentOf(call);
+  if (isProblem(chunks)) return chunks;
+  const content = await spool(chunks);
+  try {
+    const { sha256, sizeBytes } = content;
+    const command = {
+      type: 'SaveFile',
+      scriptId: id,
+      path,
+      sha256,
+      sizeBytes,
+      ...condition,
+    } as const;
+    return await save(command, content, call.context, services);
+  } finally {
+    await content.remove();
+  }
+}
+
+/** Refused saves leave no bytes behind. */
+async function save(
+  command: SaveFile,
+  content: Spooled,
+  context: CommandContext,
+  { commands, objects, readModels }: Services,
+): Promise<Saved | Problem> {
+  const refusal = await commands.check(command);
+  if (refusal !== undefined) return refusalProblem(refusal);
+  const { scriptId, path, sha256 } = command;
+  await objects.putStream(objectKey.scriptBlob(scriptId, sha256), content.chunks());
+  const outcome = accepted(await commands.execute(command, context));
+  if (isProblem(outcome)) return outcome;
+  const file = await findSavedFile(readModels, scriptId, path, sha256);
+  if (file === undefined) throw new Error('a saved file is not in the read model');
+  return { file, scriptVersion: file.version, outcome };
+}
+
+function contentOf({ raw, body }: SaveCall): AsyncIterable<Uint8Array> | Problem {
+  if (raw !== undefined) return raw.chunks;
+  if (body.encoding !== 'base64') return toAsyncIterable(Buffer.from(body.content, 'utf8'));
+  const isBase64 = body.content.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(body.content);
+  return isBase64
+    ? toAsyncIterable(Buffer.from(body.content, 'base64'))
+    : badField('content', 'no base64');
+}
+
+/** `If-Match` may name the file as it was seen, by its hash, or the script, by its version. */
+export function conditionOf(
+  ifMatch: string | undefined,
+): Pick<SaveFile, 'expectedSha256' | 'expectedVersion'> | Problem {
+  const tags = tagsOf(ifMatch);
+  if (tags === undefined) return {};
+  const [tag = ''] = tags;
+  if (tags.length > 1) return mismatch;
+  if (/^[0-9a-f]{64}$/.test(tag)) return { expectedSha256: tag };
+  return /^\d{1,9}$/.test(tag) ? { expectedVersion: Number(tag) } : mismatch;
+}

@@ -1,0 +1,68 @@
+/** Who asks: a bearer token, whose session and owner are looked up anew at every request, so that a
+ *  log-out or a changed role counts at once. An API token is looked up the same way. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import { known, parseTokenId, type SessionId, type TokenId } from '#domain/kernel/ids.ts';
+import type { OpenSession } from '#projections/sessions/queries.ts';
+import type { LiveToken } from '#projections/tokens/queries.ts';
+import { apiTokenHash } from '#services/shared/api-tokens.ts';
+import { principalOf, tokenPrincipal } from '#services/shared/principals.ts';
+import { problem, type Problem } from '../problem.ts';
+import type { AccessTokens } from './access-tokens.ts';
+
+/** What somebody is let in by, for as long as it counts. */
+export type Credential =
+  | { readonly kind: 'session'; readonly sessionId: SessionId }
+  | { readonly kind: 'token'; readonly hash: string };
+
+export interface Identity {
+  readonly principal: Principal;
+  readonly credential: Credential;
+}
+
+export interface AuthenticationParts {
+  readonly tokens: AccessTokens;
+  readonly findSession: (id: SessionId) => Promise<OpenSession | undefined>;
+  /** By the hash of the token. */
+  readonly findToken: (hash: string) => Promise<LiveToken | undefined>;
+  readonly tokenUses: { note(tokenId: TokenId): void };
+}
+
+export const unauthenticated: Problem = problem(
+  'unauthenticated',
+  'Sign in: the token is missing, expired, revoked or not valid.',
+);
+
+/** Takes an `Authorization` header to a person. */
+export async function authenticate(
+  authorization: string | undefined,
+  parts: AuthenticationParts,
+): Promise<Identity | Problem> {
+  const token = /^bearer ([\w.~+/=-]+)$/i.exec(authorization ?? '')?.[1];
+  if (token === undefined) return unauthenticated;
+  return (await identityOfToken(token, parts)) ?? unauthenticated;
+}
+
+/** The person whom an access token or an API token names, as of now. */
+export async function identityOfToken(
+  token: string,
+  parts: AuthenticationParts,
+): Promise<Identity | undefined> {
+  const hash = apiTokenHash(token);
+  if (hash !== undefined) return await identityOfApiToken(hash, parts);
+  const claims = await parts.tokens.verify(token);
+  if (claims === undefined) return undefined;
+  const { sessionId, userId } = claims;
+  const session = await parts.findSession(sessionId);
+  if (session?.user_id !== userId) return undefined;
+  return { credential: { kind: 'session', sessionId }, principal: principalOf(session) };
+}
+
+async function identityOfApiToken(
+  hash: string,
+  { findToken, tokenUses }: AuthenticationParts,
+): Promise<Identity | undefined> {
+  const token = await findToken(hash);
+  if (token === undefined) return undefined;
+  tokenUses.note(known(parseTokenId, token.token_id));
+  return { credential: { kind: 'token', hash }, principal: tokenPrincipal(token) };
+}

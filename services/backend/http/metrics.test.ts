@@ -1,0 +1,36 @@
+/** What the backend tells Prometheus stays small, whatever is asked of it. */
+import { ConnectionLimits } from '#services/shared/connections/connection-limits.ts';
+import { RunEnds } from '#services/shared/run-ends.ts';
+import { expect, test } from 'vitest';
+import { operations } from '../operations.ts';
+import { refusalsOf } from './description/openapi.ts';
+import { createMetrics } from './metrics.ts';
+import { problemKinds } from './problem.ts';
+
+const maxBytes = 768 * 1024;
+const connections = new ConnectionLimits({
+  max: 1,
+  maxPerAddress: 1,
+  isShared: () => true,
+  refusal: '',
+});
+const noRunEnds = new RunEnds({ query: () => Promise.reject(new Error('unused')) });
+
+test('every operation with every status that it can answer fits into 768 KiB', async () => {
+  const { registry, observe } = createMetrics(connections, noRunEnds);
+  for (const operation of operations) {
+    const refused = refusalsOf(operation).map((code) => problemKinds[code].status);
+    const statuses = new Set([...Object.keys(operation.responses).map(Number), ...refused, 500]);
+    for (const status of statuses) observe(operation, status, 0.01);
+  }
+  expect(Buffer.byteLength(await registry.metrics())).toBeLessThan(maxBytes);
+});
+
+test('a status adds one series to a route, not one to each of its buckets', async () => {
+  const { registry, observe } = createMetrics(connections, noRunEnds);
+  const route = { method: 'get', path: '/api/v1/scripts' } as const;
+  observe(route, 200, 0.01);
+  const before = (await registry.metrics()).split('\n').length;
+  observe(route, 404, 0.01);
+  expect((await registry.metrics()).split('\n').length).toBe(before + 1);
+});

@@ -1,0 +1,80 @@
+/** What the backend counts, for Prometheus. Labels are templates of paths, never paths: ids would
+ *  make a series each. Times have no status label, which would multiply every bucket. */
+import type { ConnectionLimits } from '#services/shared/connections/connection-limits.ts';
+import { addRunEndMetric } from '#services/shared/process-metrics.ts';
+import type { RunEnds } from '#services/shared/run-ends.ts';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Operation } from './operation.ts';
+
+export interface Metrics {
+  readonly registry: Registry;
+  /** One answered request. */
+  readonly observe: (
+    operation: Pick<Operation, 'method' | 'path'>,
+    status: number,
+    seconds: number,
+  ) => void;
+  readonly openSockets: Gauge;
+}
+
+/** @param connections of the server */
+export function createMetrics(connections: ConnectionLimits, runEnds: RunEnds): Metrics {
+  const registry = new Registry();
+  addRunEndMetric(registry, runEnds);
+  addConnectionMetrics(registry, connections);
+  collectDefaultMetrics({ register: registry });
+  const durations = new Histogram({
+    name: 'orchestrator_http_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer.',
+    labelNames: ['method', 'route'] as const,
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
+    registers: [registry],
+  });
+  const requests = new Counter({
+    name: 'orchestrator_http_requests_total',
+    help: 'Requests that were answered.',
+    labelNames: ['method', 'route', 'status'] as const,
+    registers: [registry],
+  });
+  const openSockets = new Gauge({
+    name: 'orchestrator_websockets_open',
+    help: 'WebSockets that are open now.',
+    registers: [registry],
+  });
+  return {
+    registry,
+    openSockets,
+    observe: (operation, status, seconds) => {
+      const labels = { method: operation.method.toUpperCase(), route: operation.path };
+      durations.observe(labels, seconds);
+      requests.inc({ ...labels, status: String(status) });
+    },
+  };
+}
+
+function addConnectionMetrics(registry: Registry, connections: ConnectionLimits): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'orchestrator_connections_open',
+    help: 'Open connections of the HTTP server, WebSockets included.',
+    registers,
+    collect() {
+      this.set(connections.open);
+    },
+  });
+  new Gauge({
+    name: 'orchestrator_connections_limit',
+    help: 'Most connections that the HTTP server holds.',
+    registers,
+  }).set(connections.limit);
+  new Counter({
+    name: 'orchestrator_connections_closed_total',
+    help: 'Connections that were closed or refused at a limit or a deadline.',
+    labelNames: ['reason'] as const,
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of connections.closed) this.inc({ reason }, count);
+    },
+  });
+}

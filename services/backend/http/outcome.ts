@@ -1,0 +1,35 @@
+/** The outcome of a command as an answer of the API. */
+import type { Refusal } from '#domain/kernel/decision.ts';
+import type { Outcome } from '#domain/ports/commands.ts';
+import { keyReused } from './idempotency.ts';
+import { isProblem, notFound, problem, type Problem } from './problem.ts';
+import { nothing, type Reply } from './reply.ts';
+
+export type Accepted = Extract<Outcome, { kind: 'accepted' }>;
+
+/** The accepted outcome, or the problem to answer with. */
+export function accepted(outcome: Outcome): Accepted | Problem {
+  switch (outcome.kind) {
+    case 'accepted':
+      return outcome;
+    case 'refused':
+      return refusalProblem(outcome.refusal);
+    case 'mismatched':
+      return keyReused;
+  }
+}
+
+export function refusalProblem({ code, detail }: Refusal): Problem {
+  return code === 'not_found' ? notFound : problem(code, detail);
+}
+
+/** The position that a read must have reached to see the effect. */
+export function positionHeader({ position }: Accepted): { readonly 'Orch-Position': string } {
+  return { 'Orch-Position': String(position.globalPosition) };
+}
+
+/** 204 with the position of what was recorded, or the problem. */
+export function noContent(outcome: Outcome | Problem): Reply | Problem {
+  const done = isProblem(outcome) ? outcome : accepted(outcome);
+  return isProblem(done) ? done : nothing(204, positionHeader(done));
+}

@@ -1,0 +1,44 @@
+/** `?at=`: the past as somebody asks for it. */
+import { positionIssued } from '#infra/postgres/event-store/event-position.ts';
+import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
+import Type from 'typebox';
+import type { Services } from '../services.ts';
+import { problem, type Problem } from './problem.ts';
+import { examples } from './schema.ts';
+import { isTime } from './validation.ts';
+
+/** The query parameter of reads that can look back. */
+export const atParameter = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 40,
+    description:
+      'A time (RFC 3339) or the global position of an event: shows what was there right after it. ' +
+      '404 where it was not there then; 400 for a time or a position that is yet to come.',
+    examples: [examples.time, '412'],
+  }),
+);
+
+/** Said of every read that can look back, in its description. */
+export const aboutCurrentGroups =
+  'Who may see it is decided by the groups of now, its own and yours, whatever they were then.';
+
+/** The moment that a text names.
+ *  @returns a problem where it names none, or one that is yet to come */
+export async function momentOf(
+  text: string,
+  { clock, database }: Pick<Services, 'clock' | 'database'>,
+): Promise<Moment | Problem> {
+  if (/^\d{1,15}$/.test(text)) {
+    const position = Number(text);
+    if (await positionIssued(database, position)) return { kind: 'position', position };
+    return problem('invalid_parameter', 'The parameter "at" is a position that is yet to come.');
+  }
+  if (!isTime(text)) {
+    const detail = 'The parameter "at" is a time (RFC 3339) or the global position of an event.';
+    return problem('invalid_parameter', detail);
+  }
+  const time = new Date(text);
+  if (time <= clock.now()) return { kind: 'time', time };
+  return problem('invalid_parameter', 'The parameter "at" is a time that is yet to come.');
+}

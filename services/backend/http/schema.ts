@@ -1,0 +1,189 @@
+/** Pieces that the schemas of all resources share. `title` names a component of the description. */
+import {
+  parseChainId,
+  parseChannelId,
+  parseDeliveryId,
+  parseNoticeId,
+  parseGroupId,
+  parseBackupId,
+  parseRuleId,
+  parseRunId,
+  parseScheduleId,
+  parseScriptId,
+  parseSessionId,
+  parseTokenId,
+  parseUserId,
+  parseWebhookId,
+  type ChainId,
+  type ChannelId,
+  type DeliveryId,
+  type NoticeId,
+  type GroupId,
+  type BackupId,
+  type RuleId,
+  type RunId,
+  type ScheduleId,
+  type ScriptId,
+  type SessionId,
+  type TokenId,
+  type UserId,
+  type WebhookId,
+} from '#domain/kernel/ids.ts';
+import { isStorable } from '#domain/kernel/json.ts';
+import { objectPrefix, parseObjectKey } from '#domain/ports/object-keys.ts';
+import Type, { type TSchema } from 'typebox';
+import type { PathParameter } from './operation.ts';
+
+/** Characters that are no text, as a part of a pattern's set: they would move the cursor of a terminal. */
+export const control = '\\u0000-\\u001f\\u007f-\\u009f';
+
+/** Text that is shown in one line, and is not blank. */
+export function OneLine(maxLength: number) {
+  const pattern = `^(?=.*\\S)[^${control}]*$`;
+  return Type.String({ minLength: 1, maxLength, pattern });
+}
+
+export const examples = {
+  scriptId: '019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f',
+  runId: '019aa3f4-01aa-7c11-8d22-5e6f70819203',
+  tokenId: '019aa3f1-9911-7e0a-b5c4-2d3e4f506172',
+  webhookId: '019aa3f3-0c22-7b1d-8a10-3e4f50617283',
+  chainId: '019aa3f5-7a10-7e44-9c31-6f7081920314',
+  otherScriptId: '019aa3f6-2b4c-7f15-a0d2-708192031425',
+  webhookToken: 'whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6',
+  channelId: '019aa3f5-3e55-7a4b-8c12-6071829304a5',
+  ruleId: '019aa3f5-4f66-7b5c-9d23-71829304a5b6',
+  backupId: '019aa3f5-4f66-7b5c-9d23-8293a4b5c6d7',
+  notificationDeliveryId: '019aa3f5-5a77-7c6d-ae34-829304a5b6c7',
+  notificationId: '019aa3f5-2d44-7e3f-9b21-5f6071829304',
+  groupId: '01900000-0000-7000-8000-000000000004',
+  userId: '019aa3f0-7788-7abc-8def-0123456789ab',
+  time: '2026-11-21T02:31:00.000Z',
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+} as const;
+
+// Validation checks the format (http/validation.ts). A `pattern` beside it breaks clients that parse ids.
+export const Uuid = (description?: string) =>
+  Type.String({ format: 'uuid', ...(description && { description }) });
+export const Time = (description?: string) =>
+  Type.String({ format: 'date-time', ...(description && { description }) });
+export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** A page of a list. */
+export const Page = <T extends TSchema>(title: string, item: T) =>
+  Type.Object(
+    {
+      items: Type.Array(item),
+      next_cursor: Nullable(Type.String({ description: 'Give it as `cursor` for the next page.' })),
+    },
+    { title, additionalProperties: false },
+  );
+
+/** The query parameters of every list. */
+export const pageQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 512, description: '`next_cursor` of the page before.' }),
+  ),
+};
+
+const id = <Id>(
+  stream: string,
+  example: string,
+  parse: (text: string) => Id | undefined,
+): PathParameter<Id> => ({
+  description: `Id of the ${stream}.`,
+  schema: Uuid(),
+  example,
+  parse,
+  stream,
+});
+
+/** Whether an artifact of a run could have this path. */
+export function isArtifactPath(text: string): boolean {
+  return parseObjectKey(`${objectPrefix.runArtifacts(examples.runId)}${text}`) !== undefined;
+}
+
+/** Parameters of paths. */
+export const pathParameters = {
+  scriptId: id<ScriptId>('script', examples.scriptId, parseScriptId),
+  scheduleId: id<ScheduleId>('schedule', examples.scriptId, parseScheduleId),
+  runId: id<RunId>('run', examples.runId, parseRunId),
+  tokenId: id<TokenId>('token', examples.tokenId, parseTokenId),
+  channelId: id<ChannelId>('channel', examples.channelId, parseChannelId),
+  backupId: id<BackupId>('backup', examples.backupId, parseBackupId),
+  ruleId: id<RuleId>('rule', examples.ruleId, parseRuleId),
+  notificationDeliveryId: id<DeliveryId>(
+    'delivery',
+    examples.notificationDeliveryId,
+    parseDeliveryId,
+  ),
+  notificationId: id<NoticeId>('notice', examples.notificationId, parseNoticeId),
+  userId: id<UserId>('user', examples.userId, parseUserId),
+  groupId: id<GroupId>('group', examples.groupId, parseGroupId),
+  sessionId: id<SessionId>('session', examples.runId, parseSessionId),
+  webhookId: id<WebhookId>('webhook', examples.webhookId, parseWebhookId),
+  deliveryId: {
+    description: 'Id of the delivery.',
+    schema: Uuid(),
+    example: examples.runId,
+    parse: parseRunId,
+  },
+  chainId: id<ChainId>('chain', examples.chainId, parseChainId),
+  secretName: {
+    description: 'Name of the secret: letters, digits and `_`, not beginning with a digit.',
+    schema: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }),
+    example: 'API_TOKEN',
+    parse: (text: string) => (isStorable(text) ? text : undefined),
+  },
+  // Checked by the domain, which says what is wrong with it.
+  filePath: {
+    description:
+      'Path of the file within the script, slashes included: relative, at most 255 bytes, without `.`, `..`, empty, NUL or backslash parts.',
+    schema: Type.String({ minLength: 1, maxLength: 255 }),
+    example: 'main.py',
+    parse: (text: string) => text,
+  },
+  artifactPath: {
+    description:
+      'Path of the artifact within the run, slashes included: relative, without `.`, `..` or empty parts.',
+    schema: Type.String({ minLength: 1, maxLength: 950 }),
+    example: 'report/summary.csv',
+    // A path that no object can have names nothing.
+    parse: (text: string) => (isArtifactPath(text) ? text : undefined),
+  },
+} as const;
+export const Problem = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    code: Type.String({ description: 'Stable.' }),
+    trace_id: Type.String({ description: 'The log carries it too.' }),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { pointer: Type.String(), detail: Type.String() },
+          { additionalProperties: false },
+        ),
+      ),
+    ),
+  },
+  {
+    title: 'Problem',
+    description: 'RFC 9457.',
+    additionalProperties: false,
+    examples: [
+      {
+        type: 'urn:orchestrator:problem:not_found',
+        title: 'Not found',
+        status: 404,
+        detail: 'There is nothing here that you may see.',
+        code: 'not_found',
+        trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+      },
+    ],
+  },
+);

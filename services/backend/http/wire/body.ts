@@ -1,0 +1,135 @@
+/** Reads bodies, each with a hard limit that no declared length can talk it out of. */
+import type { IncomingMessage } from 'node:http';
+import type { TSchema } from 'typebox';
+import type { BodyRule } from '../operation.ts';
+import { problem, type Problem } from '../problem.ts';
+import { bodyProblem, contentProblem } from '../validation.ts';
+
+export const maxJsonBytes = 1024 * 1024;
+
+/** What is read and thrown away of a body that is refused, so that its sender sees the answer. */
+const maxDiscardedBytes = 32 * 1024 * 1024;
+
+/** Thrown by the chunks of a raw body that is too long: whoever reads them stores nothing. */
+export class BodyTooLarge extends Error {
+  override readonly name = 'BodyTooLarge';
+}
+
+/** The client went away before its body had ended. */
+export class BodyCut extends Error {
+  override readonly name = 'BodyCut';
+}
+
+export type ReadBody =
+  | { readonly kind: 'json'; readonly value: unknown; readonly bytes: Uint8Array }
+  | { readonly kind: 'raw'; readonly chunks: AsyncIterable<Uint8Array> };
+
+/** Takes the body as the rule says. Bytes are left in the request for the handler. */
+export async function readBody(
+  request: IncomingMessage,
+  rule: BodyRule<TSchema>,
+): Promise<ReadBody | Problem> {
+  const isEmpty =
+    request.headers['transfer-encoding'] === undefined &&
+    Number(request.headers['content-length'] ?? 0) === 0;
+  const mediaType = mediaTypeOf(request);
+  if (isEmpty && rule.optional) return checked({}, new Uint8Array(), rule);
+  if (rule.bytesOnly !== true) {
+    if (request.headers['content-encoding'] !== undefined) return unsupported(rule);
+    if (isJson(mediaType, rule)) return await readJson(request, rule);
+  }
+  if (rule.rawMaxBytes === undefined || !isBytes(mediaType, rule)) return unsupported(rule);
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > rule.rawMaxBytes) return tooLarge(rule.rawMaxBytes);
+  return { kind: 'raw', chunks: limited(request, rule.rawMaxBytes) };
+}
+
+export function tooLarge(maxBytes: number): Problem {
+  return problem('payload_too_large', `The body may have ${maxBytes} bytes at most.`);
+}
+
+function mediaTypeOf(request: IncomingMessage): string {
+  return (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+function isJson(mediaType: string, rule: BodyRule<TSchema>): boolean {
+  return mediaType === 'application/json' || (rule.mediaTypes?.includes(mediaType) ?? false);
+}
+
+/** Bytes that say nothing of what they are may be what is asked for. */
+function isBytes(mediaType: string, { bytesOnly, rawMediaTypes }: BodyRule<TSchema>): boolean {
+  if (bytesOnly !== true || rawMediaTypes === undefined || rawMediaTypes.includes('*/*'))
+    return true;
+  return ['', 'application/octet-stream', ...rawMediaTypes].includes(mediaType);
+}
+
+function unsupported(rule: BodyRule<TSchema>): Problem {
+  const json = rule.bytesOnly === true ? [] : ['application/json', ...(rule.mediaTypes ?? [])];
+  const served = [...json, ...(rule.rawMediaTypes ?? [])].join(' or ');
+  return problem('unsupported_media_type', `Send the body as ${served}, not encoded.`);
+}
+
+async function readJson(
+  request: IncomingMessage,
+  rule: BodyRule<TSchema>,
+): Promise<ReadBody | Problem> {
+  if (Number(request.headers['content-length'] ?? 0) > maxJsonBytes) return tooLarge(maxJsonBytes);
+  const chunks: Uint8Array[] = [];
+  try {
+    for await (const chunk of limited(request, maxJsonBytes)) chunks.push(chunk);
+  } catch (error) {
+    if (error instanceof BodyTooLarge) return tooLarge(maxJsonBytes);
+    throw error;
+  }
+  const bytes = Buffer.concat(chunks);
+  const parsed = parseJson(bytes);
+  return 'value' in parsed ? checked(parsed.value, bytes, rule) : parsed;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function parseJson(bytes: Uint8Array): { readonly value: unknown } | Problem {
+  try {
+    return { value: JSON.parse(utf8.decode(bytes)) as unknown };
+  } catch {
+    return problem('malformed_json', 'The body is not JSON in UTF-8, or was cut.');
+  }
+}
+
+function checked(value: unknown, bytes: Uint8Array, rule: BodyRule<TSchema>): ReadBody | Problem {
+  return (
+    contentProblem(value, rule.anyText ?? false) ??
+    bodyProblem(rule.schema, value) ?? { kind: 'json', value, bytes }
+  );
+}
+
+async function* limited(
+  request: IncomingMessage,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array, void> {
+  let total = 0;
+  // The request itself must outlive its body, so that it can be answered.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    const bytes = chunk as Uint8Array;
+    total += bytes.length;
+    if (total > maxBytes) throw new BodyTooLarge();
+    yield bytes;
+  }
+  if (!request.complete) throw new BodyCut();
+}
+
+/** Reads what is left of a body. @returns false where the connection must be closed instead */
+export async function discardRest(request: IncomingMessage): Promise<boolean> {
+  if (request.complete || request.readableEnded) return true;
+  if (Number(request.headers['content-length'] ?? 0) > maxDiscardedBytes) return false;
+  let total = 0;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      total += (chunk as Uint8Array).length;
+      if (total > maxDiscardedBytes) return false;
+    }
+    return request.complete;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,35 @@
+/** Turns what was thrown into what the client is told. Nothing of an error's text ever leaves. */
+import { ObjectStoreFull, ObjectStoreUnavailable } from '#domain/ports/objects.ts';
+import { isDatabaseAway } from '#infra/postgres/database-away.ts';
+import { problem, type Problem } from '../problem.ts';
+import { BodyTooLarge } from './body.ts';
+
+const internal: Problem = problem('internal_error', 'Something failed here; the log has more.');
+const unavailable: Problem = problem(
+  'unavailable',
+  'A part of the platform is down. Nothing was half done; try again in a moment.',
+);
+
+/** The problem of an error; `logged` says whether the log should have it. */
+export function faultOf(error: unknown): { readonly problem: Problem; readonly logged: boolean } {
+  if (error instanceof BodyTooLarge) {
+    return {
+      problem: problem('payload_too_large', 'The body is larger than this may be.'),
+      logged: false,
+    };
+  }
+  if (error instanceof ObjectStoreFull) {
+    return {
+      problem: problem('storage_full', 'There is no room left to store this.'),
+      logged: true,
+    };
+  }
+  if (error instanceof ObjectStoreUnavailable || isDatabaseAway(error)) {
+    return { problem: unavailable, logged: true };
+  }
+  if (error instanceof Error && 'status' in error && error.status === 400) {
+    const detail = 'The address holds a percent sign that encodes nothing.';
+    return { problem: problem('invalid_parameter', detail), logged: false };
+  }
+  return { problem: internal, logged: true };
+}

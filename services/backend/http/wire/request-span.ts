@@ -1,0 +1,33 @@
+/** A request as a span, by OpenTelemetry's conventions for HTTP. */
+import { randomUUID } from 'node:crypto';
+import { spanIdOf, type Tracing } from '#services/shared/tracing/tracing.ts';
+import type { Exchange } from '../exchange.ts';
+
+/** Asked for by machines, all the time. */
+const untraced = new Set(['/health', '/livez', '/readyz', '/metrics']);
+
+/** @param tookMs to this moment */
+export function traceRequest(exchange: Exchange, tookMs: number, tracing: Tracing): void {
+  const { operation, request, response, trace, commandId } = exchange;
+  if (!trace.isSampled || untraced.has(operation.path)) return;
+  const endMs = Date.now();
+  const { statusCode } = response;
+  tracing.record({
+    traceId: trace.traceId,
+    // The run that it asked for names it by the command.
+    spanId: spanIdOf(commandId ?? randomUUID()),
+    parentSpanId: trace.parentSpanId,
+    hasRemoteParent: trace.parentSpanId !== undefined,
+    name: `${request.method} ${operation.path}`,
+    kind: 'server',
+    startMs: endMs - tookMs,
+    endMs,
+    attributes: {
+      'http.request.method': request.method,
+      'http.route': operation.path,
+      'http.response.status_code': statusCode,
+      'error.type': statusCode >= 500 ? String(statusCode) : undefined,
+    },
+    problem: statusCode >= 500 ? `answered ${statusCode}` : undefined,
+  });
+}

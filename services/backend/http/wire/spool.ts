@@ -1,0 +1,96 @@
+/** Takes in bytes of unknown length: small ones in memory, large ones in a temporary file, so that
+ *  many uploads at once cost disk and not memory. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const inMemoryBytes = 64 * 1024;
+
+export interface Spooled {
+  readonly sizeBytes: number;
+  /** Lower-case hex. */
+  readonly sha256: string;
+  /** The bytes from the start; once. */
+  chunks(): AsyncIterable<Uint8Array>;
+  /** Frees what was taken; safe twice. */
+  remove(): Promise<void>;
+}
+
+/** Reads to the end. @throws what the chunks throw, with nothing left behind */
+export async function spool(chunks: AsyncIterable<Uint8Array>): Promise<Spooled> {
+  const hash = createHash('sha256');
+  const held: Uint8Array[] = [];
+  let sizeBytes = 0;
+  let file: TemporaryFile | undefined;
+  try {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      held.push(chunk);
+      if (sizeBytes <= inMemoryBytes) continue;
+      file ??= await temporaryFile();
+      await file.handle.writev(held.splice(0));
+    }
+    await file?.handle.close();
+  } catch (error) {
+    await file?.remove();
+    throw error;
+  }
+  const path = file?.path;
+  return {
+    sizeBytes,
+    sha256: hash.digest('hex'),
+    chunks: () => (path === undefined ? inPieces(held) : createReadStream(path)),
+    remove: async () => await file?.remove(),
+  };
+}
+
+/** Bytes in a temporary file. */
+export interface SpooledFile {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+/** Reads to the end, into a file. @throws what the chunks throw, with nothing left behind */
+export async function spoolToFile(chunks: AsyncIterable<Uint8Array>): Promise<SpooledFile> {
+  const file = await temporaryFile();
+  try {
+    for await (const chunk of chunks) await file.handle.write(chunk);
+    await file.handle.close();
+    return file;
+  } catch (error) {
+    await file.remove();
+    throw error;
+  }
+}
+
+async function* inPieces(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void> {
+  yield* chunks;
+}
+
+interface TemporaryFile {
+  readonly path: string;
+  readonly handle: FileHandle;
+  remove(): Promise<void>;
+}
+
+async function temporaryFile(): Promise<TemporaryFile> {
+  const folder = await mkdtemp(join(tmpdir(), 'orch-upload-'));
+  const path = join(folder, 'body');
+  const handle = await open(path, 'wx', 0o600);
+  return {
+    path,
+    handle,
+    remove: async () => {
+      await handle.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The bytes as one chunk. */
+export async function* toAsyncIterable(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
+  yield bytes;
+}

@@ -1,0 +1,84 @@
+/** Who opens a WebSocket: a ticket in the address, a token as subprotocol or header, or the dashboard's
+ *  cookie with the key of its session as subprotocol. */
+import type { IncomingMessage } from 'node:http';
+import { isCurrentToken } from '#infra/postgres/access/session-tokens.ts';
+import { redeemTicket } from '#infra/postgres/access/ws-tickets.ts';
+import { principalOf } from '#services/shared/principals.ts';
+import { refreshTokensIn } from '../access/refresh-cookie.ts';
+import { parseSessionKey, tokenOfKey } from '../access/session-key.ts';
+import {
+  authenticate,
+  identityOfToken,
+  type Identity,
+} from '../http/credentials/authentication.ts';
+import { isProblem } from '../http/problem.ts';
+import { isOwnPage, isSecure } from '../http/wire/client.ts';
+import type { Services } from '../services.ts';
+
+const bearer = 'orch.bearer.';
+const sessionKey = 'orch.session.';
+export const subprotocol = 'orch.v1';
+
+/** What is answered of the subprotocols that a client offers. A client that offers its token alone
+ *  gets it back: it would take no other answer. */
+export function chosenProtocol(offered: ReadonlySet<string>): string | false {
+  if (offered.has(subprotocol)) return subprotocol;
+  return [...offered].find((one) => one.startsWith(bearer)) ?? false;
+}
+
+export interface Credentials {
+  /** The subprotocols of the request. */
+  readonly offered: readonly string[];
+  /** Where there is one, it alone counts. */
+  readonly ticket: string | undefined;
+}
+
+/** Uses up the ticket, where there is one. */
+export async function identify(
+  request: IncomingMessage,
+  { offered, ticket }: Credentials,
+  services: Services,
+): Promise<Identity | undefined> {
+  if (ticket !== undefined) return await identityOfTicket(ticket, services);
+  const token = offeredAs(bearer, offered);
+  if (token !== undefined) return await identityOfToken(token, services);
+  if (request.headers.authorization !== undefined) {
+    const identity = await authenticate(request.headers.authorization, services);
+    return isProblem(identity) ? undefined : identity;
+  }
+  return await identityOfCookie(request, offeredAs(sessionKey, offered), services);
+}
+
+function offeredAs(prefix: string, offered: readonly string[]): string | undefined {
+  return offered.find((one) => one.startsWith(prefix))?.slice(prefix.length);
+}
+
+async function identityOfTicket(
+  ticket: string,
+  { database, findSession }: Services,
+): Promise<Identity | undefined> {
+  const sessionId = await redeemTicket(database, ticket);
+  const session = sessionId && (await findSession(sessionId));
+  return session === undefined || sessionId === undefined
+    ? undefined
+    : { credential: { kind: 'session', sessionId }, principal: principalOf(session) };
+}
+
+/** Browsers send the cookie whatever page opens the socket, and to other programs on the host: the page must be of
+ *  this origin, and have the session's key. */
+async function identityOfCookie(
+  request: IncomingMessage,
+  key: string | undefined,
+  { database, findSession, clock, trustedProxies }: Services,
+): Promise<Identity | undefined> {
+  const { origin, cookie } = request.headers;
+  if (origin === undefined || !isOwnPage(request.headers)) return undefined;
+  const tokens = refreshTokensIn(cookie, isSecure(request, trustedProxies));
+  const token = await tokenOfKey(database, tokens, parseSessionKey(key));
+  if (token === undefined || !(await isCurrentToken(database, token, clock.now())))
+    return undefined;
+  const { sessionId } = token;
+  const session = await findSession(sessionId);
+  const credential = { kind: 'session', sessionId } as const;
+  return session && { credential, principal: principalOf(session) };
+}

@@ -1,0 +1,174 @@
+/** What `/ws` says of runs and scripts: how they are at the time of saying it. Of other things it says
+ *  that they have changed. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import { known, parseRunId, parseScriptId, type RunId, type ScriptId } from '#domain/kernel/ids.ts';
+import { mayAnywhere, type Right } from '#domain/kernel/rights.ts';
+import { findChainOwners } from '#projections/chains/queries.ts';
+import { findNoticeOwners, type NoticeOwner } from '#projections/notices/queries.ts';
+import { findRuns } from '#projections/runs/queries.ts';
+import { findScheduleOwners } from '#projections/schedules/queries.ts';
+import { findScriptGroups, findScripts, type OwnedByScript } from '#projections/scripts/queries.ts';
+import { findWebhookOwners } from '#projections/webhooks/queries.ts';
+import { isIn } from '../access/visibility.ts';
+import { runsJson } from '../runs/view.ts';
+import { scriptJson } from '../scripts/view.ts';
+import type { Services } from '../services.ts';
+
+export interface FeedFrame {
+  /** Whoever does not see what it is about must not see the frame. */
+  readonly isFor: (reader: Principal) => boolean;
+  readonly frame: Buffer;
+}
+
+/** What is told as it is, by the prefix of its streams, and who may know: whoever may follow at all. */
+const shown = {
+  'run-': { right: 'runs.read' },
+  'script-': { right: 'scripts.list' },
+} as const satisfies Record<string, { readonly right: Right }>;
+
+/** What is told by name alone, and who may know. */
+const named = {
+  'schedule-': { resource: 'schedule', right: 'schedules.read' },
+  'webhook-': { resource: 'webhook', right: 'webhooks.manage' },
+  'chain-': { resource: 'chain', right: 'chains.manage' },
+  'secret-': { resource: 'secrets', right: 'secrets.manage' },
+  'notice-': { resource: 'notification', right: 'notifications.read' },
+  'user-': { resource: 'user', right: 'users.manage' },
+  'system-': { resource: 'system', right: 'system.read' },
+} as const satisfies Record<string, { readonly resource: string; readonly right: Right }>;
+
+type NamedPrefix = keyof typeof named;
+
+const prefixes: readonly string[] = [...Object.keys(shown), ...Object.keys(named)];
+
+/** Whether somebody may follow at all. */
+export function mayFollowAll(reader: Principal): boolean {
+  return Object.values(shown).every(({ right }) => mayAnywhere(reader, right));
+}
+
+/** Whether changes of a stream are told at all. */
+export function isTold(streamId: string): boolean {
+  return prefixes.some((prefix) => streamId.startsWith(prefix));
+}
+
+/** The frames of streams, made once for all who get them; what is gone for good has none. */
+export async function framesOf(
+  streamIds: readonly string[],
+  services: Services,
+): Promise<ReadonlyMap<string, FeedFrame>> {
+  const idsOf = (prefix: string) =>
+    streamIds.filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length));
+  const { readModels } = services;
+  const frames = await Promise.all([
+    runFrames(
+      idsOf('run-').map((id) => known(parseRunId, id)),
+      services,
+    ),
+    scriptFrames(
+      idsOf('script-').map((id) => known(parseScriptId, id)),
+      services,
+    ),
+    ownedFrames('schedule-', idsOf('schedule-'), (ids) => findScheduleOwners(readModels, ids)),
+    ownedFrames('webhook-', idsOf('webhook-'), (ids) => findWebhookOwners(readModels, ids)),
+    ownedFrames('notice-', idsOf('notice-'), (ids) => findNoticeOwners(readModels, ids)),
+    chainFrames(idsOf('chain-'), services),
+    ownedFrames('secret-', idsOf('secret-'), (ids) => ownersOfSecrets(ids, services)),
+  ]);
+  const ofAll = (['user-', 'system-'] as const).flatMap((prefix) =>
+    idsOf(prefix).map((id) => changed(prefix, { id, script_id: null })),
+  );
+  return new Map([...frames.flat(), ...ofAll]);
+}
+
+type Entry = readonly [streamId: string, frame: FeedFrame];
+
+async function runFrames(ids: readonly RunId[], services: Services): Promise<readonly Entry[]> {
+  if (ids.length === 0) return [];
+  const rows = await findRuns(services.readModels, ids);
+  const bodies = await runsJson(rows, services);
+  return rows.map((row, index) => [
+    `run-${row.run_id}`,
+    inGroup(row.group_id, { type: 'status', run: bodies[index] }),
+  ]);
+}
+
+async function scriptFrames(
+  ids: readonly ScriptId[],
+  { readModels }: Services,
+): Promise<readonly Entry[]> {
+  if (ids.length === 0) return [];
+  const [views, groups] = await Promise.all([
+    findScripts(readModels, ids),
+    findScriptGroups(readModels, ids),
+  ]);
+  const present = new Map(views.map((view) => [view.script_id, view]));
+  return [...groups].map(([scriptId, groupId]) => {
+    const view = present.get(scriptId);
+    const body =
+      view === undefined
+        ? { type: 'script_deleted', script_id: scriptId }
+        : { type: 'script', script: scriptJson(view) };
+    return [
+      `script-${scriptId}`,
+      // Its group may change between the two questions; the view has both of one moment.
+      inGroup(view?.group_id ?? groupId, body),
+    ];
+  });
+}
+
+async function ownedFrames(
+  prefix: NamedPrefix,
+  ids: readonly string[],
+  find: (ids: readonly string[]) => Promise<readonly NoticeOwner[]>,
+): Promise<readonly Entry[]> {
+  if (ids.length === 0) return [];
+  return (await find(ids)).map(({ id, script_id, group_id }) =>
+    changed(prefix, { id, script_id }, [group_id]),
+  );
+}
+
+/** A chain is seen by those who see both its scripts. */
+async function chainFrames(
+  ids: readonly string[],
+  { readModels }: Services,
+): Promise<readonly Entry[]> {
+  if (ids.length === 0) return [];
+  return (await findChainOwners(readModels, ids)).map(({ id, script_id, group_ids }) =>
+    changed('chain-', { id, script_id }, group_ids),
+  );
+}
+
+/** The secrets of a script are one thing, under the script's id. */
+async function ownersOfSecrets(
+  ids: readonly string[],
+  { readModels }: Services,
+): Promise<readonly OwnedByScript[]> {
+  const groups = await findScriptGroups(
+    readModels,
+    ids.map((id) => known(parseScriptId, id)),
+  );
+  return [...groups].map(([id, group_id]) => ({ id, script_id: id, group_id }));
+}
+
+/** @param groupIds all of which one must see; none where groups do not matter */
+function changed(
+  prefix: NamedPrefix,
+  about: { readonly id: string; readonly script_id: string | null },
+  groupIds: readonly (string | null)[] = [],
+): Entry {
+  const { resource, right } = named[prefix];
+  const isFor = (reader: Principal) =>
+    mayAnywhere(reader, right) && groupIds.every((groupId) => isIn(reader, groupId));
+  return [
+    `${prefix}${about.id}`,
+    { isFor, frame: frameOf({ type: 'changed', resource, ...about }) },
+  ];
+}
+
+function inGroup(groupId: string, body: object): FeedFrame {
+  return { isFor: (reader) => isIn(reader, groupId), frame: frameOf(body) };
+}
+
+function frameOf(body: object): Buffer {
+  return Buffer.from(JSON.stringify(body));
+}

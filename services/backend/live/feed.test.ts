@@ -1,0 +1,303 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { known, parseGroupId, parseScriptId } from '#domain/kernel/ids.ts';
+import { defaultSettings } from '#domain/script/settings.ts';
+import { RefusalRecorder } from '#services/shared/refusals.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { FrameLog, type Frame } from '../testing/frame-log.ts';
+import {
+  asRuntime,
+  finishRun,
+  groups,
+  notice,
+  refusals,
+  run,
+  schedule,
+  script,
+  someone,
+  startRun,
+  webhook,
+} from '../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+import type { TestClient } from '../testing/test-client.ts';
+import { WebSockets } from './web-sockets.ts';
+
+let platform: TestBackend;
+let developer: TestClient;
+const opened: WebSocket[] = [];
+beforeAll(async () => {
+  platform = await startTestBackend();
+  developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
+});
+afterEach(() => {
+  for (const socket of opened.splice(0)) socket.terminate();
+});
+afterAll(() => platform.close());
+
+function open(client: TestClient, origin = platform.origin): WebSocket {
+  const offered = ['orch.v1', `orch.bearer.${client.token}`];
+  const socket = new WebSocket(`${origin.replace('http', 'ws')}/ws`, offered);
+  opened.push(socket);
+  return socket;
+}
+
+/** Follows everything; the frame that every stream begins with has come. */
+async function follow(client = developer): Promise<FrameLog> {
+  const frames = new FrameLog(open(client));
+  await frames.until((all) => all.frames.length > 0);
+  expect(frames.frames[0]).toMatchObject({ type: 'resync', position: expect.any(Number) });
+  return frames;
+}
+
+const statuses = (frames: FrameLog, runId: string) =>
+  frames.frames.filter((one) => one.run?.run_id === runId).map((one) => one.run?.status);
+const aboutScript = (id: string) => (one: Frame) => one.script?.id === id;
+const isResync = (one: Frame) => one.type === 'resync';
+
+/** Makes something in a group that the client sees: what was to come before it has come then. */
+async function untilLater(frames: FrameLog, groupId: string = groups.custom): Promise<void> {
+  const { id } = await script(platform.admin, { group_id: groupId });
+  await frames.until((all) => all.frames.some(aboutScript(id)));
+}
+
+async function inGroup(groupId: string, role: 'viewer' | 'operator' = 'operator') {
+  const client = await someone(platform, { role, groupIds: [groupId] });
+  const { id } = (await client.get('/api/v1/auth/me')).json as { id: string };
+  const change = (set: string) =>
+    platform.pool.query(`UPDATE users SET ${set} WHERE user_id = $1`, [id]);
+  return { client, change };
+}
+
+describe('given somebody who follows everything', () => {
+  test('when a run goes its way, then each status comes, as the API shows it', async () => {
+    const { id } = await script(developer);
+    const frames = await follow();
+    const runId = await run(developer, id, { params: { limit: 3 } });
+    await frames.until((all) => statuses(all, runId).includes('queued'));
+    const fence = await startRun(platform, runId);
+    await frames.until((all) => statuses(all, runId).includes('running'));
+    await finishRun(platform, runId, fence);
+    await frames.until((all) => statuses(all, runId).includes('success'));
+    const last = frames.frames.findLast((one) => one.type === 'status');
+    expect(last?.run).toEqual((await developer.get(`/api/v1/runs/${runId}`)).json);
+    expect(new Set(statuses(frames, runId)).size).toBe(3);
+  });
+
+  test('when a script is made, changed and deleted, then each comes', async () => {
+    const frames = await follow();
+    const { id } = await script(developer, { name: 'First' });
+    await frames.until((all) => all.frames.some(aboutScript(id)));
+    await developer.patch(`/api/v1/scripts/${id}`, { name: 'Second' });
+    await frames.until((all) => all.frames.some((one) => one.script?.name === 'Second'));
+    const last = frames.frames.findLast(aboutScript(id));
+    expect(last?.script).toEqual((await developer.get(`/api/v1/scripts/${id}`)).json);
+    await developer.delete(`/api/v1/scripts/${id}`);
+    await frames.until((all) => all.frames.at(-1)?.type === 'script_deleted');
+    expect(frames.frames.at(-1)).toEqual({ type: 'script_deleted', script_id: id });
+  });
+
+  test('when what belongs to a script changes, then its name comes, to whoever may read it', async () => {
+    const viewer = await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
+    const { id } = await script(developer);
+    const { id: foreign } = await script(platform.admin, { group_id: groups.bots });
+    const [author, reader] = await Promise.all([follow(), follow(viewer)]);
+    const scheduleId = await schedule(developer, id);
+    const { id: webhookId } = await webhook(developer, id);
+    await developer.put(`/api/v1/scripts/${id}/secrets/TOKEN`, { value: 'a value' });
+    await developer.delete(`/api/v1/webhooks/${webhookId}`);
+    const noticeId = await notice(platform, id);
+    await notice(platform, foreign);
+    await untilLater(author);
+    await untilLater(reader);
+    const named = ({ frames }: FrameLog) =>
+      new Set(frames.filter((one) => one.type === 'changed').map((one) => JSON.stringify(one)));
+    const frame = (resource: string, of: string) =>
+      JSON.stringify({ type: 'changed', resource, id: of, script_id: id });
+    const forAll = [frame('schedule', scheduleId), frame('notification', noticeId)];
+    expect(named(reader)).toEqual(new Set(forAll));
+    expect(named(author)).toEqual(
+      new Set([...forAll, frame('webhook', webhookId), frame('secrets', id)]),
+    );
+  });
+
+  test('when a script changes many times at once, then it is told of less often', async () => {
+    const { id } = await script(developer);
+    const frames = await follow();
+    const changes = Array.from({ length: 60 }, (_, number) =>
+      developer.patch(`/api/v1/scripts/${id}`, { description: `${number}` }),
+    );
+    await Promise.all(changes);
+    await untilLater(frames);
+    expect(frames.frames.filter(aboutScript(id)).length).toBeLessThan(60);
+    const { description } = (await developer.get(`/api/v1/scripts/${id}`)).json;
+    expect(frames.frames.findLast(aboutScript(id))?.script?.description).toBe(description);
+  });
+
+  test('when every message of the bus is lost, then everything comes all the same', async () => {
+    const frames = await follow();
+    const publish = platform.bus.publish.bind(platform.bus);
+    platform.bus.publish = () => undefined;
+    await untilLater(frames);
+    platform.bus.publish = publish;
+  });
+
+  test('when an older transaction is open, then nothing is missed once it is over', async () => {
+    const frames = await follow();
+    const { id } = await script(developer);
+    const other = await platform.pool.connect();
+    await other.query('BEGIN');
+    await other.query('SELECT pg_current_xact_id()');
+    const runId = await run(developer, id);
+    await other.query('COMMIT');
+    other.release();
+    await frames.until((all) => statuses(all, runId).includes('queued'));
+  });
+
+  test('when two follow, then a reconnected one begins with the place to look from', async () => {
+    const first = await follow();
+    await untilLater(first);
+    first.socket.close();
+    const { id } = await script(developer);
+    const again = await follow();
+    const from = again.frames[0]?.position ?? 0;
+    const answer = await developer.get(`/api/v1/scripts/${id}`, {
+      headers: { 'Orch-Min-Position': String(from) },
+    });
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('given things of other groups', () => {
+  test('when they change, then nothing is told of them', async () => {
+    const frames = await follow();
+    const foreign = await script(platform.admin, { group_id: groups.bots });
+    const runId = await run(platform.admin, foreign.id);
+    await platform.admin.delete(`/api/v1/scripts/${foreign.id}`);
+    await untilLater(frames);
+    expect(JSON.stringify(frames.frames)).not.toContain(foreign.id);
+    expect(statuses(frames, runId)).toEqual([]);
+  });
+
+  test('when an administrator follows, then everything is told', async () => {
+    const frames = await follow(platform.admin);
+    const foreign = await script(platform.admin, { group_id: groups.bots });
+    await frames.until((all) => all.frames.some(aboutScript(foreign.id)));
+  });
+
+  test('when a script goes to another group, then those who saw it look anew', async () => {
+    const { id } = await script(developer);
+    const frames = await follow();
+    await platform.admin.patch(`/api/v1/scripts/${id}`, { group_id: groups.bots, name: 'Hidden' });
+    await frames.until((all) => all.frames.filter(isResync).length === 2);
+    await untilLater(frames);
+    expect(JSON.stringify(frames.frames)).not.toContain('Hidden');
+  });
+});
+
+describe('given the groups themselves', () => {
+  test('when one is made or changed, then everybody looks anew', async () => {
+    const frames = await follow();
+    await asRuntime(platform, {
+      type: 'CreateGroup',
+      groupId: known(parseGroupId, platform.services.ids.next()),
+      name: 'Another',
+      color: '#123456',
+      icon: 'box',
+    });
+    await frames.until((all) => all.frames.filter(isResync).length === 2);
+  });
+});
+
+describe('given somebody whose rights change while they follow', () => {
+  test('when they come to another group, then they look anew and see that one alone', async () => {
+    const { client, change } = await inGroup(groups.custom);
+    const frames = await follow(client);
+    await change(`group_ids = '["${groups.bots}"]'`);
+    const { id } = await script(developer);
+    await frames.until((all) => all.frames.filter(isResync).length === 2);
+    await untilLater(frames, groups.bots);
+    expect(frames.frames.some(aboutScript(id))).toBe(false);
+  });
+
+  test('when they sign out or are disabled, then the code is 4401', async () => {
+    const leaving = await inGroup(groups.custom, 'viewer');
+    const left = await follow(leaving.client);
+    await leaving.client.post('/api/v1/auth/logout');
+    expect(await left.closed).toBe(4401);
+    const disabled = await inGroup(groups.custom, 'viewer');
+    const frames = await follow(disabled.client);
+    await disabled.change('disabled = true');
+    const { id } = await script(developer);
+    expect(await frames.closed).toBe(4401);
+    expect(frames.frames.some(aboutScript(id))).toBe(false);
+  });
+
+  test('when their role allows it no more, then the code is 4403', async () => {
+    const { client, change } = await inGroup(groups.custom);
+    const frames = await follow(client);
+    await change(`role = 'guest'`);
+    expect(await frames.closed).toBe(4403);
+    expect(await new FrameLog(open(client)).closed).toBe(4403);
+  });
+
+  test('when they are not signed in, then the code is 4401 and it is noted', async () => {
+    const frames = new FrameLog(open(platform.anonymous));
+    expect(await frames.closed).toBe(4401);
+    expect(await refusals(platform)).toContainEqual(
+      expect.objectContaining({ operation: 'GET /ws', resource: null, code: 'unauthenticated' }),
+    );
+  });
+});
+
+/** Makes scripts as quickly as they can be made. */
+async function manyScripts(count: number, longBytes: number): Promise<void> {
+  const environment = longBytes === 0 ? {} : { LONG: 'x'.repeat(longBytes) };
+  const made = Array.from({ length: count }, () =>
+    asRuntime(platform, {
+      type: 'CreateScript',
+      scriptId: known(parseScriptId, platform.services.ids.next()),
+      name: 'One of many',
+      description: '',
+      groupId: known(parseGroupId, groups.custom),
+      settings: { ...defaultSettings, environment },
+      files: [],
+    }),
+  );
+  await Promise.all(made);
+}
+
+describe('given a client that does not read', () => {
+  test('when more changes than are kept for it, then it looks anew and goes on', async () => {
+    const frames = await follow();
+    frames.socket.pause();
+    // What the network itself holds is full then.
+    await manyScripts(200, 60_000);
+    await manyScripts(1100, 0);
+    const witness = await follow();
+    await untilLater(witness);
+    frames.socket.resume();
+    await frames.until((all) => all.frames.filter(isResync).length === 2);
+    await untilLater(frames);
+    expect(frames.frames.length).toBeLessThan(300);
+  });
+});
+
+describe('given a quiet time', () => {
+  test('when nothing changes, then there are signs of life', async () => {
+    const { services } = platform;
+    const recorder = new RefusalRecorder(services);
+    const sockets = new WebSockets(services, recorder, { heartbeatMs: 20 });
+    const server = createServer();
+    sockets.attach(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const frames = new FrameLog(open(developer, `http://127.0.0.1:${port}`));
+    await frames.until((all) => all.frames.some((one) => one.type === 'heartbeat'));
+    await Promise.all([sockets.close(), recorder.close()]);
+    expect(await frames.closed).toBe(1001);
+    server.close();
+  });
+});

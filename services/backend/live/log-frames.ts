@@ -1,0 +1,85 @@
+/** Frames of stored log chunks, made once for all who follow a run. */
+import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
+import { forwards } from '#infra/postgres/logs/run-log-items.ts';
+import { gathered } from '#projections/gathered.ts';
+
+const chunksAtOnce = 4;
+/** What is kept for those who come a little later. */
+const maxKeptBytes = 8 * 1024 * 1024;
+
+export interface LogFrame {
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  readonly bytes: Buffer;
+}
+
+export interface NextFrames {
+  readonly frames: readonly LogFrame[];
+  /** Whether there may be more behind them. */
+  readonly isMore: boolean;
+}
+
+export class LogFrames {
+  readonly #read: (place: string) => Promise<NextFrames | undefined>;
+  /** By the place of their first line. A chunk never changes once it is stored. */
+  readonly #kept = new Map<string, LogFrame>();
+  #keptBytes = 0;
+
+  constructor(runLogs: Pick<RunLogs, 'readChunks'>) {
+    // Followers that hear of the same chunk ask for it at the same moment.
+    this.#read = gathered(async (places) => {
+      const answers = places.map(async (place) => {
+        const [runId = '', fromSeq] = place.split(' ');
+        const chunks = await runLogs.readChunks(runId, Number(fromSeq), chunksAtOnce);
+        const frames = this.#framesOf(chunks, Number(fromSeq));
+        return [place, { frames, isMore: chunks.length === chunksAtOnce }] as const;
+      });
+      return new Map(await Promise.all(answers));
+    });
+  }
+
+  /** The frames from a line on, without a gap. Where nothing may be behind them, storage was asked
+   *  after this call. */
+  async next(runId: string, fromSeq: number): Promise<NextFrames> {
+    const kept = this.#kept.get(placeOf(runId, fromSeq));
+    if (kept !== undefined) return { frames: [kept], isMore: true };
+    const read = await this.#read(placeOf(runId, fromSeq));
+    if (read === undefined) throw new Error('a question for log lines was not answered');
+    for (const frame of read.frames) this.#keep(runId, frame);
+    return read;
+  }
+
+  #framesOf(chunks: readonly LogChunk[], fromSeq: number): readonly LogFrame[] {
+    const frames: LogFrame[] = [];
+    let firstSeq = fromSeq;
+    for (const chunk of chunks) {
+      if (chunk.lastSeq < firstSeq) continue;
+      const isWhole = chunk.firstSeq === firstSeq;
+      const items = isWhole ? chunk.itemsJson : JSON.stringify(forwards(chunk, firstSeq));
+      frames.push({ firstSeq, lastSeq: chunk.lastSeq, bytes: logFrame(items) });
+      firstSeq = chunk.lastSeq + 1;
+    }
+    return frames;
+  }
+
+  #keep(runId: string, frame: LogFrame): void {
+    const place = placeOf(runId, frame.firstSeq);
+    if (this.#kept.has(place)) return;
+    this.#kept.set(place, frame);
+    this.#keptBytes += frame.bytes.length;
+    for (const [oldest, { bytes }] of this.#kept) {
+      if (this.#keptBytes <= maxKeptBytes) return;
+      this.#kept.delete(oldest);
+      this.#keptBytes -= bytes.length;
+    }
+  }
+}
+
+/** @param items JSON array text, taken as it is */
+export function logFrame(items: string): Buffer {
+  return Buffer.from(`{"type":"log","items":${items}}`);
+}
+
+function placeOf(runId: string, seq: number): string {
+  return `${runId} ${seq}`;
+}

@@ -1,0 +1,162 @@
+/** The WebSockets of the API: handshake, and the end of those that may not stay. */
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Principal } from '#domain/kernel/actor.ts';
+import { mayAnywhere } from '#domain/kernel/rights.ts';
+import { plainResponse } from '#services/shared/connections/plain-response.ts';
+import type { RefusalRecorder } from '#services/shared/refusals.ts';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { isIn, visibleRun } from '../access/visibility.ts';
+import type { Identity } from '../http/credentials/authentication.ts';
+import { actorOf } from '../http/exchange.ts';
+import { problemKinds } from '../http/problem.ts';
+import { clientAddress, traceIdOf } from '../http/wire/client.ts';
+import type { Services } from '../services.ts';
+import { wantedOf, type Wanted } from './addresses.ts';
+import { chosenProtocol, identify } from './credentials.ts';
+import { endings, type Ending } from './endings.ts';
+import { mayFollowAll } from './feed-frames.ts';
+import { FeedHub, type FeedOptions } from './feed-hub.ts';
+import { FeedSubscriber } from './feed-subscriber.ts';
+import { LogFrames } from './log-frames.ts';
+import { RunHub } from './run-hub.ts';
+import { RunSubscriber } from './run-subscriber.ts';
+import { SocketGuard } from './socket-guard.ts';
+
+const maxSockets = 2000;
+/** They take at most this part of all connections. */
+const shareOfConnections = 0.5;
+const maxIncomingBytes = 1024;
+
+type WantedRun = Extract<Wanted, { kind: 'run' }>;
+
+export class WebSockets {
+  readonly #services: Services;
+  readonly #refusals: RefusalRecorder;
+  readonly #frames: LogFrames;
+  readonly #runs: RunHub;
+  readonly #feed: FeedHub;
+  readonly #guard: SocketGuard;
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: maxIncomingBytes,
+    clientTracking: false,
+    handleProtocols: chosenProtocol,
+  });
+
+  constructor(services: Services, recorder: RefusalRecorder, feed: FeedOptions) {
+    this.#services = services;
+    this.#refusals = recorder;
+    this.#frames = new LogFrames(services.runLogs);
+    this.#runs = new RunHub(services);
+    this.#feed = new FeedHub(services, feed);
+    this.#guard = new SocketGuard(services);
+  }
+
+  /** Takes the upgrades of a server. */
+  attach(server: Server): void {
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on('error', () => socket.destroy());
+      const wanted = wantedOf(request.url ?? '');
+      if (typeof wanted === 'string') turnAway(socket, wanted);
+      else if (this.#guard.size >= this.#maxSockets) socket.end(plainResponse(503));
+      else {
+        this.#server.handleUpgrade(request, socket, head, (opened) => {
+          this.#open(opened, request, wanted).catch((error: unknown) => {
+            this.#services.logger.error({ error }, 'a WebSocket failed');
+            opened.close(1011);
+          });
+        });
+      }
+    });
+  }
+
+  get #maxSockets(): number {
+    return Math.min(maxSockets, this.#services.connections.limit * shareOfConnections);
+  }
+
+  /** Tells every client to come back; safe twice. */
+  async close(): Promise<void> {
+    await Promise.all([this.#runs.close(), this.#feed.close()]);
+    await this.#guard.close();
+  }
+
+  async #open(socket: WebSocket, request: IncomingMessage, wanted: Wanted): Promise<void> {
+    socket.on('error', () => socket.terminate());
+    const offered = (request.headers['sec-websocket-protocol'] ?? '').split(/\s*,\s*/);
+    const identity = await identify(request, { offered, ticket: wanted.ticket }, this.#services);
+    const ending =
+      identity === undefined
+        ? endings.unauthenticated
+        : wanted.kind === 'run'
+          ? await this.#followRun(socket, identity, wanted)
+          : this.#followAll(socket, identity);
+    if (ending === undefined) this.#services.connections.keep(request.socket);
+    else this.#refuse(socket, request, ending, wanted, identity);
+  }
+
+  async #followRun(
+    socket: WebSocket,
+    { principal, credential }: Identity,
+    { runId, fromSeq }: WantedRun,
+  ): Promise<Ending | undefined> {
+    const { readModels, logger } = this.#services;
+    if (!mayAnywhere(principal, 'runs.read')) return endings.forbidden;
+    const run = runId && (await visibleRun(principal, runId, readModels));
+    if (run === undefined) return endings.unknownRun;
+    if (socket.readyState !== socket.OPEN) return undefined;
+    const wanted = { runId: run.run_id, fromSeq };
+    const subscriber = new RunSubscriber(socket, wanted, this.#frames, (error) => {
+      logger.error({ error, run_id: run.run_id }, 'a log could not be sent');
+      socket.close(1011);
+    });
+    const lookAt = (owner: Principal): Ending | undefined => {
+      if (!mayAnywhere(owner, 'runs.read')) return endings.forbidden;
+      return isIn(owner, run.group_id) ? undefined : endings.unknownRun;
+    };
+    this.#guard.add({ socket, credential, lookAt });
+    socket.once('close', () => this.#runs.remove(subscriber));
+    await this.#runs.add(subscriber, run);
+    return undefined;
+  }
+
+  #followAll(socket: WebSocket, { principal, credential }: Identity): Ending | undefined {
+    if (!mayFollowAll(principal)) return endings.forbidden;
+    if (socket.readyState !== socket.OPEN) return undefined;
+    const subscriber = new FeedSubscriber(socket, credential, () => this.#feed.wake());
+    const lookAt = (owner: Principal): Ending | undefined => {
+      subscriber.ownedBy(owner);
+      if (subscriber.isReady) this.#feed.wake();
+      return mayFollowAll(owner) ? undefined : endings.forbidden;
+    };
+    this.#guard.add({ socket, credential, lookAt });
+    socket.once('close', () => this.#feed.remove(subscriber));
+    this.#feed.add(subscriber);
+    return undefined;
+  }
+
+  #refuse(
+    socket: WebSocket,
+    request: IncomingMessage,
+    { close, reason, code }: Ending,
+    wanted: Wanted,
+    identity?: Identity,
+  ): void {
+    socket.close(close, reason);
+    const runId = wanted.kind === 'run' ? wanted.runId : undefined;
+    this.#refusals.note({
+      operation: wanted.kind === 'run' ? 'GET /ws/runs/{run_id}' : 'GET /ws',
+      resource: runId === undefined ? null : `run-${runId}`,
+      code,
+      status: problemKinds[code].status,
+      actor: actorOf(identity),
+      ip: clientAddress(request, this.#services.trustedProxies),
+      correlationId: traceIdOf(request),
+    });
+  }
+}
+
+function turnAway(socket: Duplex, statusLine: string): void {
+  socket.end(`HTTP/1.1 ${statusLine}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

@@ -1,0 +1,274 @@
+/** Channels by which people are told. */
+import type { ChannelCommand } from '#domain/channel/commands.ts';
+import type { Told } from '#domain/delivery/delivery.ts';
+import { known, parseChannelId, type ChannelId } from '#domain/kernel/ids.ts';
+import { newSigningSecret } from '#infra/outgoing/webhook-signature.ts';
+import { UnreadableSecret } from '#infra/secrets/envelope.ts';
+import { findChannel, listChannels } from '#projections/channels/queries.ts';
+import type { ChannelsTable } from '#projections/channels/table.ts';
+import { openChannel, sealChannel } from '#services/shared/channel-secrets.ts';
+import Type from 'typebox';
+import { operation, type Call, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
+import { json, nothing, type Answer } from '../http/reply.ts';
+import { pageQuery, pathParameters } from '../http/schema.ts';
+import type { Services } from '../services.ts';
+import { readConfig } from './channel-config.ts';
+import { Channel, ChannelChange, ChannelPage, NewChannel, ShownChannel } from './channel-schema.ts';
+import { queueDelivery } from './queue-delivery.ts';
+import { Delivery } from './rule-schema.ts';
+import { channelJson } from './view.ts';
+
+const tag = 'Notifications';
+const path = '/api/v1/notifications/channels';
+const access = { right: 'notifications.manage' } as const;
+const parameters = { channel_id: pathParameters.channelId };
+const shownOnce = ['secret'];
+
+/** How long the secret before signs too. */
+const overlapMs = 24 * 60 * 60_000;
+
+const list = operation({
+  method: 'get',
+  path,
+  operationId: 'listChannels',
+  summary: 'List channels, newest first',
+  tag,
+  access,
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: ChannelPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ query: { limit, cursor }, url }, { readModels }) => {
+    const request = { list: 'channels', filter: null, url, limit, cursor };
+    const after = keyOf(request, parseChannelId);
+    if (isProblem(after)) return after;
+    const rows = await listChannels(readModels, after.key, (limit ?? defaultLimit) + 1);
+    return pageReply(request, rows, (row) => row.channel_id, channelJson);
+  },
+});
+
+const get = operation({
+  method: 'get',
+  path: `${path}/{channel_id}`,
+  operationId: 'getChannel',
+  summary: 'Read a channel',
+  tag,
+  access,
+  parameters,
+  responses: { 200: { description: 'The channel.', schema: Channel } },
+  handle: async ({ parameters: { channel_id: id } }, { readModels }) => {
+    const row = await findChannel(readModels, id);
+    return row === undefined ? notFound : json(200, channelJson(row));
+  },
+});
+
+const create = operation({
+  method: 'post',
+  path,
+  operationId: 'createChannel',
+  summary: 'Make a channel',
+  description:
+    'A way to tell people: by e-mail, in a chat, by a signed webhook, or in the inbox of a group. What must ' +
+    'not be known of it is encrypted before it is stored and never shown; the secret that signs webhooks is ' +
+    'shown once, here. Rules say what goes there.',
+  tag,
+  access,
+  creates: true,
+  shownOnce,
+  body: {
+    schema: NewChannel,
+    example: { name: 'on call', kind: 'webhook', config: { url: 'https://example.com/hook' } },
+  },
+  responses: { 201: { description: 'Made.', schema: ShownChannel, headers: ['Orch-Position'] } },
+  refusals: ['version_mismatch', 'unavailable'],
+  handle: async ({ body, context }, services) => {
+    const { name, kind, enabled = true } = body;
+    const read = readConfig(kind, body.config, undefined);
+    if (isProblem(read)) return read;
+    const secret = kind === 'webhook' ? newSigningSecret() : undefined;
+    const channelId = known(parseChannelId, services.ids.next());
+    return await sealing(async () => {
+      const secrets = { ...read.secrets, ...(secret !== undefined && { secret }) };
+      const sealed = await sealChannel(services.vault, channelId, secrets);
+      const { config } = read;
+      const command = { type: 'CreateChannel', channelId, name, enabled, config, sealed } as const;
+      const outcome = await carryOut(command, context, services);
+      return isProblem(outcome) ? outcome : await shown(201, outcome, secret, services);
+    });
+  },
+});
+
+const change = operation({
+  method: 'patch',
+  path: `${path}/{channel_id}`,
+  operationId: 'changeChannel',
+  summary: 'Change a channel',
+  description:
+    'A `config` takes the place of the one before; secrets that are left out stay, unless they would go to ' +
+    'another place.',
+  tag,
+  access,
+  parameters,
+  body: {
+    schema: ChannelChange,
+    example: { enabled: false },
+    mediaTypes: ['application/merge-patch+json'],
+  },
+  responses: { 200: { description: 'As it is now.', schema: Channel, headers: ['Orch-Position'] } },
+  refusals: ['version_mismatch', 'unavailable'],
+  handle: async ({ parameters: { channel_id: id }, body, context }, services) => {
+    const row = await findChannel(services.readModels, id);
+    if (row === undefined) return notFound;
+    const { config: entered, ...changes } = body;
+    return await sealing(async () => {
+      const config = entered === undefined ? {} : await newConfig(row, id, entered, services);
+      if (isProblem(config)) return config;
+      const command = { type: 'ChangeChannel', channelId: id, ...changes, ...config } as const;
+      const outcome = await carryOut(command, context, services);
+      return isProblem(outcome) ? outcome : await shown(200, outcome, undefined, services);
+    });
+  },
+});
+
+async function newConfig(row: ChannelsTable, id: ChannelId, entered: object, { vault }: Services) {
+  const { config, sealed, stream_version: expectedVersion } = row;
+  const secrets = await openChannel(vault, id, sealed);
+  const read = readConfig(config.kind, entered, { config, secrets });
+  if (isProblem(read)) return read;
+  return {
+    config: read.config,
+    sealed: await sealChannel(vault, id, read.secrets),
+    expectedVersion,
+  };
+}
+
+const remove = operation({
+  method: 'delete',
+  path: `${path}/{channel_id}`,
+  operationId: 'deleteChannel',
+  summary: 'Delete a channel that no rule leads to',
+  description: 'What it has to deliver still fails. Its key is destroyed.',
+  tag,
+  access,
+  parameters,
+  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  refusals: ['channel_in_use'],
+  handle: async ({ parameters: { channel_id: id }, context }, services) => {
+    if ((await findChannel(services.readModels, id)) === undefined) return notFound;
+    const command = { type: 'DeleteChannel', channelId: id } as const;
+    const outcome = await carryOut(command, context, services);
+    if (isProblem(outcome)) return outcome;
+    await services.vault.destroyUnusedKey(id);
+    return nothing(204, positionHeader(outcome));
+  },
+});
+
+const rotate = operation({
+  method: 'post',
+  path: `${path}/{channel_id}/rotate`,
+  operationId: 'rotateChannelSecret',
+  summary: 'Give a webhook another secret; the one before signs too for a day',
+  tag,
+  access,
+  parameters,
+  creates: true,
+  shownOnce,
+  body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
+  responses: { 200: { description: 'Rotated.', schema: ShownChannel, headers: ['Orch-Position'] } },
+  refusals: ['validation_failed', 'version_mismatch', 'unavailable'],
+  handle: async ({ parameters: { channel_id: id }, context }, services) => {
+    const row = await findChannel(services.readModels, id);
+    if (row === undefined) return notFound;
+    if (row.config.kind !== 'webhook') {
+      return problem('validation_failed', 'Only webhooks have a secret that can be rotated.');
+    }
+    return await sealing(async () => {
+      const { vault, clock } = services;
+      const { secret: before } = await openChannel(vault, id, row.sealed);
+      const secret = newSigningSecret();
+      const until = new Date(clock.now().getTime() + overlapMs).toISOString();
+      const previous = before === undefined ? {} : { previous: { secret: before, until } };
+      const sealed = await sealChannel(vault, id, { secret, ...previous });
+      const expectedVersion = row.stream_version;
+      const command = { type: 'ChangeChannel', channelId: id, sealed, expectedVersion } as const;
+      const outcome = await carryOut(command, context, services);
+      return isProblem(outcome) ? outcome : await shown(200, outcome, secret, services);
+    });
+  },
+});
+
+const tried: Omit<Told, 'at'> = {
+  on: 'test',
+  level: 'info',
+  message: 'Somebody tries this channel. It works.',
+  script: null,
+  runId: null,
+};
+
+const test = operation({
+  method: 'post',
+  path: `${path}/{channel_id}/test`,
+  operationId: 'testChannel',
+  summary: 'Try a channel: one attempt, whose outcome is in the delivery',
+  tag,
+  access,
+  parameters,
+  creates: true,
+  responses: { 202: { description: 'It will be tried.', schema: Delivery, headers: ['Location'] } },
+  refusals: ['validation_failed'],
+  handle: async ({ parameters: { channel_id: channelId }, context }, services) => {
+    const row = await findChannel(services.readModels, channelId);
+    if (row === undefined) return notFound;
+    const { kind } = row.config;
+    if (kind === 'in_app') {
+      return problem('validation_failed', 'An inbox is always there: there is nothing to try.');
+    }
+    const told = { ...tried, at: services.clock.now().toISOString() };
+    return await queueDelivery({ channelId, kind, ruleId: null, told }, context, services);
+  },
+});
+
+async function sealing(work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof UnreadableSecret)) throw error;
+    return problem('unavailable', `What the channel needs cannot be kept: ${error.message}`);
+  }
+}
+
+async function carryOut(
+  command: ChannelCommand,
+  context: Call['context'],
+  { commands }: Services,
+): Promise<Accepted | Problem> {
+  return accepted(await commands.execute(command, context));
+}
+
+async function shown(
+  status: number,
+  outcome: Accepted,
+  secret: string | undefined,
+  { readModels }: Services,
+): Promise<Answer> {
+  const row = await findChannel(
+    readModels,
+    known(parseChannelId, outcome.streamId.slice('channel-'.length)),
+  );
+  if (row === undefined) return notFound;
+  // A repeated command was carried out with another secret, which nobody is shown any more.
+  const once = secret === undefined || outcome.repeated ? {} : { secret };
+  return json(status, { ...channelJson(row), ...once }, positionHeader(outcome));
+}
+
+export const channelOperations: readonly Operation[] = [
+  list,
+  create,
+  get,
+  change,
+  remove,
+  rotate,
+  test,
+];

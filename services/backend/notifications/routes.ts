@@ -1,0 +1,120 @@
+/** The inbox: what the people of a group are told. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import { known, parseNoticeId, parseScriptId } from '#domain/kernel/ids.ts';
+import { markAllRead, markRead } from '#infra/postgres/operations/notice-reads.ts';
+import {
+  countUnread,
+  findNoticeOwners,
+  listNotices,
+  type Inbox,
+  type ReadNotice,
+} from '#projections/notices/queries.ts';
+import Type from 'typebox';
+import { isIn, visibleGroups } from '../access/visibility.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { isProblem, notFound } from '../http/problem.ts';
+import { nothing } from '../http/reply.ts';
+import { pageQuery, pathParameters, Uuid } from '../http/schema.ts';
+import { mostUnread, NotificationPage } from './schema.ts';
+
+const tag = 'Notifications';
+const path = '/api/v1/notifications';
+const access = { right: 'notifications.read' } as const;
+const marking = { right: 'notifications.mark' } as const;
+
+const list = operation({
+  method: 'get',
+  path,
+  operationId: 'listNotifications',
+  summary: 'Read your inbox, newest first',
+  description:
+    'What the people of your groups are told: every run that fails, what scripts say by ' +
+    '`platform.notify`, and what rules bring here. Each reader has their own marks of what is read.',
+  tag,
+  access,
+  query: Type.Object(
+    {
+      ...pageQuery,
+      unread: Type.Optional(Type.Boolean({ description: 'Those alone that you have not read.' })),
+      script_id: Type.Optional(Uuid()),
+    },
+    { additionalProperties: false },
+  ),
+  responses: { 200: { description: 'A page.', schema: NotificationPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, query, url }, { readModels }) => {
+    const { limit, cursor, unread = false, script_id: named } = query;
+    const scriptId = named === undefined ? null : known(parseScriptId, named);
+    const inbox = inboxOf(principal);
+    const request = {
+      list: 'notifications',
+      filter: { inbox, unread, scriptId },
+      url,
+      limit,
+      cursor,
+    };
+    const after = keyOf(request, parseNoticeId);
+    if (isProblem(after)) return after;
+    const [rows, count] = await Promise.all([
+      listNotices(readModels, inbox, { unread, scriptId }, after.key, (limit ?? defaultLimit) + 1),
+      countUnread(readModels, inbox, mostUnread),
+    ]);
+    return pageReply(request, rows, (row) => row.notice_id, noticeJson, { unread: count });
+  },
+});
+
+const read = operation({
+  method: 'post',
+  path: `${path}/inbox/{notification_id}/read`,
+  // Ambiguous beside `/channels/{channel_id}`: an id could be `channels`.
+  aliases: [{ path: `${path}/{notification_id}/read`, undescribed: true }],
+  operationId: 'readNotification',
+  summary: 'Mark a notification as read by you',
+  tag,
+  access: marking,
+  parameters: { notification_id: pathParameters.notificationId },
+  responses: { 204: { description: 'Marked, or it was before.' } },
+  handle: async ({ principal, parameters: { notification_id: id } }, { readModels, database }) => {
+    const [notice] = await findNoticeOwners(readModels, [id]);
+    if (notice === undefined || !isIn(principal, notice.group_id)) return notFound;
+    await markRead(database, principal.userId, id);
+    return nothing(204);
+  },
+});
+
+const readAll = operation({
+  method: 'post',
+  path: `${path}/read-all`,
+  operationId: 'readAllNotifications',
+  summary: 'Mark everything in your inbox as read by you',
+  tag,
+  access: marking,
+  responses: { 204: { description: 'All that was there is marked.' } },
+  handle: async ({ principal }, { database }) => {
+    const { reader, groupIds } = inboxOf(principal);
+    await markAllRead(database, reader, groupIds);
+    return nothing(204);
+  },
+});
+
+function inboxOf(principal: Principal): Inbox {
+  return { reader: principal.userId, groupIds: visibleGroups(principal) };
+}
+
+function noticeJson(notice: ReadNotice) {
+  return {
+    id: notice.notice_id,
+    time: notice.time,
+    on: notice.happening,
+    level: notice.level,
+    message: notice.message,
+    script_id: notice.script_id,
+    script_name: notice.script_name,
+    group_id: notice.group_id,
+    run_id: notice.run_id,
+    read: notice.read,
+  };
+}
+
+export const notificationOperations: readonly Operation[] = [list, read, readAll];

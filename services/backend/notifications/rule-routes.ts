@@ -1,0 +1,156 @@
+/** Rules that say who is told of what. */
+import {
+  known,
+  parseChannelId,
+  parseGroupId,
+  parseRuleId,
+  parseScriptId,
+} from '#domain/kernel/ids.ts';
+import type { RuleCommand } from '#domain/rule/commands.ts';
+import type { RuleSettings } from '#domain/rule/rule.ts';
+import { findRule, listRules } from '#projections/rules/queries.ts';
+import Type, { type Static } from 'typebox';
+import { operation, type Call, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader, noContent } from '../http/outcome.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { isProblem, notFound } from '../http/problem.ts';
+import { json, type Answer } from '../http/reply.ts';
+import { examples, pageQuery, pathParameters } from '../http/schema.ts';
+import type { Services } from '../services.ts';
+import { NewRule, Rule, RuleChange, RulePage } from './rule-schema.ts';
+import { ruleJson } from './view.ts';
+
+const tag = 'Notifications';
+const path = '/api/v1/notifications/rules';
+const access = { right: 'notifications.manage' } as const;
+const parameters = { rule_id: pathParameters.ruleId };
+
+const list = operation({
+  method: 'get',
+  path,
+  operationId: 'listRules',
+  summary: 'List notification rules, newest first',
+  tag,
+  access,
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: RulePage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ query: { limit, cursor }, url }, { readModels }) => {
+    const request = { list: 'rules', filter: null, url, limit, cursor };
+    const after = keyOf(request, parseRuleId);
+    if (isProblem(after)) return after;
+    const rows = await listRules(readModels, after.key, (limit ?? defaultLimit) + 1);
+    return pageReply(request, rows, (row) => row.rule_id, ruleJson);
+  },
+});
+
+const create = operation({
+  method: 'post',
+  path,
+  operationId: 'createRule',
+  summary: 'Have people told of what happens',
+  description:
+    'Of runs that `failed`, `failed_n_times` in a row, `recovered` after a failure, ended in `success` or ' +
+    'were `stopped`; of due times that were `missed`; of a `message` of a script. A rule that listens to ' +
+    'several of these that are true of one run tells it once.',
+  tag,
+  access,
+  creates: true,
+  body: {
+    schema: NewRule,
+    example: { name: 'failures', on: ['failed'], channel_ids: [examples.channelId] },
+  },
+  responses: { 201: { description: 'Made.', schema: Rule, headers: ['Orch-Position'] } },
+  handle: async ({ body, context }, services) => {
+    const settings = {
+      enabled: true,
+      failedTimes: 3,
+      scriptIds: [],
+      groupIds: [],
+      ...settingsOf(body),
+    } as unknown as RuleSettings;
+    const ruleId = known(parseRuleId, services.ids.next());
+    return await carryOut({ type: 'CreateRule', ruleId, settings }, context, services, 201);
+  },
+});
+
+const get = operation({
+  method: 'get',
+  path: `${path}/{rule_id}`,
+  operationId: 'getRule',
+  summary: 'Read a notification rule',
+  tag,
+  access,
+  parameters,
+  responses: { 200: { description: 'The rule.', schema: Rule } },
+  handle: async ({ parameters: { rule_id: id } }, { readModels }) => {
+    const row = await findRule(readModels, id);
+    return row === undefined ? notFound : json(200, ruleJson(row));
+  },
+});
+
+const change = operation({
+  method: 'patch',
+  path: `${path}/{rule_id}`,
+  operationId: 'changeRule',
+  summary: 'Change a notification rule',
+  tag,
+  access,
+  parameters,
+  body: {
+    schema: RuleChange,
+    example: { enabled: false },
+    mediaTypes: ['application/merge-patch+json'],
+  },
+  responses: { 200: { description: 'As it is now.', schema: Rule, headers: ['Orch-Position'] } },
+  handle: async ({ parameters: { rule_id: ruleId }, body, context }, services) => {
+    const command = { type: 'ChangeRule', ruleId, changes: settingsOf(body) } as const;
+    return await carryOut(command, context, services, 200);
+  },
+});
+
+const remove = operation({
+  method: 'delete',
+  path: `${path}/{rule_id}`,
+  operationId: 'deleteRule',
+  summary: 'Delete a notification rule',
+  tag,
+  access,
+  parameters,
+  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  handle: async ({ parameters: { rule_id: ruleId }, context }, { commands, readModels }) => {
+    if ((await findRule(readModels, ruleId)) === undefined) return notFound;
+    return noContent(await commands.execute({ type: 'DeleteRule', ruleId }, context));
+  },
+});
+
+function settingsOf(body: Static<typeof RuleChange>): Partial<RuleSettings> {
+  const { name, enabled, on, failed_times: failedTimes } = body;
+  const { script_ids: scripts, group_ids: groups, channel_ids: channels } = body;
+  return {
+    ...(name !== undefined && { name }),
+    ...(enabled !== undefined && { enabled }),
+    ...(on !== undefined && { on }),
+    ...(failedTimes !== undefined && { failedTimes }),
+    ...(scripts && { scriptIds: scripts.map((id) => known(parseScriptId, id)) }),
+    ...(groups && { groupIds: groups.map((id) => known(parseGroupId, id)) }),
+    ...(channels && { channelIds: channels.map((id) => known(parseChannelId, id)) }),
+  };
+}
+
+async function carryOut(
+  command: Exclude<RuleCommand, { type: 'DeleteRule' }>,
+  context: Call['context'],
+  { commands, readModels }: Services,
+  status: number,
+): Promise<Answer> {
+  const outcome = accepted(await commands.execute(command, context));
+  if (isProblem(outcome)) return outcome;
+  const row = await findRule(
+    readModels,
+    known(parseRuleId, outcome.streamId.slice('rule-'.length)),
+  );
+  return row === undefined ? notFound : json(status, ruleJson(row), positionHeader(outcome));
+}
+
+export const ruleOperations: readonly Operation[] = [list, create, get, change, remove];

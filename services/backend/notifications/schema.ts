@@ -1,0 +1,57 @@
+/** Notifications on the wire. */
+import { happenings } from '#domain/notification/notification.ts';
+import { noticeLevels } from '#domain/notice/events.ts';
+import Type from 'typebox';
+import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
+
+/** The number of unread ones is counted this far. */
+export const mostUnread = 1000;
+
+const notificationExample = {
+  id: examples.notificationId,
+  time: examples.time,
+  on: 'failed',
+  level: 'error',
+  message: 'The run failed with exit code 1.',
+  script_id: examples.scriptId,
+  script_name: 'Nightly report',
+  group_id: examples.groupId,
+  run_id: examples.runId,
+  read: false,
+};
+
+const Notification = Type.Object(
+  {
+    id: Uuid(),
+    time: Time(),
+    on: Type.Enum(happenings, {
+      description: 'What it tells of; `message`: what the script itself said.',
+    }),
+    level: Type.Enum(noticeLevels),
+    message: Type.String(),
+    script_id: Nullable(Uuid('`null`: it is about the platform itself.')),
+    script_name: Nullable(Type.String()),
+    group_id: Nullable(Uuid('It is for the people of this group; `null`: for administrators.')),
+    run_id: Nullable(Uuid()),
+    read: Type.Boolean({ description: 'By you.' }),
+  },
+  {
+    title: 'Notification',
+    additionalProperties: false,
+    examples: [notificationExample],
+  },
+);
+
+export const NotificationPage = Type.Object(
+  {
+    ...Page('Notifications', Notification).properties,
+    unread: Type.Integer({
+      description: `How many of all that you may see you have not read; counted up to ${mostUnread}.`,
+    }),
+  },
+  {
+    title: 'NotificationPage',
+    additionalProperties: false,
+    examples: [{ items: [notificationExample], next_cursor: null, unread: 1 }],
+  },
+);

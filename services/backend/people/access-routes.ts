@@ -1,0 +1,72 @@
+/** Where somebody is signed in, and what programs use in their name, for administrators. */
+import { oldestGood } from '#infra/postgres/access/session-tokens.ts';
+import { listOpenSessions } from '#projections/sessions/queries.ts';
+import { findUser } from '#projections/users/queries.ts';
+import Type from 'typebox';
+import { endSessions } from '../access/end-sessions.ts';
+import { SessionItems } from '../access/schema.ts';
+import { tokensOf } from '../access/token-list.ts';
+import { ApiTokenPage } from '../access/token-schema.ts';
+import { sessionJson } from '../access/view.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { notFound } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
+import { pageQuery, pathParameters } from '../http/schema.ts';
+
+const tag = 'Users';
+const access = { right: 'users.manage' } as const;
+const parameters = { user_id: pathParameters.userId };
+
+const sessions = operation({
+  method: 'get',
+  path: '/api/v1/users/{user_id}/sessions',
+  operationId: 'listUserSessions',
+  summary: 'List where somebody is signed in, the newest first',
+  description: '`DELETE /auth/sessions/{session_id}` ends one, `DELETE` of this list all of them.',
+  tag,
+  access,
+  parameters,
+  responses: { 200: { description: 'Their sessions.', schema: SessionItems } },
+  handle: async ({ parameters: { user_id: userId } }, { readModels, clock }) => {
+    if ((await findUser(readModels, userId)) === undefined) return notFound;
+    const rows = await listOpenSessions(readModels, userId, oldestGood(clock.now()));
+    return json(200, { items: rows.map((row) => sessionJson(row)) });
+  },
+});
+
+const endAll = operation({
+  method: 'delete',
+  path: '/api/v1/users/{user_id}/sessions',
+  operationId: 'revokeUserSessions',
+  summary: 'End all sessions of somebody: their tokens stop working at once',
+  description:
+    'Their WebSockets are closed. Password and API tokens stay; your own sessions end with the one that asks.',
+  tag,
+  access,
+  parameters,
+  responses: { 204: { description: 'Ended.', headers: ['Orch-Position'] } },
+  handle: async ({ parameters: { user_id: userId }, context }, services) => {
+    if ((await findUser(services.readModels, userId)) === undefined) return notFound;
+    return await endSessions({ userId }, context, services);
+  },
+});
+
+const tokens = operation({
+  method: 'get',
+  path: '/api/v1/users/{user_id}/tokens',
+  operationId: 'listUserTokens',
+  summary: 'List the API tokens of somebody, newest first, never the tokens themselves',
+  description: '`DELETE /auth/tokens/{token_id}` revokes one.',
+  tag,
+  access,
+  parameters,
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: ApiTokenPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ parameters: { user_id: userId }, query, url }, { readModels }) => {
+    if ((await findUser(readModels, userId)) === undefined) return notFound;
+    return await tokensOf(userId, { ...query, url }, readModels);
+  },
+});
+
+export const userAccessOperations: readonly Operation[] = [sessions, endAll, tokens];

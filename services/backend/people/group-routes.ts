@@ -1,0 +1,150 @@
+/** Groups of scripts. */
+import type { ChangeGroup, CreateGroup } from '#domain/group/commands.ts';
+import { known, parseGroupId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import { listGroups } from '#projections/groups/queries.ts';
+import Type from 'typebox';
+import { isIn, visibleGroups } from '../access/visibility.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader, noContent } from '../http/outcome.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
+import { isProblem, notFound } from '../http/problem.ts';
+import { json, type Answer } from '../http/reply.ts';
+import { pageQuery, pathParameters } from '../http/schema.ts';
+import { aboutPastLists, listAt, replyAt } from '../replay/resource-at.ts';
+import type { Services } from '../services.ts';
+import { Group, GroupChange, GroupPage, NewGroup } from './schema.ts';
+import { groupJson } from './view.ts';
+
+const list = operation({
+  method: 'get',
+  path: '/api/v1/groups',
+  operationId: 'listGroups',
+  summary:
+    'List the groups that you belong to, as they are or as they were; administrators see all',
+  description: aboutPastLists,
+  tag: 'Groups',
+  access: { right: 'groups.read' },
+  query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: GroupPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, query, url }, services) => {
+    if (query.at !== undefined) {
+      const { at, limit, cursor } = query;
+      return await listAt('groups', { principal, at, url, limit, cursor }, services);
+    }
+    const visible = visibleGroups(principal);
+    const request = {
+      list: 'groups',
+      filter: visible,
+      url,
+      limit: query.limit,
+      cursor: query.cursor,
+    };
+    const after = keyOf(request, parseGroupId);
+    if (isProblem(after)) return after;
+    const size = (query.limit ?? defaultLimit) + 1;
+    const rows = await listGroups(services.readModels, visible, after.key, size);
+    return pageReply(request, rows, (row) => row.group_id, groupJson);
+  },
+});
+
+const access = { right: 'groups.manage' } as const;
+const parameters = { group_id: pathParameters.groupId };
+
+const create = operation({
+  method: 'post',
+  path: '/api/v1/groups',
+  operationId: 'createGroup',
+  summary: 'Make a group',
+  description: 'No two have the same name, in whatever case.',
+  tag: 'Groups',
+  access,
+  creates: true,
+  body: { schema: NewGroup, example: { name: 'reports', color: '#0ea5e9', icon: 'chart-line' } },
+  responses: {
+    201: { description: 'Made.', schema: Group, headers: ['Location', 'Orch-Position'] },
+  },
+  refusals: ['already_exists'],
+  handle: async ({ body: { name, color = '#64748b', icon = 'folder' }, context }, services) => {
+    const groupId = known(parseGroupId, services.ids.next());
+    const command = { type: 'CreateGroup', groupId, name, color, icon } as const;
+    return await carryOut(command, context, services);
+  },
+});
+
+const get = operation({
+  method: 'get',
+  path: '/api/v1/groups/{group_id}',
+  operationId: 'getGroup',
+  summary: 'Read a group, as it is or as it was',
+  description: aboutCurrentGroups,
+  tag: 'Groups',
+  access: { right: 'groups.read' },
+  parameters,
+  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
+  responses: { 200: { description: 'The group.', schema: Group } },
+  handle: async ({ principal, parameters: { group_id: groupId }, query: { at } }, services) => {
+    if (at !== undefined) return await replyAt('groups', { principal, at, id: groupId }, services);
+    if (!isIn(principal, groupId)) return notFound;
+    const [group] = await listGroups(services.readModels, [groupId], undefined, 1);
+    return group === undefined ? notFound : json(200, groupJson(group));
+  },
+});
+
+const change = operation({
+  method: 'patch',
+  path: '/api/v1/groups/{group_id}',
+  operationId: 'changeGroup',
+  summary: 'Change how a group looks',
+  description: 'No two have the same name, in whatever case.',
+  tag: 'Groups',
+  access,
+  parameters,
+  body: {
+    schema: GroupChange,
+    example: { color: '#0ea5e9' },
+    mediaTypes: ['application/merge-patch+json'],
+  },
+  responses: { 200: { description: 'As it is now.', schema: Group, headers: ['Orch-Position'] } },
+  refusals: ['already_exists'],
+  handle: async ({ parameters: { group_id: groupId }, body: changes, context }, services) =>
+    await carryOut({ type: 'ChangeGroup', groupId, changes }, context, services),
+});
+
+const remove = operation({
+  method: 'delete',
+  path: '/api/v1/groups/{group_id}',
+  operationId: 'deleteGroup',
+  summary: 'Delete a group that no script belongs to',
+  description: 'Its members leave it.',
+  tag: 'Groups',
+  access,
+  parameters,
+  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  refusals: ['group_in_use'],
+  handle: async ({ parameters: { group_id: groupId }, context }, { commands }) => {
+    return noContent(await commands.execute({ type: 'DeleteGroup', groupId }, context));
+  },
+});
+
+async function carryOut(
+  command: CreateGroup | ChangeGroup,
+  context: CommandContext,
+  { commands, readModels }: Services,
+): Promise<Answer> {
+  const outcome = accepted(await commands.execute(command, context));
+  if (isProblem(outcome)) return outcome;
+  // A repeated request made its group the first time, under another id.
+  const groupId = known(parseGroupId, outcome.streamId.slice('group-'.length));
+  const [group] = await listGroups(readModels, [groupId], undefined, 1);
+  if (group === undefined) return notFound;
+  const isNew = command.type === 'CreateGroup';
+  return json(isNew ? 201 : 200, groupJson(group), {
+    ...(isNew && { Location: `/api/v1/groups/${groupId}` }),
+    ...positionHeader(outcome),
+  });
+}
+
+export const groupOperations: readonly Operation[] = [list, create, get, change, remove];

@@ -1,0 +1,106 @@
+/** What people do with their own account: where they are signed in, and their password. */
+import { mayAnywhere } from '#domain/kernel/rights.ts';
+import { getCredential } from '#infra/postgres/access/credentials.ts';
+import { oldestGood } from '#infra/postgres/access/session-tokens.ts';
+import { findOpenSession, listOpenSessions } from '#projections/sessions/queries.ts';
+import { findUser } from '#projections/users/queries.ts';
+import { isTooLong } from '#services/shared/passwords.ts';
+import { endSessions } from '../access/end-sessions.ts';
+import { SessionItems } from '../access/schema.ts';
+import { tooMany } from '../access/sign-in.ts';
+import { sessionJson } from '../access/view.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { noContent } from '../http/outcome.ts';
+import { notFound, badField } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
+import { pathParameters } from '../http/schema.ts';
+import { changePassword } from './change-password.ts';
+import { OwnPassword } from './schema.ts';
+
+const tag = 'Authentication';
+
+const list = operation({
+  method: 'get',
+  path: '/api/v1/auth/sessions',
+  operationId: 'listSessions',
+  summary: 'List where you are signed in, the newest first',
+  tag,
+  access: 'session',
+  responses: { 200: { description: 'Your sessions.', schema: SessionItems } },
+  handle: async ({ principal, sessionId }, services) => {
+    const { readModels, clock } = services;
+    const sessions = await listOpenSessions(readModels, principal.userId, oldestGood(clock.now()));
+    return json(200, { items: sessions.map((one) => sessionJson(one, sessionId)) });
+  },
+});
+
+const revoke = operation({
+  method: 'delete',
+  path: '/api/v1/auth/sessions/{session_id}',
+  operationId: 'revokeSession',
+  summary: 'End one of your sessions: its tokens stop working at once',
+  description: 'Its WebSockets are closed. Administrators may end the sessions of others.',
+  tag,
+  access: 'session',
+  parameters: { session_id: pathParameters.sessionId },
+  responses: { 204: { description: 'Ended.', headers: ['Orch-Position'] } },
+  handle: async ({ principal, parameters: { session_id: sessionId }, context }, services) => {
+    const session = await findOpenSession(services.readModels, sessionId);
+    const isOwn = session?.user_id === principal.userId;
+    if (session === undefined || !(isOwn || mayAnywhere(principal, 'users.manage'))) {
+      return notFound;
+    }
+    const command = { type: 'CloseSession', sessionId, reason: 'revoked' } as const;
+    return noContent(await services.commands.execute(command, context));
+  },
+});
+
+const revokeOthers = operation({
+  method: 'delete',
+  path: '/api/v1/auth/sessions',
+  operationId: 'revokeOtherSessions',
+  summary: 'End all of your sessions but this one: their tokens stop working at once',
+  description: 'Your API tokens stay.',
+  tag,
+  access: 'session',
+  responses: { 204: { description: 'Ended.', headers: ['Orch-Position'] } },
+  handle: async ({ principal, sessionId, context }, services) =>
+    await endSessions({ userId: principal.userId, keep: sessionId }, context, services),
+});
+
+const ownPassword = operation({
+  method: 'post',
+  path: '/api/v1/auth/password',
+  operationId: 'changePassword',
+  summary: 'Change your password',
+  description:
+    'Your other sessions end; your API tokens stay. Failures count as those of sign-ins.',
+  tag,
+  access: 'session',
+  body: {
+    schema: OwnPassword,
+    example: { current_password: 'a good password', new_password: 'correct horse battery staple' },
+  },
+  responses: { 204: { description: 'It is the password now.', headers: ['Orch-Position'] } },
+  refusals: ['rate_limited'],
+  handle: async ({ principal, sessionId, body, ip, context }, services) => {
+    const { userId } = principal;
+    const user = await findUser(services.readModels, userId);
+    if (user === undefined) throw new Error('a session belongs to nobody');
+    const { current_password: current, new_password: password } = body;
+    const admission = await services.throttle.admit(
+      { email: user.email, userId, ip },
+      async () =>
+        !isTooLong(current) &&
+        (await services.passwords.matches(
+          current,
+          await getCredential(services.database, user.credential_id),
+        )),
+    );
+    if (admission.kind === 'throttled') return tooMany(admission);
+    if (!admission.matches) return badField('current_password', 'it is not your password');
+    return noContent(await changePassword({ user, password, keep: sessionId }, context, services));
+  },
+});
+
+export const ownAccountOperations: readonly Operation[] = [list, revoke, revokeOthers, ownPassword];

@@ -1,0 +1,94 @@
+/** Changes of accounts, and groups, on the wire. */
+import { maxPasswordBytes, minPasswordLength } from '#services/shared/passwords.ts';
+import Type from 'typebox';
+import { RoleSchema, User } from '../access/schema.ts';
+import { examples, Page, Uuid, OneLine, control } from '../http/schema.ts';
+
+const Email = Type.String({
+  minLength: 3,
+  maxLength: 254,
+  pattern: `^[^\\s@${control}]+@[^\\s@${control}]+$`,
+});
+
+export const UserPage = Page('UserPage', User);
+
+const password = Type.String({
+  minLength: minPasswordLength,
+  description: `At least ${minPasswordLength} characters, at most ${maxPasswordBytes} bytes of UTF-8.`,
+});
+const personName = Type.Optional(OneLine(200));
+const groupIds = Type.Optional(Type.Array(Uuid(), { maxItems: 1000, uniqueItems: true }));
+
+export const NewUser = Type.Object(
+  {
+    email: Email,
+    password: Type.Optional(password),
+    name: personName,
+    role: RoleSchema,
+    group_ids: groupIds,
+    can_audit: Type.Optional(Type.Boolean({ default: false })),
+  },
+  { title: 'UserInput', additionalProperties: false },
+);
+
+export const UserChange = Type.Object(
+  {
+    name: personName,
+    role: Type.Optional(RoleSchema),
+    group_ids: groupIds,
+    can_audit: Type.Optional(Type.Boolean()),
+    disabled: Type.Optional(Type.Boolean({ description: 'Nobody gets in by it any more.' })),
+  },
+  { title: 'UserChange', additionalProperties: false, description: 'What is absent stays.' },
+);
+
+export const NewPassword = Type.Object(
+  { password },
+  { title: 'NewPassword', additionalProperties: false },
+);
+
+export const OwnPassword = Type.Object(
+  { current_password: Type.String(), new_password: password },
+  { title: 'OwnPassword', additionalProperties: false },
+);
+
+export const Group = Type.Object(
+  {
+    id: Uuid(),
+    name: Type.String(),
+    color: Type.String({ pattern: '^#[0-9a-f]{6}$' }),
+    icon: Type.String(),
+  },
+  {
+    title: 'Group',
+    additionalProperties: false,
+    examples: [{ id: examples.groupId, name: 'custom', color: '#64748b', icon: 'folder' }],
+  },
+);
+
+const groupName = OneLine(100);
+const groupColor = Type.String({ pattern: '^#[0-9a-f]{6}$' });
+const groupIcon = Type.String({
+  pattern: '^[a-z][a-z0-9-]{0,49}$',
+  description: "Name of an icon of the dashboard's icon set.",
+});
+
+export const NewGroup = Type.Object(
+  {
+    name: groupName,
+    color: Type.Optional(groupColor),
+    icon: Type.Optional(groupIcon),
+  },
+  { title: 'GroupInput', additionalProperties: false },
+);
+
+export const GroupChange = Type.Object(
+  {
+    name: Type.Optional(groupName),
+    color: Type.Optional(groupColor),
+    icon: Type.Optional(groupIcon),
+  },
+  { title: 'GroupChange', additionalProperties: false, description: 'What is absent stays.' },
+);
+
+export const GroupPage = Page('GroupPage', Group);

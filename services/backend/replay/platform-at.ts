@@ -1,0 +1,257 @@
+/** The whole platform as it was at a moment, from the history alone: docs/audit.md. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import type { StreamId } from '#domain/kernel/event.ts';
+import { known, parseGroupId } from '#domain/kernel/ids.ts';
+import { sees } from '#domain/kernel/rights.ts';
+import type { SystemEvent } from '#domain/system/events.ts';
+import { evolveSystem, initialSystem } from '#domain/system/state.ts';
+import { activeRunsAt } from '#infra/postgres/event-store/active-runs-at.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import { readStream } from '#infra/postgres/event-store/event-store.ts';
+import {
+  streamsAt,
+  versionAt,
+  versionsAt,
+  type Moment,
+} from '#infra/postgres/event-store/streams-at.ts';
+import {
+  chainsAt,
+  groupsAt,
+  idOf,
+  runsAt,
+  schedulesAt,
+  scriptsAt,
+  usersAt,
+  webhooksAt,
+  type ReadAt,
+  type Replayed,
+} from './resources.ts';
+
+interface Kind {
+  /** Of its streams. */
+  readonly type: string;
+  readonly read: ReadAt;
+}
+
+/** What there is to be looked back on, in the order in which differences are listed. */
+export const replayKinds = {
+  groups: { type: 'group', read: groupsAt },
+  users: { type: 'user', read: usersAt },
+  scripts: { type: 'script', read: scriptsAt },
+  schedules: { type: 'schedule', read: schedulesAt },
+  webhooks: { type: 'webhook', read: webhooksAt },
+  chains: { type: 'chain', read: chainsAt },
+  runs: { type: 'run', read: runsAt },
+} as const satisfies Record<string, Kind>;
+
+export type ReplayKind = keyof typeof replayKinds;
+
+/** A page may look at so many times its length: what is not there any more, or not for the caller. */
+const maxRounds = 4;
+
+interface ReplayPage<Item> {
+  readonly items: readonly Item[];
+  /** Id behind which the next page begins; null where there is none. */
+  readonly next: string | null;
+}
+
+export interface Stretch {
+  readonly moment: Moment;
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+export interface LookBack extends Stretch {
+  readonly principal: Principal;
+}
+
+/** What was found, as it is shown; what is not shown is not in it. */
+type Show<Item> = (
+  found: ReadonlyMap<StreamId, Replayed>,
+) => Promise<ReadonlyMap<StreamId, Item>> | ReadonlyMap<StreamId, Item>;
+
+/** What there was of a kind, in the order of ids. Of runs: those that were queued or running. */
+export async function replayPage(
+  db: Queryable,
+  kind: ReplayKind,
+  { principal, ...stretch }: LookBack,
+): Promise<ReplayPage<Replayed['item']>> {
+  return await pageAt(db, kind, stretch, (found) => {
+    const shown = [...found].flatMap(([streamId, one]) => {
+      const item = shownTo(principal, one);
+      return item === null ? [] : [[streamId, item] as const];
+    });
+    return new Map(shown);
+  });
+}
+
+/** A page of what there was of a kind, in the order of ids. */
+export async function pageAt<Item>(
+  db: Queryable,
+  kind: ReplayKind,
+  { moment, after, limit }: Stretch,
+  show: Show<Item>,
+): Promise<ReplayPage<Item>> {
+  const { type, read } = replayKinds[kind];
+  const items: Item[] = [];
+  let place = after;
+  for (let round = 0; round < maxRounds; round += 1) {
+    const page = { after: place, limit };
+    const ids =
+      kind === 'runs'
+        ? await activeRunsAt(db, moment, page)
+        : await streamsAt(db, type, moment, page);
+    const shown = await show(await readAt(db, read, ids, moment));
+    for (const streamId of ids) {
+      place = idOf(streamId);
+      const item = shown.get(streamId);
+      if (item !== undefined) items.push(item);
+      const isLast = streamId === ids.at(-1) && ids.length < limit;
+      if (items.length === limit) return { items, next: isLast ? null : place };
+    }
+    if (ids.length < limit) return { items, next: null };
+  }
+  return { items, next: place ?? null };
+}
+
+/** One thing as it was shown then; `undefined` where it was not there, or is not shown. */
+export async function oneAt<Item>(
+  db: Queryable,
+  kind: ReplayKind,
+  { id, moment }: { readonly id: string; readonly moment: Moment },
+  show: Show<Item>,
+): Promise<Item | undefined> {
+  const { type, read } = replayKinds[kind];
+  const streamId: StreamId = `${type}-${id}`;
+  return (await show(await readAt(db, read, [streamId], moment))).get(streamId);
+}
+
+async function readAt(
+  db: Queryable,
+  read: ReadAt,
+  ids: readonly StreamId[],
+  moment: Moment,
+): Promise<ReadonlyMap<StreamId, Replayed>> {
+  const versions = await versionsAt(db, ids, moment);
+  const streams = ids.map((streamId) => ({ streamId, until: versions.get(streamId) ?? 0 }));
+  return await read(
+    db,
+    streams.filter(({ until }) => until > 0),
+    moment,
+  );
+}
+
+/** It as somebody may see it: people, too, with no groups but their own. */
+function shownTo(principal: Principal, one: Replayed | undefined): Replayed['item'] | null {
+  if (one === undefined) return null;
+  const { groupIds, item } = one;
+  if (principal.role === 'administrator') return item;
+  const isVisible = (id: string) => sees(principal, known(parseGroupId, id));
+  if (groupIds !== 'every' && !groupIds.some(isVisible)) return null;
+  const { group_ids: all } = item;
+  return Array.isArray(all) ? { ...item, group_ids: all.filter(isVisible) } : item;
+}
+
+/** Whether everything that starts by itself was held. */
+export async function wasPaused(db: Queryable, moment: Moment): Promise<boolean> {
+  const version = await versionAt(db, 'system-triggers', moment);
+  const events = (await readStream(db, 'system-triggers', 1)) as unknown as readonly SystemEvent[];
+  return events.slice(0, version).reduce(evolveSystem, initialSystem).paused;
+}
+
+export const comparedKinds = [
+  'groups',
+  'users',
+  'scripts',
+  'schedules',
+  'webhooks',
+  'chains',
+] as const satisfies readonly ReplayKind[];
+type ComparedKind = (typeof comparedKinds)[number];
+
+export interface Difference {
+  readonly kind: string;
+  readonly id: string;
+  readonly change: 'created' | 'changed' | 'deleted';
+  /** Null where it was not there. */
+  readonly before: Replayed['item'] | null;
+  readonly after: Replayed['item'] | null;
+  /** Names of what differs, where it was there at both times. */
+  readonly fields: readonly string[];
+}
+
+/** Where a page of differences begins: behind that id of that kind. */
+export interface DifferencePlace {
+  readonly kind: ComparedKind;
+  readonly id: string | undefined;
+}
+
+/** What differs between two moments, kind by kind. A page may be short, or empty, although more follow. */
+export async function replayDifferences(
+  db: Queryable,
+  principal: Principal,
+  [from, to]: readonly [Moment, Moment],
+  { after: behind, limit }: { readonly after: DifferencePlace | undefined; readonly limit: number },
+): Promise<{ readonly items: readonly Difference[]; readonly next: DifferencePlace | null }> {
+  const items: Difference[] = [];
+  let place: DifferencePlace | null = behind ?? { kind: 'groups', id: undefined };
+  for (let round = 0; round < comparedKinds.length + maxRounds && place !== null; round += 1) {
+    const { kind, id }: DifferencePlace = place;
+    const { type, read } = replayKinds[kind];
+    const most = limit - items.length;
+    if (most === 0) break;
+    const ids = await streamsAt(db, type, to, { after: id, limit: most });
+    const touched = await touchedBetween(db, ids, from, to);
+    const [before, after] = await Promise.all([
+      readAt(db, read, touched, from),
+      readAt(db, read, touched, to),
+    ]);
+    for (const streamId of touched) {
+      const pair = [before.get(streamId), after.get(streamId)] as const;
+      const difference = differenceOf(kind, streamId, pair, principal);
+      if (difference !== undefined) items.push(difference);
+    }
+    place = nextPlace(kind, ids, most);
+  }
+  return { items, next: place };
+}
+
+function nextPlace(
+  kind: ComparedKind,
+  ids: readonly StreamId[],
+  limit: number,
+): DifferencePlace | null {
+  const last = ids.at(-1);
+  if (ids.length === limit && last !== undefined) return { kind, id: idOf(last) };
+  const next = comparedKinds[comparedKinds.indexOf(kind) + 1];
+  return next === undefined ? null : { kind: next, id: undefined };
+}
+
+async function touchedBetween(
+  db: Queryable,
+  ids: readonly StreamId[],
+  from: Moment,
+  to: Moment,
+): Promise<readonly StreamId[]> {
+  const [before, behind] = await Promise.all([versionsAt(db, ids, from), versionsAt(db, ids, to)]);
+  return ids.filter((id) => before.get(id) !== behind.get(id));
+}
+
+function differenceOf(
+  kind: ComparedKind,
+  streamId: StreamId,
+  [one, other]: readonly [Replayed | undefined, Replayed | undefined],
+  principal: Principal,
+): Difference | undefined {
+  const [before, after] = [shownTo(principal, one), shownTo(principal, other)];
+  if (before === after) return undefined; // it was there at neither time
+  const named = { kind: kind.slice(0, -1), id: idOf(streamId), before, after };
+  if (before === null || after === null) {
+    const change = before === null ? 'created' : 'deleted';
+    return { ...named, change, fields: [] };
+  }
+  const fields = Object.keys(after).filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  return fields.length === 0 ? undefined : { ...named, change: 'changed', fields };
+}

@@ -1,0 +1,171 @@
+/** Schedules, webhooks, chains, groups and accounts as they were, for whoever may see them now: what the
+ *  replay of the platform knows of them, in the form that they have now. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import type { StreamId } from '#domain/kernel/event.ts';
+import { parseGroupId } from '#domain/kernel/ids.ts';
+import { lastEventsOf, type Moment } from '#infra/postgres/event-store/streams-at.ts';
+import { actorName } from '#projections/actors.ts';
+import { readParams } from '#services/shared/params.ts';
+import { isIn } from '../access/visibility.ts';
+import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
+import { aboutCurrentGroups, momentOf } from '../http/point-in-time.ts';
+import { isProblem, problem, type Problem } from '../http/problem.ts';
+import { json, type Reply } from '../http/reply.ts';
+import type { Services } from '../services.ts';
+import { oneAt, pageAt } from './platform-at.ts';
+import { currentGroups, type Replayed } from './resources.ts';
+
+type PastKind = 'schedules' | 'webhooks' | 'chains' | 'groups' | 'users';
+type Thing = Readonly<Record<string, unknown>>;
+
+/** Said of every list that can look back, in its description. */
+export const aboutPastLists =
+  'With `at`: as it was then, in the order of ids; a page may be short, or empty, although more follow. ' +
+  aboutCurrentGroups;
+
+export interface PastList {
+  readonly principal: Principal;
+  readonly at: string;
+  readonly url: string;
+  readonly limit: number | undefined;
+  readonly cursor: string | undefined;
+  /** What things in the list have; absent ones do not narrow it. */
+  readonly filter?: Readonly<Record<string, string | undefined>>;
+}
+
+/** A page of what there was. */
+export async function listAt(
+  kind: PastKind,
+  { principal, at, url, limit = defaultLimit, cursor, filter = {} }: PastList,
+  services: Services,
+): Promise<Reply | Problem> {
+  const moment = await momentOf(at, services);
+  if (isProblem(moment)) return moment;
+  const request = { list: `past-${kind}`, filter: { at, ...filter }, url, limit, cursor };
+  // Ids of all kinds look the same.
+  const after = keyOf(request, parseGroupId);
+  if (isProblem(after)) return after;
+  const stretch = { moment, after: after.key, limit };
+  const wanted = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const { items, next } = await pageAt(services.database, kind, stretch, async (found) => {
+    const fitting = [...found].filter(([, { item }]) =>
+      wanted.every(([name, value]) => item[name] === value),
+    );
+    return await shown(kind, { principal, moment, found: new Map(fitting) }, services);
+  });
+  return pageOf(request, items, next);
+}
+
+/** Answers with one of them; a problem where it was not there, or is not for the caller. */
+export async function replyAt(
+  kind: PastKind,
+  {
+    principal,
+    at,
+    id,
+  }: { readonly principal: Principal; readonly at: string; readonly id: string },
+  services: Services,
+): Promise<Reply | Problem> {
+  const moment = await momentOf(at, services);
+  if (isProblem(moment)) return moment;
+  const thing = await oneAt(services.database, kind, { id, moment }, (found) =>
+    shown(kind, { principal, moment, found }, services),
+  );
+  return thing === undefined ? problem('not_found', 'It was not there then.') : json(200, thing);
+}
+
+interface Found {
+  readonly principal: Principal;
+  readonly moment: Moment;
+  readonly found: ReadonlyMap<StreamId, Replayed>;
+}
+
+async function shown(
+  kind: PastKind,
+  { principal, moment, found }: Found,
+  { database }: Services,
+): Promise<ReadonlyMap<StreamId, Thing>> {
+  const visible = await visibleNow(principal, found, database);
+  const [params, changes] = await Promise.all([
+    readParams(
+      database,
+      visible.map(([, { related }]) => related?.paramsSha256 ?? null),
+    ),
+    lastEventsOf(
+      database,
+      visible.map(([streamId]) => streamId),
+      changesOf[kind],
+      moment,
+    ),
+  ]);
+  const things = visible.map(([streamId, { item, related }]) => {
+    const change = changes.get(streamId);
+    const updated = change && {
+      updated_at: change.recordedAt,
+      updated_by: actorName(change.metadata.actor),
+    };
+    const thing = {
+      ...item,
+      ...related?.shown,
+      ...namesOf(kind, item, related?.scripts),
+      ...updated,
+      ...('paramsSha256' in (related ?? {}) && {
+        params: params.get(related?.paramsSha256 ?? null) ?? null,
+      }),
+      ...fieldsUnknownAt[kind],
+    };
+    return [streamId, thing] as const;
+  });
+  return new Map(things);
+}
+
+/** What its scripts were called, where that is shown. */
+function namesOf(
+  kind: PastKind,
+  item: Replayed['item'],
+  scripts: ReadonlyMap<unknown, string | undefined> = new Map(),
+): Thing {
+  if (kind === 'schedules') return { script_name: scripts.get(item['script_id']) };
+  if (kind !== 'chains') return {};
+  const { source_script_id: source, target_script_id: target } = item;
+  return { source_script_name: scripts.get(source), target_script_name: scripts.get(target) };
+}
+
+/** Those whose scripts were all there, and are for the caller as groups are now. */
+async function visibleNow(
+  principal: Principal,
+  found: ReadonlyMap<StreamId, Replayed>,
+  database: Services['database'],
+): Promise<readonly (readonly [StreamId, Replayed])[]> {
+  const whole = [...found].filter(([, { related }]) =>
+    [...(related?.scripts?.values() ?? [])].every((name) => name !== undefined),
+  );
+  if (principal.role === 'administrator') return whole;
+  const scriptIds = whole.flatMap(([, { related }]) => [...(related?.scripts?.keys() ?? [])]);
+  const groups = await currentGroups(database, scriptIds);
+  return whole.filter(([, { groupIds, related }]) => {
+    const needed =
+      related?.scripts === undefined
+        ? groupIds
+        : [...related.scripts.keys()].map((id) => groups.get(id));
+    return needed !== 'every' && needed.every((id) => id !== undefined && isIn(principal, id));
+  });
+}
+
+/** The events by which a thing becomes another; where that is shown. */
+const changesOf = {
+  schedules: ['ScheduleCreated', 'ScheduleChanged'],
+  chains: ['ChainCreated', 'ChainChanged'],
+  webhooks: [],
+  groups: [],
+  users: [],
+} as const satisfies Record<PastKind, readonly string[]>;
+
+/** What belongs to no thing's own past, or is shown by the replay alone. */
+const fieldsUnknownAt = {
+  schedules: { next_fire_at: null, last_fire_at: null },
+  chains: {},
+  webhooks: { last_called_at: null, created_by: undefined },
+  groups: {},
+  users: { last_login_at: null, rights: undefined },
+} as const satisfies Record<PastKind, object>;

@@ -1,0 +1,170 @@
+/** Looking back on the whole platform. */
+import { parseGroupId } from '#domain/kernel/ids.ts';
+import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
+import Type from 'typebox';
+import { operation, type Operation } from '../http/operation.ts';
+import { defaultLimit, keyOf, pageOf, type ListRequest } from '../http/paging.ts';
+import { atParameter, momentOf } from '../http/point-in-time.ts';
+import { isProblem, problem, type Problem } from '../http/problem.ts';
+import { json, type Reply } from '../http/reply.ts';
+import { pageQuery } from '../http/schema.ts';
+import type { Services } from '../services.ts';
+import {
+  comparedKinds,
+  replayDifferences,
+  replayKinds,
+  replayPage,
+  wasPaused,
+  type DifferencePlace,
+  type ReplayKind,
+} from './platform-at.ts';
+import { Replay, ReplayDifferences, replayPages } from './schema.ts';
+
+const tag = 'Audit';
+const access = { right: 'audit.read' } as const;
+const kinds = Object.keys(replayKinds) as ReplayKind[];
+const aboutGroups =
+  'From the history alone. Administrators see everything, whoever else may audit what belonged to their ' +
+  'groups then. Without `at`: as it is now.';
+
+/** A moment, and how it was asked for. */
+interface Asked {
+  readonly at: string;
+  readonly moment: Moment;
+}
+
+async function askedFor(at: string | undefined, services: Services): Promise<Asked | Problem> {
+  const text = at ?? services.clock.now().toISOString();
+  const moment = await momentOf(text, services);
+  return isProblem(moment) ? moment : { at: text, moment };
+}
+
+const listName = (kind: ReplayKind): string => `replay-${kind}`;
+
+const overview = operation({
+  method: 'get',
+  path: '/api/v1/replay',
+  operationId: 'replay',
+  summary: 'Look back: what existed, who could do what, what was queued and running',
+  description: aboutGroups,
+  tag,
+  access,
+  query: Type.Object({ at: atParameter, limit: pageQuery.limit }, { additionalProperties: false }),
+  responses: { 200: { description: 'As it was.', schema: Replay } },
+  handle: async ({ principal, query }, services) => {
+    const asked = await askedFor(query.at, services);
+    if (isProblem(asked)) return asked;
+    const { database } = services;
+    const { at, moment } = asked;
+    const { limit = defaultLimit } = query;
+    const pages = await Promise.all(
+      kinds.map(async (kind) => {
+        const { items, next } = await replayPage(database, kind, { principal, moment, limit });
+        const url = `/api/v1/replay/${kind}?at=${encodeURIComponent(at)}`;
+        const request = { list: listName(kind), filter: at, url, limit, cursor: undefined };
+        return [kind, bodyOf(pageOf(request, items, next))] as const;
+      }),
+    );
+    const paused = await wasPaused(database, moment);
+    return json(200, { at, paused, ...Object.fromEntries(pages) });
+  },
+});
+
+function bodyOf({ body }: Reply): object {
+  return body.kind === 'json' ? (body.value as object) : {};
+}
+
+const lists = kinds.map((kind) =>
+  operation({
+    method: 'get',
+    path: `/api/v1/replay/${kind}`,
+    operationId: `replay${kind[0]?.toUpperCase()}${kind.slice(1)}`,
+    summary:
+      kind === 'runs'
+        ? 'List the runs that were queued or running at a moment, in the order of their ids'
+        : `List the ${kind} that were there at a moment, in the order of their ids`,
+    description: `${aboutGroups} A page may be short, or empty, although more follow.`,
+    tag,
+    access,
+    query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
+    responses: { 200: { description: 'A page.', schema: replayPages[kind], headers: ['Link'] } },
+    refusals: ['invalid_cursor'],
+    handle: async ({ principal, query, url }, services) => {
+      const asked = await askedFor(query.at, services);
+      if (isProblem(asked)) return asked;
+      const { limit = defaultLimit, cursor } = query;
+      const request = { list: listName(kind), filter: asked.at, url, limit, cursor };
+      const after = keyOf(request, parseId);
+      if (isProblem(after)) return after;
+      const look = { principal, moment: asked.moment, after: after.key, limit };
+      const { items, next } = await replayPage(services.database, kind, look);
+      return pageOf(request, items, next);
+    },
+  }),
+);
+
+/** Ids of all kinds look the same. */
+function parseId(text: string): string | undefined {
+  return parseGroupId(text);
+}
+
+const differences = operation({
+  method: 'get',
+  path: '/api/v1/replay/diff',
+  operationId: 'replayDifferences',
+  summary: 'List what differs between two moments',
+  description:
+    `${aboutGroups} Groups, users, scripts, schedules, webhooks and chains, each as it was before and ` +
+    'after; `/scripts/{id}/diff` shows what became of files. Without `from`: since the beginning.',
+  tag,
+  access,
+  query: Type.Object(
+    { ...pageQuery, from: atParameter, to: atParameter },
+    { additionalProperties: false },
+  ),
+  responses: {
+    200: { description: 'A page.', schema: ReplayDifferences, headers: ['Link'] },
+  },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, query, url }, services) => {
+    const from = await askedFor(query.from ?? '0', services);
+    if (isProblem(from)) return from;
+    const to = await askedFor(query.to, services);
+    if (isProblem(to)) return to;
+    if (isLater(from.moment, to.moment)) return backwards;
+    const { limit = defaultLimit, cursor } = query;
+    const request: ListRequest = {
+      list: 'replay-diff',
+      filter: [from.at, query.to ?? null],
+      url,
+      limit,
+      cursor,
+    };
+    const after = keyOf(request, parseDifferencePlace);
+    if (isProblem(after)) return after;
+    const moments = [from.moment, to.moment] as const;
+    const page = { after: after.key, limit };
+    const { items, next } = await replayDifferences(services.database, principal, moments, page);
+    const reply = pageOf(request, items, next && `${next.kind} ${next.id ?? ''}`);
+    return json(200, { from: from.at, to: to.at, ...bodyOf(reply) }, reply.headers);
+  },
+});
+
+const backwards = problem('invalid_parameter', 'The parameter "from" is later than "to".');
+
+/** A time and a position cannot be compared. */
+function isLater(one: Moment, other: Moment): boolean {
+  if (one.kind === 'time') return other.kind === 'time' && one.time > other.time;
+  return other.kind === 'position' && one.position > other.position;
+}
+
+function parseDifferencePlace(text: string): DifferencePlace | undefined {
+  const [name, id = ''] = text.split(' ');
+  const kind = comparedKinds.find((one) => one === name);
+  if (kind === undefined) return undefined;
+  if (id === '') return { kind, id: undefined };
+  const parsed = parseGroupId(id);
+  return parsed && { kind, id: parsed };
+}
+
+export const replayOperations: readonly Operation[] = [overview, ...lists, differences];

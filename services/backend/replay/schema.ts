@@ -1,0 +1,233 @@
+/** The platform as it was, on the wire. */
+import { chainConditions } from '#domain/chain/chain.ts';
+import { busyChoices, triggerTypes } from '#domain/run/run.ts';
+import { catchUps, overlaps } from '#domain/schedule/schedule.ts';
+import Type, { type TObject, type TProperties } from 'typebox';
+import { RoleSchema } from '../access/schema.ts';
+import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
+import { Group } from '../people/schema.ts';
+import type { ReplayKind } from './platform-at.ts';
+
+const shape = <Properties extends TProperties>(
+  title: string,
+  properties: Properties,
+  example: object,
+) => Type.Object(properties, { title, additionalProperties: false, examples: [example] });
+
+const created = { created_at: Time(), created_by: Type.String() };
+const createdExample = { created_at: examples.time, created_by: 'ada@example.com' };
+
+const PastUser = shape(
+  'PastUser',
+  {
+    id: Uuid(),
+    email: Type.String(),
+    name: Type.String(),
+    role: RoleSchema,
+    group_ids: Type.Array(Uuid()),
+    can_audit: Type.Boolean(),
+    disabled: Type.Boolean(),
+    rights: Type.Array(Type.String(), {
+      description: 'What they could do within their groups; an administrator, everywhere.',
+    }),
+  },
+  {
+    id: examples.userId,
+    email: 'ada@example.com',
+    name: 'Ada',
+    role: 'viewer',
+    group_ids: [examples.groupId],
+    can_audit: false,
+    disabled: false,
+    rights: ['scripts.list', 'runs.read'],
+  },
+);
+
+const PastScript = shape(
+  'PastScript',
+  {
+    id: Uuid(),
+    name: Type.String(),
+    description: Type.String(),
+    group_id: Uuid(),
+    enabled: Type.Boolean(),
+    version: Type.Integer({ minimum: 1 }),
+    entrypoint: Type.String(),
+    max_concurrent_runs: Type.Integer(),
+    keep_alive: Type.Boolean(),
+    files: Type.Integer({ description: 'How many.' }),
+    storage_used_bytes: Type.Integer(),
+    ...created,
+  },
+  {
+    id: examples.scriptId,
+    name: 'Night report',
+    description: '',
+    group_id: examples.groupId,
+    enabled: true,
+    version: 3,
+    entrypoint: 'main.py',
+    max_concurrent_runs: 1,
+    keep_alive: false,
+    files: 2,
+    storage_used_bytes: 812,
+    ...createdExample,
+  },
+);
+
+const PastSchedule = shape(
+  'PastSchedule',
+  {
+    id: Uuid(),
+    script_id: Uuid(),
+    kind: Type.Enum(['cron', 'interval']),
+    cron: Nullable(Type.String()),
+    timezone: Type.String(),
+    interval_seconds: Nullable(Type.Integer()),
+    start_at: Nullable(Time()),
+    end_at: Nullable(Time()),
+    enabled: Type.Boolean(),
+    catch_up: Type.Enum(catchUps),
+    max_lateness_seconds: Type.Integer(),
+    overlap: Type.Enum(overlaps),
+    version: Type.Integer(),
+    ...created,
+  },
+  {
+    id: examples.scriptId,
+    script_id: examples.scriptId,
+    kind: 'cron',
+    cron: '30 2 * * *',
+    timezone: 'UTC',
+    interval_seconds: null,
+    start_at: null,
+    end_at: null,
+    enabled: true,
+    catch_up: 'last',
+    max_lateness_seconds: 3600,
+    overlap: 'skip',
+    version: 1,
+    ...createdExample,
+  },
+);
+
+const PastWebhook = shape(
+  'PastWebhook',
+  {
+    id: Uuid(),
+    script_id: Uuid(),
+    name: Type.String(),
+    enabled: Type.Boolean(),
+    when_busy: Type.Enum(busyChoices),
+    rate_limit_per_minute: Type.Integer(),
+    ...created,
+  },
+  {
+    id: examples.webhookId,
+    script_id: examples.scriptId,
+    name: 'push',
+    enabled: true,
+    when_busy: 'refuse',
+    rate_limit_per_minute: 60,
+    ...createdExample,
+  },
+);
+
+const PastChain = shape(
+  'PastChain',
+  {
+    id: Uuid(),
+    source_script_id: Uuid(),
+    target_script_id: Uuid(),
+    on: Type.Enum(chainConditions),
+    enabled: Type.Boolean(),
+    when_busy: Type.Enum(busyChoices),
+    ...created,
+  },
+  {
+    id: examples.scriptId,
+    source_script_id: examples.scriptId,
+    target_script_id: examples.scriptId,
+    on: 'success',
+    enabled: true,
+    when_busy: 'queue',
+    ...createdExample,
+  },
+);
+
+const PastRun = shape(
+  'PastRun',
+  {
+    run_id: Uuid(),
+    script_id: Uuid(),
+    script_name: Type.String(),
+    script_version: Type.Integer(),
+    status: Type.Enum(['queued', 'running']),
+    waiting: Type.Boolean(),
+    trigger_type: Type.Enum(triggerTypes),
+    requested_by: Type.String(),
+    attempt: Type.Integer(),
+    queued_at: Time(),
+    started_at: Nullable(Time()),
+    runtime_id: Nullable(Type.String()),
+  },
+  {
+    run_id: examples.runId,
+    script_id: examples.scriptId,
+    script_name: 'Night report',
+    script_version: 3,
+    status: 'running',
+    waiting: false,
+    trigger_type: 'schedule',
+    requested_by: 'scheduler',
+    attempt: 1,
+    queued_at: examples.time,
+    started_at: examples.time,
+    runtime_id: 'runtime-1',
+  },
+);
+
+export const replayPages = {
+  groups: Page('PastGroupPage', Group),
+  users: Page('PastUserPage', PastUser),
+  scripts: Page('PastScriptPage', PastScript),
+  schedules: Page('PastSchedulePage', PastSchedule),
+  webhooks: Page('PastWebhookPage', PastWebhook),
+  chains: Page('PastChainPage', PastChain),
+  runs: Page('PastRunPage', PastRun),
+} as const satisfies Record<ReplayKind, TObject>;
+
+const At = Type.String({ description: 'The time or the position that is shown.' });
+
+export const Replay = Type.Object(
+  { at: At, paused: Type.Boolean(), ...replayPages },
+  {
+    title: 'Replay',
+    additionalProperties: false,
+    description: 'The first page of everything; for the next ones each list has a path of its own.',
+  },
+);
+
+const AnyPast = Type.Object({}, { additionalProperties: true });
+
+export const ReplayDifferences = Type.Object(
+  {
+    from: At,
+    to: At,
+    items: Type.Array(
+      Type.Object(
+        {
+          kind: Type.Enum(['group', 'user', 'script', 'schedule', 'webhook', 'chain']),
+          id: Uuid(),
+          change: Type.Enum(['created', 'changed', 'deleted']),
+          fields: Type.Array(Type.String(), { description: 'What differs, where it was changed.' }),
+          before: Nullable(AnyPast),
+          after: Nullable(AnyPast),
+        },
+        { title: 'ReplayDifference', additionalProperties: false },
+      ),
+    ),
+    next_cursor: Nullable(Type.String()),
+  },
+  { title: 'ReplayDifferences', additionalProperties: false },
+);

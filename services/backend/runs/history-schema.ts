@@ -1,0 +1,99 @@
+/** The history of a run on the wire. */
+import { triggerTypes } from '#domain/run/run.ts';
+import Type from 'typebox';
+import { ChainOccurrence } from '../chains/schema.ts';
+import { Nullable, Time, Uuid } from '../http/schema.ts';
+
+const Event = Type.Object(
+  {
+    event_id: Uuid(),
+    position: Type.Integer({ minimum: 0 }),
+    stream: Type.String(),
+    version: Type.Integer({ minimum: 1 }),
+    type: Type.String(),
+    time: Time(),
+    actor: Type.String(),
+    correlation_id: Type.String(),
+    causation_id: Nullable(Uuid('The event that this one answers to.')),
+    data: Type.Object({}, { additionalProperties: true }),
+  },
+  { title: 'Event', additionalProperties: false },
+);
+
+export const RunEvents = Type.Object(
+  { items: Type.Array(Event) },
+  { title: 'RunEvents', additionalProperties: false },
+);
+
+export const RunReasons = Type.Object(
+  {
+    run_id: Uuid(),
+    items: Type.Array(
+      Type.Object(
+        {
+          decision: Type.Enum(['queued', 'held', 'released', 'started', 'stop_requested', 'ended']),
+          reason: Type.String({ description: 'One sentence.' }),
+          event: Event,
+          cause: Nullable(Event),
+        },
+        { title: 'RunReason', additionalProperties: false },
+      ),
+    ),
+    followed_by: Type.Array(Uuid(), { description: 'Runs that are a further attempt of it.' }),
+    chained: Type.Array(
+      Type.Object(
+        { chain_id: Uuid(), ...ChainOccurrence.properties },
+        { title: 'ChainedRun', additionalProperties: false },
+      ),
+      { description: 'What chains started when it had ended, or why they did not.' },
+    ),
+  },
+  { title: 'RunReasons', additionalProperties: false },
+);
+
+export const RunCauses = Type.Object(
+  {
+    run_id: Uuid(),
+    causes: Type.Array(
+      Type.Object(
+        {
+          run_id: Uuid(),
+          script_id: Uuid(),
+          script_name: Type.String(),
+          trigger_type: Type.Enum(triggerTypes),
+          schedule_id: Nullable(Uuid()),
+          webhook_id: Nullable(Uuid()),
+          chain_id: Nullable(Uuid()),
+          reason: Type.String({ description: 'One sentence.' }),
+          time: Time(),
+          actor: Type.String(),
+          event_position: Type.Integer({ minimum: 1 }),
+        },
+        { title: 'RunCause', additionalProperties: false },
+      ),
+      { description: 'The run itself, and before it each run that it came from.' },
+    ),
+    effects: Type.Array(
+      Type.Object(
+        {
+          depth: Type.Integer({ minimum: 1, description: '1: it followed from the run itself.' }),
+          caused_by: Type.String({ description: 'Such as `run-<id>`.' }),
+          action: Type.String({ description: 'As in the audit trail, such as `run_queued`.' }),
+          resource: Type.String(),
+          script_id: Nullable(
+            Uuid(
+              'Whose run or message it is, or which the chain did not start; `null` where it is not yours to see.',
+            ),
+          ),
+          script_name: Nullable(Type.String({ description: 'As it is called now.' })),
+          detail: Nullable(Type.String()),
+          time: Time(),
+          actor: Type.String(),
+          event_position: Type.Integer({ minimum: 1 }),
+        },
+        { title: 'RunEffect', additionalProperties: false },
+      ),
+    ),
+  },
+  { title: 'RunCauses', additionalProperties: false },
+);

@@ -1,0 +1,80 @@
+/** Lists of runs, with what they were started with. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import { parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
+import { runStatuses, triggerTypes, type TriggerType } from '#domain/run/run.ts';
+import { listRuns, type RunListFilter } from '#projections/runs/lists.ts';
+import { visibleGroups } from '../access/visibility.ts';
+import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
+import { isProblem } from '../http/problem.ts';
+import type { Answer } from '../http/reply.ts';
+import { idOf, wordsOf } from '../http/selection.ts';
+import type { Services } from '../services.ts';
+import { runsJson } from './view.ts';
+
+/** As the parameters of `http/selection.ts` say it. */
+export interface RunQuery {
+  readonly limit?: number;
+  readonly cursor?: string;
+  readonly script_id?: string;
+  readonly group_id?: string;
+  readonly status?: string;
+  readonly trigger?: string;
+  /** Another name of `trigger`; both narrow the list. */
+  readonly trigger_type?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly q?: string;
+}
+
+export interface RunListCall {
+  readonly principal: Principal;
+  readonly url: string;
+  readonly query: RunQuery;
+}
+
+/** One page of a list.
+ *  @param list its name: a cursor of one list is none of another */
+export async function runPage(
+  list: string,
+  { principal, url, query }: RunListCall,
+  services: Services,
+): Promise<Answer> {
+  const { limit, cursor, ...wanted } = query;
+  const visible = visibleGroups(principal);
+  const request = { list, filter: { visible, wanted }, url, limit, cursor };
+  const after = keyOf(request, parseRunId);
+  if (isProblem(after)) return after;
+  const size = limit ?? defaultLimit;
+  const filter = filterOf(wanted, visible);
+  const rows = await listRuns(services.readModels, filter, after.key, size + 1);
+  const items = rows.slice(0, size);
+  const next = rows.length > size ? (items.at(-1)?.run_id ?? null) : null;
+  return pageOf(request, await runsJson(items, services), next);
+}
+
+function filterOf(
+  wanted: Omit<RunQuery, 'limit' | 'cursor'>,
+  visible: RunListFilter['groupIds'],
+): RunListFilter {
+  const { script_id, group_id, status, trigger, trigger_type, from, to, q } = wanted;
+  const causes = [trigger, trigger_type].flatMap((one) =>
+    one === undefined ? [] : [new Set<TriggerType>(wordsOf(one, triggerTypes))],
+  );
+  const script = idOf(script_id, parseScriptId);
+  const group = idOf(group_id, parseGroupId);
+  const { id: groupId } = group;
+  return {
+    groupIds:
+      groupId === undefined ? visible : (visible ?? [groupId]).filter((one) => one === groupId),
+    ...(group.notId !== undefined && { notGroupId: group.notId }),
+    ...(script.id !== undefined && { scriptId: script.id }),
+    ...(script.notId !== undefined && { notScriptId: script.notId }),
+    ...(status !== undefined && { statuses: wordsOf(status, runStatuses) }),
+    ...(causes.length > 0 && {
+      triggerTypes: triggerTypes.filter((one) => causes.every((wanted) => wanted.has(one))),
+    }),
+    ...(from !== undefined && { from: new Date(from) }),
+    ...(to !== undefined && { to: new Date(to) }),
+    ...(q !== undefined && { text: q }),
+  };
+}

@@ -1,0 +1,120 @@
+/** Logs of runs (contract §3, "Run log"). */
+import type { LogPage as StoredPage, LogQuery, RunLogs } from '#domain/ports/run-logs.ts';
+import Type, { type Static } from 'typebox';
+import { visibleRun } from '../access/visibility.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
+import { isProblem, notFound, problem } from '../http/problem.ts';
+import { disclosing, stream } from '../http/reply.ts';
+import { pageQuery, pathParameters } from '../http/schema.ts';
+import { LogPage, LogStream } from './schema.ts';
+
+const query = Type.Object(
+  {
+    ...pageQuery,
+    from_seq: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 2 ** 53 - 1, description: 'First line wanted.' }),
+    ),
+    tail: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 10_000, description: 'Only so many lines of the end.' }),
+    ),
+    stream: Type.Optional(LogStream),
+    q: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'Lines with this text, any case.' }),
+    ),
+    format: Type.Optional(
+      Type.Enum(['json', 'text'], {
+        description: '`text` downloads all lines that match, plain.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const readLogs = operation({
+  method: 'get',
+  path: '/api/v1/runs/{run_id}/logs',
+  operationId: 'readRunLogs',
+  summary: 'Read the log of a run, first line first',
+  description:
+    'While the run is active, ask again with `from_seq` for what has come since, or use the ' +
+    'WebSocket `/ws/runs/{run_id}`. A page with `q` may hold few lines although more follow.',
+  tag: 'Runs',
+  access: { right: 'runs.read' },
+  parameters: { run_id: pathParameters.runId },
+  query,
+  responses: {
+    200: {
+      description: 'A page; with `format=text` all lines that match.',
+      schema: LogPage,
+      alternatives: { 'text/plain': Type.String() },
+      headers: ['Link', 'Content-Disposition'],
+    },
+  },
+  refusals: ['invalid_cursor'],
+  handle: async (call, { readModels, runLogs }) => {
+    const { principal, parameters, query: asked, url } = call;
+    const run = await visibleRun(principal, parameters.run_id, readModels);
+    if (run === undefined) return notFound;
+    if (asked.tail !== undefined && asked.cursor !== undefined) return eitherOr;
+    const { limit, cursor, from_seq, tail, stream: name, q, format } = asked;
+    const filter = [run.run_id, from_seq, name, q];
+    const request = { list: 'logs', filter, url, limit, cursor };
+    const after = keyOf(request, parseSeq);
+    if (isProblem(after)) return after;
+    const wanted = wantedOf(asked, after.key ?? from_seq ?? 1);
+    if (format === 'text') {
+      const lines = asText(run.run_id, wanted, runLogs);
+      const download = stream(200, 'text/plain; charset=utf-8', lines, {
+        'Content-Disposition': `attachment; filename="run-${run.run_id}.log"`,
+      });
+      return disclosing(download, { action: 'log_downloaded' });
+    }
+    const page = await runLogs.read(run.run_id, wanted);
+    const next = page.more && tail === undefined ? String(page.nextSeq) : null;
+    return pageOf(request, page.items, next);
+  },
+});
+
+const eitherOr = problem('invalid_parameter', 'Ask with "tail" or with "cursor", not with both.');
+
+function parseSeq(text: string): number | undefined {
+  return /^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function wantedOf(asked: Static<typeof query>, fromSeq: number): LogQuery {
+  return {
+    fromSeq,
+    limit: asked.tail ?? asked.limit ?? defaultLimit,
+    ...(asked.tail !== undefined && { fromEnd: true }),
+    ...(asked.stream !== undefined && { stream: asked.stream }),
+    ...(asked.q !== undefined && { contains: asked.q }),
+  };
+}
+
+const linesAtOnce = 1000;
+
+/** Lines as they were written, a page of storage at a time, at the pace of the reader. */
+async function* asText(
+  runId: string,
+  wanted: LogQuery,
+  runLogs: RunLogs,
+): AsyncGenerator<Uint8Array, void> {
+  if (wanted.fromEnd) {
+    yield plain(await runLogs.read(runId, wanted));
+    return;
+  }
+  let { fromSeq } = wanted;
+  for (;;) {
+    const page = await runLogs.read(runId, { ...wanted, fromSeq, limit: linesAtOnce });
+    yield plain(page);
+    if (!page.more || page.nextSeq <= fromSeq) return;
+    fromSeq = page.nextSeq;
+  }
+}
+
+function plain({ items }: StoredPage): Uint8Array {
+  return Buffer.from(items.map((item) => `${item.text}\n`).join(''));
+}
+
+export const logOperations: readonly Operation[] = [readLogs];

@@ -1,0 +1,76 @@
+/** Asks for a run as an earlier one was. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import { known, parseRunId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import { payloadOf } from '#domain/run/run.ts';
+import { keepPayload } from '#infra/postgres/event-store/payloads.ts';
+import { planOf } from '#projections/runs/queries.ts';
+import type { RunsTable } from '#projections/runs/table.ts';
+import { readParams } from '#services/shared/params.ts';
+import { paramsObjection } from '#services/shared/run-requests.ts';
+import type { Static } from 'typebox';
+import { visibleRun } from '../access/visibility.ts';
+import { accepted } from '../http/outcome.ts';
+import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
+import type { Services } from '../services.ts';
+import { runOf, type Queued } from './queue-run.ts';
+import type { RerunRequest } from './schema.ts';
+
+export interface RerunCall {
+  readonly principal: Principal;
+  readonly context: CommandContext;
+  readonly parameters: { readonly run_id: RunId };
+  readonly body: Static<typeof RerunRequest>;
+}
+
+const paramsRemoved = problem(
+  'params_removed',
+  'The parameters of the run are no longer kept: start a new run with others.',
+);
+
+export async function rerunRun(call: RerunCall, services: Services): Promise<Queued | Problem> {
+  const { body, context, parameters, principal } = call;
+  const { commands, ids, readModels } = services;
+  const repeated = await visibleRun(principal, parameters.run_id, readModels);
+  if (repeated === undefined) return notFound;
+  const { params_sha256: sha256 } = repeated;
+  const payloadSha256 = payloadOf(repeated.trigger);
+  for (const hash of [sha256, payloadSha256]) {
+    const isKept = typeof hash !== 'string' || (await keepPayload(services.database, hash));
+    if (!isKept) return paramsRemoved;
+  }
+  const mismatch = body.version === 'latest' ? await latestProblem(repeated, services) : undefined;
+  if (mismatch !== undefined) return mismatch;
+  const outcome = accepted(
+    await commands.execute(
+      {
+        type: 'RunScript',
+        runId: known(parseRunId, ids.next()),
+        scriptId: known(parseScriptId, repeated.script_id),
+        trigger: {
+          type: 'rerun',
+          runId: parameters.run_id,
+          ...(body.version === 'same' && { exact: true }),
+          ...(payloadSha256 !== undefined && { payloadSha256 }),
+        },
+        paramsSha256: repeated.params_sha256,
+        timeoutSeconds: null,
+        whenBusy: body.when_busy ?? 'refuse',
+        ...(body.version === 'same' && { plan: planOf(repeated) }),
+      },
+      context,
+    ),
+  );
+  return isProblem(outcome) ? outcome : { run: await runOf(outcome, services), outcome };
+}
+
+/** The parameters of then have to match the schema of now, where the run is one of the script of now. */
+async function latestProblem(
+  { script_id: scriptId, params_sha256: sha256 }: RunsTable,
+  services: Services,
+): Promise<Problem | undefined> {
+  const script = await services.findRunnable(known(parseScriptId, scriptId));
+  if (script === undefined || script.parameters_schema === null) return undefined;
+  const params = await readParams(services.database, [sha256]);
+  return await paramsObjection(script, params.get(sha256), services);
+}

@@ -1,0 +1,30 @@
+/** What a run used while it ran (contract §3, "Run"). */
+import { visibleRun } from '../access/visibility.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { notFound } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
+import { pathParameters } from '../http/schema.ts';
+import { RunSampleItems } from './schema.ts';
+import { sampleJson } from './view.ts';
+
+const readSamples = operation({
+  method: 'get',
+  path: '/api/v1/runs/{run_id}/samples',
+  operationId: 'readRunSamples',
+  summary: 'Read what a run used while it ran, oldest first',
+  description:
+    'Totals over all processes of the run, about once a second; CPU time counts from its start. A ' +
+    'long run has at most 2048 points: neighbours have become one, with the most memory, threads ' +
+    'and processes that any of them had. The WebSocket `/ws/runs/{run_id}` sends each new sample ' +
+    'as `{"type": "sample", …}`; those before are here.',
+  tag: 'Runs',
+  access: { right: 'runs.read' },
+  parameters: { run_id: pathParameters.runId },
+  responses: { 200: { description: 'All points.', schema: RunSampleItems } },
+  handle: async ({ principal, parameters: { run_id } }, { readModels, runSamples }) => {
+    if ((await visibleRun(principal, run_id, readModels)) === undefined) return notFound;
+    return json(200, { items: (await runSamples.read(run_id)).map(sampleJson) });
+  },
+});
+
+export const sampleOperations: readonly Operation[] = [readSamples];

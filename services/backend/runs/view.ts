@@ -1,0 +1,138 @@
+/** Runs and their samples as the API shows them: contract §3. */
+import type { SamplePoint } from '#domain/ports/run-samples.ts';
+import type { Trigger } from '#domain/run/run.ts';
+import type { RemovableKind } from '#domain/system/retention.ts';
+import { readReports, type RunReport } from '#infra/postgres/logs/run-reports.ts';
+import { readRemoved } from '#infra/postgres/operations/removed-parts.ts';
+import type { ListedRun } from '#projections/runs/lists.ts';
+import { readParams } from '#services/shared/params.ts';
+import type { Services } from '../services.ts';
+
+/** @param report what the run said of itself
+ *  @param params what the run was given, where it was given anything and that is kept still
+ *  @param removed what is no longer kept of it */
+export function runJson(
+  run: ListedRun,
+  params: unknown,
+  removed: readonly RemovableKind[],
+  report: RunReport | undefined,
+) {
+  return {
+    run_id: run.run_id,
+    id: run.run_id,
+    script_id: run.script_id,
+    script_name: run.script_name,
+    script_version: run.script_version,
+    status: run.status,
+    waiting: run.waiting,
+    stop_requested: run.stop_requested,
+    trigger_type: run.trigger_type,
+    trigger: triggerJson(run.trigger),
+    requested_by: run.requested_by,
+    queued_at: run.queued_at,
+    started_at: run.started_at,
+    finished_at: run.finished_at,
+    queue_ms: queueMs(run),
+    duration_ms: run.duration_ms,
+    exit_code: run.exit_code,
+    signal: run.signal,
+    failure_reason: run.failure_reason,
+    attempt: run.attempt,
+    parent_run_id: run.parent_run_id,
+    params: params ?? null,
+    runtime_id: run.runtime_id,
+    usage: usageOf(run),
+    log_lines: run.log_lines,
+    log_bytes: run.log_bytes,
+    log_truncated: run.log_truncated,
+    removed,
+    output: JSON.parse(report?.output ?? 'null') as unknown,
+    progress: report?.progress ?? null,
+  };
+}
+
+function triggerJson(trigger: Trigger) {
+  switch (trigger.type) {
+    case 'manual':
+    case 'mcp':
+    case 'queue':
+      return { type: trigger.type };
+    case 'api':
+      return { type: trigger.type, token_id: trigger.tokenId };
+    case 'schedule': {
+      const { type, scheduleId, dueAt, outcome } = trigger;
+      return { type, schedule_id: scheduleId, due_at: dueAt, outcome };
+    }
+    case 'webhook': {
+      const { type, webhookId, payloadSha256, redeliveryOf } = trigger;
+      const repeated = redeliveryOf === undefined ? {} : { redelivery_of: redeliveryOf };
+      return { type, webhook_id: webhookId, payload_sha256: payloadSha256, ...repeated };
+    }
+    case 'event':
+      return eventTriggerJson(trigger);
+    case 'retry':
+    case 'rerun': {
+      const { type, runId, payloadSha256 } = trigger;
+      return { type, run_id: runId, ...(payloadSha256 && { payload_sha256: payloadSha256 }) };
+    }
+  }
+}
+
+function eventTriggerJson(trigger: Extract<Trigger, { type: 'event' }>) {
+  const { type, cause } = trigger;
+  switch (trigger.cause) {
+    case 'keep_alive':
+      return { type, cause };
+    case 'script':
+      return { type, cause, run_id: trigger.runId };
+    case 'chain': {
+      const { chainId, runId, depth, payloadSha256 } = trigger;
+      const chain = { chain_id: chainId, source_run_id: runId, depth };
+      return { type, cause, ...chain, payload_sha256: payloadSha256 };
+    }
+  }
+}
+
+/** Waiting time, until the start or until the end of a run that never started. */
+function queueMs({ queued_at: queued, started_at: started, finished_at: finished }: ListedRun) {
+  const until = started ?? finished;
+  return until === null ? null : Math.max(0, until.getTime() - queued.getTime());
+}
+
+function usageOf(run: ListedRun) {
+  const { cpu_seconds, max_memory_bytes, max_threads } = run;
+  const isMeasured = cpu_seconds !== null || max_memory_bytes !== null || max_threads !== null;
+  return isMeasured ? { cpu_seconds, max_memory_bytes, max_threads } : null;
+}
+
+/** Runs as they are shown. */
+export async function runsJson(rows: readonly ListedRun[], { database }: Services) {
+  const [params, removed, reports] = await Promise.all([
+    readParams(
+      database,
+      rows.map((row) => row.params_sha256),
+    ),
+    readRemoved(database, rows),
+    readReports(
+      database,
+      // What has not started has said nothing.
+      rows.flatMap((row) => (row.started_at === null ? [] : [row.run_id])),
+    ),
+  ]);
+  return rows.map((row) => {
+    const { params_sha256: sha256 } = row;
+    const isGone = sha256 !== null && !params.has(sha256);
+    const gone = [...removed(row), ...(isGone ? (['payloads'] as const) : [])];
+    return runJson(row, params.get(sha256), gone, reports.get(row.run_id));
+  });
+}
+
+export function sampleJson(point: SamplePoint) {
+  return {
+    time: new Date(point.timeMs),
+    cpu_seconds: point.cpuSeconds,
+    memory_bytes: point.memoryBytes,
+    threads: point.threads,
+    processes: point.processes,
+  };
+}

@@ -1,0 +1,98 @@
+/** Makes and changes schedules. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import { known, parseScheduleId, parseScriptId, type ScheduleId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { ScheduleCommand } from '#domain/schedule/commands.ts';
+import { findSchedule, type ScheduleView } from '#projections/schedules/queries.ts';
+import type { Static } from 'typebox';
+import { isIn, seesScript } from '../access/visibility.ts';
+import { versionOf } from '../http/conditional.ts';
+import { accepted, type Accepted } from '../http/outcome.ts';
+import { isProblem, notFound, badField, type Problem } from '../http/problem.ts';
+import { triggerParams, type TriggerParams } from '../runs/trigger-params.ts';
+import type { Services } from '../services.ts';
+import { definitionOf } from './definition.ts';
+import type { NewSchedule, ScheduleChanges } from './schema.ts';
+
+interface Asking {
+  readonly principal: Principal;
+  readonly context: CommandContext;
+}
+
+/** A schedule that is there for the caller. */
+export async function visibleSchedule(
+  principal: Principal,
+  scheduleId: ScheduleId,
+  { readModels }: Services,
+): Promise<ScheduleView | undefined> {
+  const schedule = await findSchedule(readModels, scheduleId);
+  if (schedule === undefined || schedule.deleted || schedule.script_deleted) return undefined;
+  return isIn(principal, schedule.group_id) ? schedule : undefined;
+}
+
+export async function createSchedule(
+  call: Asking & { readonly body: Static<typeof NewSchedule> },
+  services: Services,
+): Promise<Accepted | Problem> {
+  const { script_id, params: given, ...changes } = call.body;
+  const scriptId = parseScriptId(script_id);
+  if (scriptId === undefined || !(await seesScript(call.principal, scriptId, services.readModels)))
+    return badField('script_id', 'there is no such script');
+  const definition = definitionOf(changes, undefined);
+  if (isProblem(definition)) return definition;
+  const params = await triggerParams(scriptId, given ?? null, services);
+  if (isProblem(params)) return params;
+  const scheduleId = known(parseScheduleId, services.ids.next());
+  const defined = { ...definition, paramsSha256: params.sha256 };
+  const command = { type: 'CreateSchedule', scheduleId, scriptId, definition: defined } as const;
+  return await execute(command, params, call, services);
+}
+
+export interface ChangeCall extends Asking {
+  readonly parameters: { readonly schedule_id: ScheduleId };
+  readonly body: Static<typeof ScheduleChanges>;
+  readonly header: (name: string) => string | undefined;
+}
+
+/** Changes are merged with what was read, so that must be what is replaced. */
+export async function changeSchedule(
+  call: ChangeCall,
+  services: Services,
+  attempts = 5,
+): Promise<Accepted | Problem> {
+  const scheduleId = call.parameters.schedule_id;
+  const present = await visibleSchedule(call.principal, scheduleId, services);
+  if (present === undefined) return notFound;
+  const condition = versionOf(call.header('If-Match'));
+  if (isProblem(condition)) return condition;
+  const { params: given, ...changes } = call.body;
+  const definition = definitionOf(changes, present.definition);
+  if (isProblem(definition)) return definition;
+  const scriptId = known(parseScriptId, present.script_id);
+  const params =
+    given === undefined
+      ? { sha256: present.params_sha256, content: undefined }
+      : await triggerParams(scriptId, given, services);
+  if (isProblem(params)) return params;
+  const command: ScheduleCommand = {
+    type: 'ChangeSchedule',
+    scheduleId,
+    scriptId,
+    definition: { ...definition, paramsSha256: params.sha256 },
+    expectedVersion: condition.version ?? present.version,
+  };
+  const outcome = await execute(command, params, call, services);
+  const isOvertaken = isProblem(outcome) && outcome.code === 'version_mismatch';
+  return isOvertaken && condition.version === undefined && attempts > 1
+    ? await changeSchedule(call, services, attempts - 1)
+    : outcome;
+}
+
+async function execute(
+  command: ScheduleCommand,
+  { content }: TriggerParams,
+  { context }: Asking,
+  { commands }: Services,
+): Promise<Accepted | Problem> {
+  return accepted(await commands.execute(command, context, content));
+}

@@ -1,0 +1,102 @@
+/** A schedule's definition: made of what a client asks for, and shown to it. */
+import {
+  definitionProblem,
+  type DefinitionProblem,
+  type ScheduleDefinition,
+} from '#domain/schedule/schedule.ts';
+import type { Static } from 'typebox';
+import { isProblem, problem, badField, type Problem } from '../http/problem.ts';
+import type { ScheduleChanges } from './schema.ts';
+
+type Changes = Static<typeof ScheduleChanges>;
+
+const usual: Omit<ScheduleDefinition, 'kind' | 'cron' | 'intervalSeconds'> = {
+  timezone: 'UTC',
+  startAt: null,
+  endAt: null,
+  enabled: true,
+  catchUp: 'last',
+  maxLatenessSeconds: 3600,
+  overlap: 'skip',
+  paramsSha256: null,
+};
+
+const names: Readonly<Record<DefinitionProblem['part'], string>> = {
+  cron: 'cron',
+  timezone: 'timezone',
+  endAt: 'end_at',
+};
+
+/** The definition after the changes.
+ *  @param present what is changed; a new schedule has none */
+export function definitionOf(
+  changes: Changes,
+  present: ScheduleDefinition | undefined,
+): ScheduleDefinition | Problem {
+  const timing = timingOf(changes, present);
+  if (isProblem(timing)) return timing;
+  const startAt = momentOf('start_at', changes.start_at, present?.startAt);
+  if (isProblem(startAt)) return startAt;
+  const endAt = momentOf('end_at', changes.end_at, present?.endAt);
+  if (isProblem(endAt)) return endAt;
+  const before = present ?? usual;
+  const definition: ScheduleDefinition = {
+    ...timing,
+    timezone: changes.timezone ?? before.timezone,
+    startAt,
+    endAt,
+    enabled: changes.enabled ?? before.enabled,
+    catchUp: changes.catch_up ?? before.catchUp,
+    maxLatenessSeconds: changes.max_lateness_seconds ?? before.maxLatenessSeconds,
+    overlap: changes.overlap ?? before.overlap,
+    paramsSha256: before.paramsSha256,
+  };
+  const wrong = definitionProblem(definition);
+  if (wrong === undefined) return definition;
+  const { part, detail } = wrong;
+  return problem('validation_failed', detail, { errors: [{ pointer: `/${names[part]}`, detail }] });
+}
+
+type Timing =
+  | Pick<Extract<ScheduleDefinition, { kind: 'cron' }>, 'kind' | 'cron' | 'intervalSeconds'>
+  | Pick<Extract<ScheduleDefinition, { kind: 'interval' }>, 'kind' | 'cron' | 'intervalSeconds'>;
+
+function timingOf(
+  { kind: named, cron, interval_seconds: seconds }: Changes,
+  present: ScheduleDefinition | undefined,
+): Timing | Problem {
+  const kind = named ?? (isGiven(cron) ? 'cron' : isGiven(seconds) ? 'interval' : present?.kind);
+  switch (kind) {
+    case undefined:
+      return badField('cron', 'a schedule has this or "interval_seconds"');
+    case 'cron': {
+      if (isGiven(seconds)) return badField('interval_seconds', 'a cron schedule has none');
+      const text = cron === undefined ? present?.cron : cron;
+      return isGiven(text)
+        ? { kind, cron: text, intervalSeconds: null }
+        : badField('cron', 'a cron schedule needs it');
+    }
+    case 'interval': {
+      if (isGiven(cron)) return badField('cron', 'an interval schedule has none');
+      const wanted = seconds === undefined ? present?.intervalSeconds : seconds;
+      return isGiven(wanted)
+        ? { kind, cron: null, intervalSeconds: wanted }
+        : badField('interval_seconds', 'an interval schedule needs it');
+    }
+  }
+}
+
+function isGiven<Value>(value: Value | null | undefined): value is Value {
+  return value !== null && value !== undefined;
+}
+
+function momentOf(
+  name: string,
+  text: string | null | undefined,
+  present: string | null | undefined,
+): string | null | Problem {
+  if (text === undefined) return present ?? null;
+  if (text === null) return null;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? badField(name, 'there is no such time') : new Date(ms).toISOString();
+}

@@ -1,0 +1,191 @@
+/** Schedules: list, create, read, change, delete. */
+import { known, parseScheduleId, parseScriptId } from '#domain/kernel/ids.ts';
+import { findSchedule, listSchedules, type ScheduleView } from '#projections/schedules/queries.ts';
+import Type from 'typebox';
+import { visibleGroups } from '../access/visibility.ts';
+import { etag, isUnchanged, versionOf } from '../http/conditional.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { positionHeader, noContent, type Accepted } from '../http/outcome.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
+import { isProblem, notFound } from '../http/problem.ts';
+import { json, nothing, type Answer } from '../http/reply.ts';
+import { examples, pageQuery, pathParameters, Uuid } from '../http/schema.ts';
+import { aboutPastLists, listAt, replyAt } from '../replay/resource-at.ts';
+import { viewWithParams } from '../runs/trigger-params.ts';
+import type { Services } from '../services.ts';
+import { changeSchedule, createSchedule, visibleSchedule } from './change-schedule.ts';
+import { NewSchedule, Schedule, ScheduleChanges, SchedulePage } from './schema.ts';
+import { scheduleJson } from './view.ts';
+
+const tag = 'Schedules';
+const parameters = { schedule_id: pathParameters.scheduleId };
+const shown = {
+  description: 'The schedule.',
+  schema: Schedule,
+  headers: ['ETag', 'Orch-Position'],
+} as const;
+
+const aboutDueTimes =
+  '`next_fire_at` and `last_fire_at` are `null` with `at`: they are no part of what a schedule was.';
+
+const list = operation({
+  method: 'get',
+  path: '/api/v1/schedules',
+  operationId: 'listSchedules',
+  summary: 'List schedules, newest first, as they are or as they were',
+  description: `${aboutPastLists} ${aboutDueTimes}`,
+  tag,
+  access: { right: 'schedules.read' },
+  query: Type.Object(
+    {
+      ...pageQuery,
+      script_id: Type.Optional(Uuid()),
+      at: atParameter,
+    },
+    { additionalProperties: false },
+  ),
+  responses: { 200: { description: 'A page.', schema: SchedulePage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, query, url }, services) => {
+    const { readModels } = services;
+    const { limit, cursor, script_id, at } = query;
+    if (at !== undefined) {
+      const past = { principal, at, url, limit, cursor, filter: { script_id } };
+      return await listAt('schedules', past, services);
+    }
+    const groupIds = visibleGroups(principal);
+    const filter = { groupIds, ...(script_id !== undefined && { scriptId: script_id }) };
+    const request = { list: 'schedules', filter, url, limit, cursor };
+    const after = keyOf(request, parseScheduleId);
+    if (isProblem(after)) return after;
+    const rows = await listSchedules(readModels, filter, after.key, (limit ?? defaultLimit) + 1);
+    const view = await viewWithParams(rows, scheduleJson, services);
+    return pageReply(request, rows, (row) => row.schedule_id, view);
+  },
+});
+
+const create = operation({
+  method: 'post',
+  path: '/api/v1/schedules',
+  operationId: 'createSchedule',
+  summary: 'Have a script run by itself',
+  description: 'By a cron expression, or every so many seconds.',
+  tag,
+  access: { right: 'schedules.write' },
+  creates: true,
+  body: {
+    schema: NewSchedule,
+    example: { script_id: examples.scriptId, cron: '30 2 * * *', timezone: 'Europe/Berlin' },
+  },
+  responses: {
+    201: {
+      description: 'The new schedule.',
+      schema: Schedule,
+      headers: ['Location', 'ETag', 'Orch-Position'],
+    },
+  },
+  handle: async (call, services) => {
+    const outcome = await createSchedule(call, services);
+    return isProblem(outcome) ? outcome : await show(outcome, services, 201);
+  },
+});
+
+const get = operation({
+  method: 'get',
+  path: '/api/v1/schedules/{schedule_id}',
+  operationId: 'getSchedule',
+  summary: 'Read a schedule, as it is or as it was',
+  description: `${aboutCurrentGroups} ${aboutDueTimes}`,
+  tag,
+  access: { right: 'schedules.read' },
+  parameters,
+  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
+  requestHeaders: ['If-None-Match'],
+  responses: {
+    200: { description: 'The schedule.', schema: Schedule, headers: ['ETag'] },
+    304: { description: 'Its definition is unchanged.' },
+  },
+  handle: async ({ principal, parameters: { schedule_id }, query: { at }, header }, services) => {
+    if (at !== undefined)
+      return await replyAt('schedules', { principal, at, id: schedule_id }, services);
+    const schedule = await visibleSchedule(principal, schedule_id, services);
+    if (schedule === undefined) return notFound;
+    const headers = { ETag: etag(schedule.version) };
+    if (isUnchanged(header('If-None-Match'), String(schedule.version)))
+      return nothing(304, headers);
+    return json(200, await withParams(schedule, services), headers);
+  },
+});
+
+const change = operation({
+  method: 'patch',
+  path: '/api/v1/schedules/{schedule_id}',
+  operationId: 'changeSchedule',
+  summary: 'Change a schedule',
+  description:
+    'Due times follow from what it says now; one that was still to be served is skipped.',
+  tag,
+  access: { right: 'schedules.write' },
+  parameters,
+  requestHeaders: ['If-Match'],
+  body: {
+    schema: ScheduleChanges,
+    mediaTypes: ['application/merge-patch+json'],
+    example: { cron: '@hourly', overlap: 'queue' },
+  },
+  responses: { 200: shown },
+  refusals: ['version_mismatch'],
+  handle: async (call, services) => {
+    const outcome = await changeSchedule(call, services);
+    return isProblem(outcome) ? outcome : await show(outcome, services, 200);
+  },
+});
+
+const remove = operation({
+  method: 'delete',
+  path: '/api/v1/schedules/{schedule_id}',
+  operationId: 'deleteSchedule',
+  summary: 'Delete a schedule; what became of its due times stays readable',
+  tag,
+  access: { right: 'schedules.write' },
+  parameters,
+  requestHeaders: ['If-Match'],
+  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  refusals: ['version_mismatch'],
+  handle: async ({ principal, parameters: { schedule_id }, header, context }, services) => {
+    const schedule = await visibleSchedule(principal, schedule_id, services);
+    if (schedule === undefined) return notFound;
+    const condition = versionOf(header('If-Match'));
+    if (isProblem(condition)) return condition;
+    return noContent(
+      await services.commands.execute(
+        {
+          type: 'DeleteSchedule',
+          scheduleId: schedule_id,
+          scriptId: known(parseScriptId, schedule.script_id),
+          ...(condition.version !== undefined && { expectedVersion: condition.version }),
+        },
+        context,
+      ),
+    );
+  },
+});
+
+/** The schedule that a command wrote; a repeated request made it the first time, under another id. */
+async function show(outcome: Accepted, services: Services, status: 200 | 201): Promise<Answer> {
+  const id = known(parseScheduleId, outcome.streamId.slice('schedule-'.length));
+  const schedule = await findSchedule(services.readModels, id);
+  if (schedule === undefined) throw new Error('a schedule is not in the read model');
+  return json(status, await withParams(schedule, services), {
+    ...(status === 201 && { Location: `/api/v1/schedules/${id}` }),
+    ETag: etag(schedule.version),
+    ...positionHeader(outcome),
+  });
+}
+
+async function withParams(schedule: ScheduleView, services: Services) {
+  return (await viewWithParams([schedule], scheduleJson, services))(schedule);
+}
+
+export const scheduleOperations: readonly Operation[] = [list, create, get, change, remove];

@@ -1,0 +1,143 @@
+/** Due times: those that would come, and what became of those that were. */
+import { parseScriptId } from '#domain/kernel/ids.ts';
+import { overlapAt, overlapOfGoing } from '#domain/schedule/crowding.ts';
+import { dueAfter } from '#domain/schedule/due-times.ts';
+import { clockNote, localText } from '#domain/schedule/local-time.ts';
+import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
+import { zoneOf } from '#domain/schedule/zone.ts';
+import { activeRuns } from '#projections/runs/queries.ts';
+import { usualDurations } from '#projections/runs/usual.ts';
+import {
+  findSchedule,
+  listOccurrences,
+  listSchedules,
+  type ScheduleView,
+} from '#projections/schedules/queries.ts';
+import Type from 'typebox';
+import { isIn, seesScript, visibleGroups } from '../access/visibility.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { isProblem, notFound, badField } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
+import { pageQuery, pathParameters } from '../http/schema.ts';
+import { definitionOf } from './definition.ts';
+import { OccurrencePage, SchedulePreview, SchedulePreviewRequest } from './schema.ts';
+
+const tag = 'Schedules';
+
+/** So many of the other schedules of a script are looked at. */
+const maxOthers = 10;
+
+const preview = operation({
+  method: 'post',
+  path: '/api/v1/schedules/preview',
+  operationId: 'previewSchedule',
+  summary: 'Say when a schedule would be due next',
+  description:
+    'With `script_id` also which due times meet runs that are still under way, and other schedules.',
+  tag,
+  access: { right: 'schedules.read' },
+  body: {
+    schema: SchedulePreviewRequest,
+    example: { cron: '30 2 * * *', timezone: 'Europe/Berlin', count: 5 },
+  },
+  responses: { 200: { description: 'The next due times.', schema: SchedulePreview } },
+  handle: async ({ principal, body }, { clock, readModels }) => {
+    const { count = 10, from, script_id, schedule_id, ...timing } = body;
+    const definition = definitionOf(timing, undefined);
+    if (isProblem(definition)) return definition;
+    const now = clock.now();
+    const begin = from ? momentOf(from) : now;
+    if (begin === undefined) return badField('from', 'there is no such time');
+    const items = dueTimes(definition, begin, count);
+    if (script_id === undefined) return json(200, { items: items.map(alone), usual: null });
+    const scriptId = parseScriptId(script_id);
+    if (scriptId === undefined || !(await seesScript(principal, scriptId, readModels))) {
+      return badField('script_id', 'there is no such script');
+    }
+    const groupIds = visibleGroups(principal);
+    const [durations, schedules, active] = await Promise.all([
+      usualDurations(readModels, [scriptId]),
+      listSchedules(readModels, { groupIds, scriptId }, undefined, maxOthers + 1),
+      activeRuns(readModels, scriptId),
+    ]);
+    const usual = durations.get(scriptId);
+    const others = schedules
+      .filter((other) => other.schedule_id !== schedule_id)
+      .slice(0, maxOthers);
+    const startedAt = active.findLast((run) => run.started_at !== null)?.started_at;
+    const overlapOf = (due: Date, before: Date | undefined) =>
+      startedAt && (before ?? begin) <= now && now < due
+        ? overlapOfGoing(startedAt, now, due, usual)
+        : overlapAt(before, due, usual);
+    return json(200, {
+      items: items.map((item, index) => ({
+        ...item,
+        overlap: overlapOf(item.utc, items[index - 1]?.utc) ?? null,
+        together: others
+          .filter((other) => isDueBy(other, item.utc, usual?.p95_ms ?? 0))
+          .map((other) => other.schedule_id),
+      })),
+      usual: usual ?? null,
+    });
+  },
+});
+
+/** What is known of a due time without a script. */
+function alone<Item>(item: Item) {
+  return { ...item, overlap: null, together: [] };
+}
+
+/** Whether a schedule is due at a time, or up to so many milliseconds before. */
+function isDueBy(schedule: ScheduleView, at: Date, withinMs: number): boolean {
+  const from = new Date(at.getTime() - Math.max(withinMs, 1));
+  const due = dueAfter(schedule.definition, schedule.created_at, from);
+  return due !== undefined && due <= at;
+}
+
+function dueTimes(definition: ScheduleDefinition, now: Date, count: number) {
+  const zone = zoneOf(definition.timezone);
+  const items: { utc: Date; local: string; note: string | null }[] = [];
+  let due = dueAfter(definition, now, now);
+  while (due !== undefined && zone !== undefined && items.length < count) {
+    items.push({ utc: due, local: localText(zone, due), note: clockNote(zone, due) ?? null });
+    due = dueAfter(definition, now, due);
+  }
+  return items;
+}
+
+const occurrences = operation({
+  method: 'get',
+  path: '/api/v1/schedules/{schedule_id}/occurrences',
+  operationId: 'listOccurrences',
+  summary: 'List what became of due times, the last first; also of a deleted schedule',
+  tag,
+  access: { right: 'schedules.read' },
+  parameters: { schedule_id: pathParameters.scheduleId },
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: OccurrencePage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, parameters: { schedule_id }, query, url }, { readModels }) => {
+    const schedule = await findSchedule(readModels, schedule_id);
+    if (schedule === undefined || !isIn(principal, schedule.group_id)) return notFound;
+    const { limit, cursor } = query;
+    const request = { list: 'occurrences', filter: schedule_id, url, limit, cursor };
+    const before = keyOf(request, momentOf);
+    if (isProblem(before)) return before;
+    const size = (limit ?? defaultLimit) + 1;
+    const rows = await listOccurrences(readModels, schedule_id, before.key, size);
+    return pageReply(
+      request,
+      rows,
+      (row) => row.due_at.toISOString(),
+      ({ due_at, outcome, reason, run_id }) => ({ due_at, outcome, reason, run_id }),
+    );
+  },
+});
+
+function momentOf(text: string): Date | undefined {
+  const moment = new Date(text);
+  return Number.isNaN(moment.getTime()) ? undefined : moment;
+}
+
+export const scheduleTimeOperations: readonly Operation[] = [preview, occurrences];

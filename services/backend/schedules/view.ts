@@ -1,0 +1,36 @@
+/** Schedules as the API shows them. */
+import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
+import type { ScheduleView } from '#projections/schedules/queries.ts';
+
+/** As clients see it; its parameters are apart. */
+export function definitionJson(definition: ScheduleDefinition) {
+  return {
+    kind: definition.kind,
+    cron: definition.cron,
+    timezone: definition.timezone,
+    interval_seconds: definition.intervalSeconds,
+    start_at: definition.startAt,
+    end_at: definition.endAt,
+    enabled: definition.enabled,
+    catch_up: definition.catchUp,
+    max_lateness_seconds: definition.maxLatenessSeconds,
+    overlap: definition.overlap,
+  };
+}
+
+export function scheduleJson({ definition, ...schedule }: ScheduleView, params: unknown) {
+  return {
+    id: schedule.schedule_id,
+    script_id: schedule.script_id,
+    script_name: schedule.script_name,
+    ...definitionJson(definition),
+    params: params ?? null,
+    next_fire_at: schedule.next_fire_at,
+    last_fire_at: schedule.last_fire_at,
+    version: schedule.version,
+    created_at: schedule.created_at,
+    created_by: schedule.created_by,
+    updated_at: schedule.updated_at,
+    updated_by: schedule.updated_by,
+  };
+}

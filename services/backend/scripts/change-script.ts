@@ -1,0 +1,128 @@
+/** Changes a script as a JSON merge patch says. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import { known, parseCommandId, type ScriptId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { ChangeScript } from '#domain/script/commands.ts';
+import { environmentProblem, type EnvironmentVariables } from '#domain/script/environment.ts';
+import { entrypointProblem } from '#domain/script/path.ts';
+import { defaultLimits, listenPortsProblem, type ScriptSettings } from '#domain/script/settings.ts';
+import type { ScriptView } from '#projections/scripts/queries.ts';
+import type { Static } from 'typebox';
+import { visibleScript } from '../access/visibility.ts';
+import { versionOf } from '../http/conditional.ts';
+import { accepted, type Accepted } from '../http/outcome.ts';
+import { isProblem, notFound, badField, type Problem } from '../http/problem.ts';
+import type { Services } from '../services.ts';
+import { parametersSchemaProblem, visibleGroupId } from './create-script.ts';
+import type { ScriptChanges } from './schema.ts';
+
+type Changes = Static<typeof ScriptChanges>;
+
+export interface ChangeCall {
+  readonly principal: Principal;
+  readonly context: CommandContext;
+  readonly parameters: { readonly id: ScriptId };
+  readonly body: Changes;
+  readonly header: (name: string) => string | undefined;
+}
+
+/** Settings first: where they are refused, the switch stays as it was. */
+export async function changeScript(
+  call: ChangeCall,
+  services: Services,
+): Promise<Accepted | Problem> {
+  const { body, context, parameters } = call;
+  const outcome = await changeSettings(call, services, 5);
+  if (isProblem(outcome) || body.enabled === undefined) return outcome;
+  const type = body.enabled ? 'EnableScript' : 'DisableScript';
+  const commandId = known(parseCommandId, services.ids.derived(context.commandId, type));
+  const command = { type, scriptId: parameters.id } as const;
+  return accepted(await services.commands.execute(command, { ...context, commandId }));
+}
+
+async function changeSettings(
+  call: ChangeCall,
+  services: Services,
+  attempts: number,
+): Promise<Accepted | Problem> {
+  const { commands, readModels } = services;
+  const script = await visibleScript(call.principal, call.parameters.id, readModels);
+  if (script === undefined) return notFound;
+  const condition = versionOf(call.header('If-Match'));
+  if (isProblem(condition)) return condition;
+  const noSchema = await parametersSchemaProblem(call.body, services);
+  if (noSchema !== undefined) return noSchema;
+  const change = changeOf(call, script);
+  if (isProblem(change)) return change;
+  // These are merged with what was read, so that must be what is replaced.
+  const { limits, retry, environment } = call.body;
+  const isMerged = limits !== undefined || retry !== undefined || environment !== undefined;
+  const merged = isMerged ? script.version : undefined;
+  const expectedVersion = condition.version ?? merged;
+  const outcome = accepted(
+    await commands.execute(
+      { ...change, ...(expectedVersion !== undefined && { expectedVersion }) },
+      call.context,
+    ),
+  );
+  const isOvertaken = isProblem(outcome) && outcome.code === 'version_mismatch';
+  return isOvertaken && condition.version === undefined && attempts > 1
+    ? await changeSettings(call, services, attempts - 1)
+    : outcome;
+}
+
+function changeOf(call: ChangeCall, script: ScriptView): ChangeScript | Problem {
+  const { body, parameters, principal } = call;
+  const unusable = body.entrypoint === undefined ? undefined : entrypointProblem(body.entrypoint);
+  if (unusable !== undefined) return badField('entrypoint', unusable);
+  const groupId =
+    body.group_id === undefined ? undefined : visibleGroupId(principal, body.group_id);
+  if (isProblem(groupId)) return groupId;
+  const settings = settingsOf(body, script);
+  const refused = environmentProblem(settings.environment ?? {});
+  if (refused !== undefined) return badField('environment', refused);
+  const noPorts = listenPortsProblem(settings.listenPorts ?? []);
+  if (noPorts !== undefined) return badField('listen_ports', noPorts);
+  return {
+    type: 'ChangeScript',
+    scriptId: parameters.id,
+    ...(body.name !== undefined && { name: body.name }),
+    ...(body.description !== undefined && { description: body.description }),
+    ...(groupId !== undefined && { groupId }),
+    settings,
+  };
+}
+
+function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> {
+  const { max_concurrent_runs, storage_quota_bytes, entrypoint, limits, tags } = body;
+  const { retry, keep_alive, environment, python, start_mode, listen_ports, parameters_schema } =
+    body;
+  return {
+    ...(max_concurrent_runs !== undefined && { maxConcurrentRuns: max_concurrent_runs }),
+    ...(storage_quota_bytes !== undefined && { storageQuotaBytes: storage_quota_bytes }),
+    ...(entrypoint !== undefined && { entrypoint }),
+    ...(limits !== undefined && { limits: { ...defaultLimits, ...script.limits, ...limits } }),
+    ...(tags !== undefined && { tags }),
+    ...(retry !== undefined && { retry: { ...script.retry, ...retry } }),
+    ...(keep_alive !== undefined && { keepAlive: keep_alive }),
+    ...(environment !== undefined && { environment: patched(script.environment, environment) }),
+    ...(python !== undefined && { python }),
+    ...(start_mode !== undefined && { startMode: start_mode }),
+    ...(listen_ports !== undefined && { listenPorts: listen_ports }),
+    ...(parameters_schema !== undefined && {
+      parametersSchema: parameters_schema as ScriptSettings['parametersSchema'],
+    }),
+  };
+}
+
+/** The variables after a merge patch: `null` takes one away (RFC 7396). */
+function patched(
+  present: EnvironmentVariables,
+  changes: Readonly<Record<string, string | null>>,
+): EnvironmentVariables {
+  return Object.fromEntries(
+    Object.entries({ ...present, ...changes }).filter(
+      (entry): entry is [string, string] => entry[1] !== null,
+    ),
+  );
+}

@@ -1,0 +1,103 @@
+/** Scripts made of scripts: copies, and deleted ones that come back. */
+import { known, parseScriptId } from '#domain/kernel/ids.ts';
+import { objectKey } from '#domain/ports/object-keys.ts';
+import type { CreateScript } from '#domain/script/commands.ts';
+import { settingsOf } from '#projections/scripts/apply.ts';
+import { listFiles } from '#projections/scripts/files.ts';
+import type { ScriptView } from '#projections/scripts/queries.ts';
+import { seesScriptOrDeleted, visibleScript } from '../access/visibility.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { accepted } from '../http/outcome.ts';
+import { isProblem, notFound } from '../http/problem.ts';
+import { pathParameters } from '../http/schema.ts';
+import type { Services } from '../services.ts';
+import { visibleGroupId } from './create-script.ts';
+import { makeScript } from './make-script.ts';
+import { created, showScript, shown } from './replies.ts';
+import { ScriptCopy } from './schema.ts';
+
+const tag = 'Scripts';
+const parameters = { id: pathParameters.scriptId };
+const maxNameLength = 200;
+
+const copy = operation({
+  method: 'post',
+  path: '/api/v1/scripts/{id}/copy',
+  operationId: 'copyScript',
+  summary: 'Copy a script: its files and settings as they are now',
+  description:
+    'The copy is a new script, enabled, at version 1, without runs and without the secrets of its ' +
+    'source. It is called "… (copy)" and is in the same group, where nothing else is asked for.',
+  tag,
+  access: { right: 'scripts.write' },
+  parameters,
+  creates: true,
+  body: { schema: ScriptCopy, example: { name: 'Price watcher, second try' }, optional: true },
+  responses: { 201: created },
+  refusals: ['storage_quota_exceeded', 'storage_full'],
+  handle: async (call, services) => {
+    const { principal, parameters: path, body, context } = call;
+    const source = await visibleScript(principal, path.id, services.readModels);
+    if (source === undefined) return notFound;
+    const groupId = visibleGroupId(principal, body.group_id ?? source.group_id);
+    if (isProblem(groupId)) return groupId;
+    const name = body.name ?? copyName(source.name);
+    const command = await copyOf(source, { name, groupId }, services);
+    const made = await makeScript(command, blobsOf(source, services), context, services);
+    if (isProblem(made)) return made;
+    return await showScript(call, made.scriptId, services, made.outcome, 201);
+  },
+});
+
+/** The files of the version that was read, so that nothing is mixed with a later one. */
+async function copyOf(
+  source: ScriptView,
+  chosen: Pick<CreateScript, 'name' | 'groupId'>,
+  { readModels, ids }: Services,
+): Promise<CreateScript> {
+  const { version } = source;
+  const files = await listFiles(readModels, known(parseScriptId, source.script_id), { version });
+  return {
+    type: 'CreateScript',
+    scriptId: known(parseScriptId, ids.next()),
+    ...chosen,
+    description: source.description,
+    settings: settingsOf(source),
+    files: files.map(({ path, sha256, size_bytes: sizeBytes }) => ({ path, sha256, sizeBytes })),
+  };
+}
+
+function copyName(name: string): string {
+  const suffix = ' (copy)';
+  return `${name.slice(0, maxNameLength - suffix.length).toWellFormed()}${suffix}`;
+}
+
+function blobsOf({ script_id: id }: ScriptView, { objects }: Services) {
+  return async (sha256: string): Promise<AsyncIterable<Uint8Array>> => {
+    const chunks = await objects.getStream(objectKey.scriptBlob(id, sha256));
+    if (chunks === undefined) throw new Error(`the content of ${sha256} is missing`);
+    return chunks;
+  };
+}
+
+const undelete = operation({
+  method: 'post',
+  path: '/api/v1/scripts/{id}/undelete',
+  operationId: 'undeleteScript',
+  summary: 'Bring a deleted script back, as it was',
+  description: 'A script that is not deleted stays as it is.',
+  tag,
+  access: { right: 'scripts.write' },
+  parameters,
+  responses: { 200: shown },
+  refusals: ['script_purged'],
+  handle: async (call, services) => {
+    const { principal, parameters: path, context } = call;
+    if (!(await seesScriptOrDeleted(principal, path.id, services.readModels))) return notFound;
+    const command = { type: 'RestoreScript', scriptId: path.id } as const;
+    const outcome = accepted(await services.commands.execute(command, context));
+    return isProblem(outcome) ? outcome : await showScript(call, path.id, services, outcome);
+  },
+});
+
+export const scriptCopyOperations: readonly Operation[] = [copy, undelete];

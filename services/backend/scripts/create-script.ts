@@ -1,0 +1,138 @@
+/** Makes a script of what a client asked for. */
+import { createHash } from 'node:crypto';
+import { defaultGroupId } from '#domain/group/seed.ts';
+import type { Principal } from '#domain/kernel/actor.ts';
+import {
+  known,
+  parseGroupId,
+  parseScriptId,
+  type GroupId,
+  type ScriptId,
+} from '#domain/kernel/ids.ts';
+import { sees } from '#domain/kernel/rights.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { CreateScript } from '#domain/script/commands.ts';
+import { environmentProblem } from '#domain/script/environment.ts';
+import { entrypointProblem } from '#domain/script/path.ts';
+import {
+  defaultLimits,
+  defaultRetry,
+  defaultSettings,
+  listenPortsProblem,
+  type ScriptSettings,
+} from '#domain/script/settings.ts';
+import type { Static } from 'typebox';
+import { badField, isProblem, type Problem } from '../http/problem.ts';
+import { toAsyncIterable } from '../http/wire/spool.ts';
+import type { Services } from '../services.ts';
+import { templateEntrypoint, templateFiles, type TemplateId } from '../templates/templates.ts';
+import { makeScript, type Made } from './make-script.ts';
+import type { NewScript } from './schema.ts';
+
+export interface NewScriptCall {
+  readonly principal: Principal;
+  readonly context: CommandContext;
+  readonly body: Static<typeof NewScript>;
+}
+
+/** The script that the body describes, with what it starts from. */
+export async function createScript(
+  call: NewScriptCall,
+  services: Services,
+): Promise<Made | Problem> {
+  const groupId = groupFor(call.principal, call.body.group_id);
+  if (isProblem(groupId)) return groupId;
+  const entrypoint = call.body.entrypoint ?? defaultSettings.entrypoint;
+  const unusable = entrypointProblem(entrypoint);
+  if (unusable !== undefined) return badField('entrypoint', unusable);
+  const refused = environmentProblem(call.body.environment ?? {});
+  if (refused !== undefined) return badField('environment', refused);
+  const noPorts = listenPortsProblem(call.body.listen_ports ?? []);
+  if (noPorts !== undefined) return badField('listen_ports', noPorts);
+  const noSchema = await parametersSchemaProblem(call.body, services);
+  if (noSchema !== undefined) return noSchema;
+  const { files, contents } = await startingFiles(call.body.template, entrypoint);
+  const scriptId = known(parseScriptId, services.ids.next());
+  const command = newScript(call, scriptId, groupId, { entrypoint, files });
+  const contentOf = async (sha256: string) =>
+    toAsyncIterable(contents.get(sha256) ?? new Uint8Array());
+  return await makeScript(command, contentOf, call.context, services);
+}
+
+interface StartingFiles {
+  readonly files: CreateScript['files'];
+  /** By SHA-256. */
+  readonly contents: ReadonlyMap<string, Uint8Array>;
+}
+
+/** What a script of a template, or a blank one, starts with. */
+export async function startingFiles(
+  template: TemplateId | undefined,
+  entrypoint: string,
+): Promise<StartingFiles> {
+  const files = (await templateFiles(template)).map(({ path, content }) => ({
+    path: path === templateEntrypoint ? entrypoint : path,
+    sha256: createHash('sha256').update(content).digest('hex'),
+    sizeBytes: content.length,
+    content,
+  }));
+  return {
+    files: files.map(({ content: _, ...file }) => file),
+    contents: new Map(files.map(({ sha256, content }) => [sha256, content])),
+  };
+}
+
+function newScript(
+  { body }: NewScriptCall,
+  scriptId: ScriptId,
+  groupId: GroupId,
+  { entrypoint, files }: Pick<CreateScript, 'files'> & { readonly entrypoint: string },
+): CreateScript {
+  return {
+    type: 'CreateScript',
+    scriptId,
+    name: body.name,
+    description: body.description ?? '',
+    groupId,
+    settings: {
+      maxConcurrentRuns: body.max_concurrent_runs ?? defaultSettings.maxConcurrentRuns,
+      storageQuotaBytes: body.storage_quota_bytes ?? defaultSettings.storageQuotaBytes,
+      entrypoint,
+      limits: { ...defaultLimits, ...body.limits },
+      tags: body.tags ?? [],
+      retry: { ...defaultRetry, ...body.retry },
+      keepAlive: body.keep_alive ?? false,
+      environment: body.environment ?? {},
+      python: body.python ?? null,
+      startMode: body.start_mode ?? defaultSettings.startMode,
+      listenPorts: body.listen_ports ?? defaultSettings.listenPorts,
+      parametersSchema: (body.parameters_schema ?? null) as ScriptSettings['parametersSchema'],
+      resolution: null,
+    },
+    files,
+  };
+}
+
+/** What is wrong with the schema that a body gives a script, where it does. */
+export async function parametersSchemaProblem(
+  { parameters_schema: schema }: Pick<Static<typeof NewScript>, 'parameters_schema'>,
+  { parameterSchemas }: Services,
+): Promise<Problem | undefined> {
+  if (schema === undefined || schema === null) return undefined;
+  return await parameterSchemas.schemaProblem(schema, 'parameters_schema');
+}
+
+/** The group that is named, or where it is not, `custom` or the caller's first. */
+export function groupFor(principal: Principal, named: string | undefined): GroupId | Problem {
+  if (named !== undefined) return visibleGroupId(principal, named);
+  if (sees(principal, defaultGroupId)) return defaultGroupId;
+  return principal.groupIds[0] ?? badField('group_id', 'you have no group to make scripts in');
+}
+
+/** A group that a body names. Foreign ones do not exist for the caller. */
+export function visibleGroupId(principal: Principal, text: string): GroupId | Problem {
+  const groupId = parseGroupId(text);
+  return groupId !== undefined && sees(principal, groupId)
+    ? groupId
+    : badField('group_id', 'there is no such group');
+}

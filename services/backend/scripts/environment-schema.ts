@@ -1,0 +1,48 @@
+/** Environments of scripts on the wire. */
+import Type from 'typebox';
+import { examples, Time, Uuid } from '../http/schema.ts';
+
+const Package = Type.Object(
+  {
+    name: Type.String(),
+    version: Type.String(),
+    hashes: Type.Array(Type.String(), {
+      description: 'Only files with one of these are installed; empty where they are not known.',
+    }),
+  },
+  { title: 'LockedPackage', additionalProperties: false },
+);
+
+export const Environment = Type.Object(
+  {
+    script_id: Uuid(),
+    version: Type.Integer({ minimum: 1 }),
+    locks: Type.Array(
+      Type.Object(
+        {
+          target: Type.String({ description: 'System, machine and interpreter.' }),
+          locked_at: Time(),
+          packages: Type.Array(Package),
+        },
+        { title: 'EnvironmentLock', additionalProperties: false },
+      ),
+    ),
+  },
+  {
+    title: 'Environment',
+    additionalProperties: false,
+    examples: [
+      {
+        script_id: examples.scriptId,
+        version: 3,
+        locks: [
+          {
+            target: 'Linux-x86_64-cpython-312',
+            locked_at: examples.time,
+            packages: [{ name: 'six', version: '1.17.0', hashes: [`sha256:${examples.sha256}`] }],
+          },
+        ],
+      },
+    ],
+  },
+);

@@ -1,0 +1,72 @@
+/** What happened to a script, event by event, and what each did to its files. */
+import type { Recorded } from '#domain/aggregates.ts';
+import type { ScriptId } from '#domain/kernel/ids.ts';
+import type { ScriptEvent } from '#domain/script/events.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import { readBackwards } from '#infra/postgres/event-store/streams-at.ts';
+import { scriptStateAt } from './state-at.ts';
+
+/** A path whose content changed; `null` where there was no file before, or is none after. */
+export interface FileChange {
+  readonly path: string;
+  readonly sha256_before: string | null;
+  readonly sha256_after: string | null;
+}
+
+export interface Happening {
+  readonly event: Recorded<ScriptEvent>;
+  readonly files: readonly FileChange[];
+}
+
+/** Newest first, from before the version `before` of the script's stream; at most `limit`. */
+export async function readScriptHistory(
+  db: Queryable,
+  scriptId: ScriptId,
+  before: number | undefined,
+  limit: number,
+): Promise<readonly Happening[]> {
+  const read = await readBackwards(db, `script-${scriptId}`, before, limit);
+  const events = (read as readonly Recorded<ScriptEvent>[]).toReversed();
+  const state = await scriptStateAt(db, scriptId, (events[0]?.version ?? 1) - 1);
+  const files = state.status === 'absent' ? [] : [...state.files.values()];
+  const contents = new Map<string, string | null>(files.map(({ path, sha256 }) => [path, sha256]));
+  const happenings = events.map((event) => ({ event, files: fileChanges(event, contents) }));
+  return happenings.toReversed();
+}
+
+/** What an event does to files of these contents, which are moved on. */
+function fileChanges(
+  event: ScriptEvent,
+  contents: Map<string, string | null>,
+): readonly FileChange[] {
+  return contentsAfter(event).map(([path, after]) => {
+    const before = contents.get(path) ?? null;
+    contents.set(path, after);
+    return { path, sha256_before: before, sha256_after: after };
+  });
+}
+
+/** The paths that an event is about, with their contents from then on; `null` for none. */
+function contentsAfter(event: ScriptEvent): readonly (readonly [string, string | null])[] {
+  switch (event.type) {
+    case 'ScriptCreated':
+      return event.data.files.map(({ path, sha256 }) => [path, sha256]);
+    case 'FileSaved':
+      return [[event.data.path, event.data.sha256]];
+    case 'FileDeleted':
+      return [[event.data.path, null]];
+    case 'FileMoved':
+      return [
+        [event.data.from, null],
+        [event.data.path, event.data.sha256],
+      ];
+    case 'ScriptChanged':
+    case 'ScriptEnabled':
+    case 'ScriptDisabled':
+    case 'ScriptDeleted':
+    case 'ScriptRestored':
+    case 'ScriptPurged':
+    case 'ScriptPurgeFinished':
+      return [];
+  }
+}

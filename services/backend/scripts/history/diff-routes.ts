@@ -1,0 +1,80 @@
+/** What differs between two versions of a script. */
+import Type from 'typebox';
+import { operation, type Operation } from '../../http/operation.ts';
+import { defaultLimit, keyOf, pageOf } from '../../http/paging.ts';
+import { isProblem, notFound, problem } from '../../http/problem.ts';
+import { json } from '../../http/reply.ts';
+import { pageQuery, pathParameters } from '../../http/schema.ts';
+import {
+  changedPaths,
+  changedSettings,
+  diffOf,
+  scriptOfVersion,
+  type ChangedPath,
+} from './diff.ts';
+import { ScriptDiff, wireName } from './schema.ts';
+import { seesScriptHistory } from './script-at.ts';
+import { scriptStateAt } from './state-at.ts';
+
+const version = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description }));
+
+const diff = operation({
+  method: 'get',
+  path: '/api/v1/scripts/{id}/diff',
+  operationId: 'diffScript',
+  summary: 'Show what differs between two versions of a script; also of a deleted one',
+  description:
+    'Files as unified diffs, and settings. By default the newest version and the one before it.',
+  tag: 'Scripts',
+  access: { right: 'files.read' },
+  parameters: { id: pathParameters.scriptId },
+  query: Type.Object(
+    {
+      ...pageQuery,
+      from: version('The earlier version.'),
+      to: version('The later version.'),
+    },
+    { additionalProperties: false },
+  ),
+  responses: { 200: { description: 'A page of files.', schema: ScriptDiff, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, parameters: { id }, query, url }, { database, objects }) => {
+    if (!(await seesScriptHistory(principal, id, database))) return notFound;
+    const now = await scriptStateAt(database, id);
+    const to = query.to ?? (now.status === 'absent' ? 1 : now.version);
+    const from = query.from ?? Math.max(1, to - 1);
+    const [one, other] = await Promise.all([
+      scriptOfVersion(database, id, from),
+      scriptOfVersion(database, id, to),
+    ]);
+    if (one === undefined || other === undefined) return noVersion;
+    const { limit = defaultLimit, cursor } = query;
+    const request = { list: 'script-diff', filter: [id, from, to], url, limit, cursor };
+    const after = keyOf(request, (text) => text);
+    if (isProblem(after)) return after;
+    const changed = changedPaths(one, other, after.key);
+    const shown = changed.slice(0, limit);
+    const files = await Promise.all(
+      shown.map(async (each) => ({ ...fileJson(each), ...(await diffOf(objects, id, each)) })),
+    );
+    const next = changed.length > limit ? (shown.at(-1)?.path ?? null) : null;
+    const { body, headers } = pageOf(request, files, next);
+    const page = body.kind === 'json' ? (body.value as object) : {};
+    const settings = changedSettings(one, other).map((each) => ({
+      ...each,
+      name: wireName(each.name),
+    }));
+    return json(200, { from, to, settings, ...page }, headers);
+  },
+});
+
+const noVersion = problem('not_found', 'The script has no such version.');
+
+function fileJson({ path, before, after }: ChangedPath) {
+  const change = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
+  const hashes = { sha256_before: before?.sha256 ?? null, sha256_after: after?.sha256 ?? null };
+  return { path, change, ...hashes };
+}
+
+export const scriptDiffOperations: readonly Operation[] = [diff];

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { groups, nowhere, script, someone } from '../../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../../testing/test-backend.ts';
+import type { TestClient } from '../../testing/test-client.ts';
+
+let platform: TestBackend;
+let developer: TestClient;
+let path: string;
+beforeAll(async () => {
+  platform = await startTestBackend();
+  developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
+  path = `/api/v1/scripts/${(await script(developer, { name: 'Report' })).id}`;
+  await developer.putBytes(`${path}/files/main.py`, 'import sys\nprint(1)\n'); // version 2
+  await developer.putBytes(`${path}/files/data.bin`, Buffer.from([0, 255])); // 3
+  await developer.putBytes(`${path}/files/big.txt`, 'x'.repeat(300_000)); // 4
+  await developer.patch(path, { max_concurrent_runs: 3 }); // 5
+  await developer.putBytes(`${path}/files/main.py`, 'import sys\nprint(2)\n'); // 6
+  await developer.post(`${path}/disable`);
+  await developer.delete(path);
+});
+afterAll(() => platform.close());
+
+async function diff(query: string) {
+  const answer = await developer.get(`${path}/diff${query}`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json;
+}
+
+test('given versions of a deleted script, then two of them are compared, by default the last', async () => {
+  expect(await diff('')).toMatchObject({
+    from: 5,
+    to: 6,
+    settings: [],
+    items: [
+      {
+        path: 'main.py',
+        change: 'changed',
+        diff: '@@ -1,2 +1,2 @@\n import sys\n-print(1)\n+print(2)\n',
+        omitted: null,
+      },
+    ],
+  });
+  const all = await diff('?from=2&to=6');
+  expect(all.settings).toEqual([{ name: 'max_concurrent_runs', before: 1, after: 3 }]);
+  expect(all.items).toMatchObject([
+    { path: 'big.txt', change: 'added', diff: null, omitted: 'too_large' },
+    { path: 'data.bin', change: 'added', diff: null, omitted: 'binary' },
+    { path: 'main.py', change: 'changed' },
+  ]);
+  expect((await diff('?from=6&to=2')).items[0]).toMatchObject({ change: 'removed' });
+});
+
+test('given many files, then they are shown page by page', async () => {
+  const first = await diff('?from=2&to=6&limit=2');
+  expect(first.items).toHaveLength(2);
+  const rest = await diff(`?from=2&to=6&limit=2&cursor=${first.next_cursor}`);
+  expect([rest.items[0].path, rest.next_cursor]).toEqual(['main.py', null]);
+});
+
+test('given no such version, or somebody who may not see it, then there is nothing', async () => {
+  expect((await developer.get(`${path}/diff?to=7`)).status).toBe(404);
+  expect((await developer.get(`/api/v1/scripts/${nowhere}/diff`)).status).toBe(404);
+  const stranger = await someone(platform, { role: 'developer', groupIds: [groups.bots] });
+  expect((await stranger.get(`${path}/diff`)).status).toBe(404);
+  expect((await stranger.get(`${path}/history`)).status).toBe(404);
+});

@@ -1,0 +1,58 @@
+/** The past of a script: who did what to it, and when. Deleted scripts have one too. */
+import { actorName } from '#projections/actors.ts';
+import Type from 'typebox';
+import { operation, type Operation } from '../../http/operation.ts';
+import { defaultLimit, keyOf, pageReply } from '../../http/paging.ts';
+import { isProblem, notFound } from '../../http/problem.ts';
+import { pageQuery, pathParameters } from '../../http/schema.ts';
+import { readScriptHistory, type Happening } from './changes.ts';
+import { HistoryPage, wireName } from './schema.ts';
+import { seesScriptHistory } from './script-at.ts';
+
+const list = operation({
+  method: 'get',
+  path: '/api/v1/scripts/{id}/history',
+  operationId: 'listScriptHistory',
+  summary: 'List what happened to a script, newest first; also to a deleted one',
+  description:
+    '`/scripts/{id}/diff` shows what differs between two versions; `?at=<event_position>` reads the ' +
+    'content of then.',
+  tag: 'Scripts',
+  access: { right: 'files.read' },
+  parameters: { id: pathParameters.scriptId },
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: HistoryPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, parameters: { id }, query, url }, { database }) => {
+    if (!(await seesScriptHistory(principal, id, database))) return notFound;
+    const { limit, cursor } = query;
+    const request = { list: 'script-history', filter: id, url, limit, cursor };
+    const before = keyOf(request, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined));
+    if (isProblem(before)) return before;
+    const rows = await readScriptHistory(database, id, before.key, (limit ?? defaultLimit) + 1);
+    return pageReply(request, rows, ({ event }) => String(event.version), happeningJson);
+  },
+});
+
+function happeningJson({ event, files }: Happening) {
+  const { type, position, recordedAt, metadata } = event;
+  const data = { ...event.data } as Readonly<Record<string, unknown>>;
+  const { scriptId: _, version, settings, ...rest } = data;
+  const changes = inWords(rest);
+  return {
+    event_position: position.globalPosition,
+    time: recordedAt,
+    actor: actorName(metadata.actor),
+    action: wireName(type).slice(1),
+    version: type === 'ScriptCreated' ? 1 : (version ?? null),
+    changes: settings === undefined ? changes : { ...changes, ...inWords(settings as object) },
+    files,
+  };
+}
+
+/** Fields under their names on the wire; what they hold is left alone. */
+function inWords(fields: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [wireName(name), value]));
+}
+
+export const scriptHistoryOperations: readonly Operation[] = [list];

@@ -1,0 +1,106 @@
+/** The past of a script on the wire. */
+import Type from 'typebox';
+import { examples, Nullable, Page, Sha256, Time } from '../../http/schema.ts';
+
+export const HistoryPage = Page(
+  'HistoryPage',
+  Type.Object(
+    {
+      event_position: Type.Integer({ minimum: 1 }),
+      time: Time(),
+      actor: Type.String(),
+      action: Type.String({ description: 'As in the audit trail, such as `file_saved`.' }),
+      version: Nullable(
+        Type.Integer({ minimum: 1, description: 'The script’s from then on, where it changed.' }),
+      ),
+      changes: Type.Object({}, { additionalProperties: true, description: 'What was recorded.' }),
+      files: Type.Array(
+        Type.Object(
+          {
+            path: Type.String(),
+            sha256_before: Nullable(Sha256),
+            sha256_after: Nullable(Sha256),
+          },
+          { title: 'FileChange', additionalProperties: false },
+        ),
+        {
+          description:
+            'The paths that were changed, with the hashes of their contents; `null` where there was no file, or is none from then on.',
+        },
+      ),
+    },
+    {
+      title: 'Happening',
+      additionalProperties: false,
+      examples: [
+        {
+          event_position: 412,
+          time: examples.time,
+          actor: 'ada@example.com',
+          action: 'script_changed',
+          version: 3,
+          changes: { max_concurrent_runs: 2 },
+          files: [],
+        },
+      ],
+    },
+  ),
+);
+
+export const ScriptDiff = Type.Object(
+  {
+    from: Type.Integer({ minimum: 1 }),
+    to: Type.Integer({ minimum: 1 }),
+    settings: Type.Array(
+      Type.Object(
+        { name: Type.String(), before: Type.Unknown(), after: Type.Unknown() },
+        { title: 'SettingChange', additionalProperties: false },
+      ),
+    ),
+    items: Type.Array(
+      Type.Object(
+        {
+          path: Type.String(),
+          change: Type.Enum(['added', 'changed', 'removed']),
+          sha256_before: Nullable(Sha256),
+          sha256_after: Nullable(Sha256),
+          diff: Nullable(Type.String({ description: 'Unified, without the names of files.' })),
+          omitted: Nullable(
+            Type.Enum(['binary', 'too_large', 'content_removed'], {
+              description: 'Why there is no `diff`.',
+            }),
+          ),
+        },
+        { title: 'FileDiff', additionalProperties: false },
+      ),
+    ),
+    next_cursor: Nullable(Type.String()),
+  },
+  {
+    title: 'ScriptDiff',
+    additionalProperties: false,
+    examples: [
+      {
+        from: 2,
+        to: 3,
+        settings: [],
+        items: [
+          {
+            path: 'main.py',
+            change: 'changed',
+            sha256_before: examples.sha256,
+            sha256_after: examples.sha256,
+            diff: '@@ -1,1 +1,1 @@\n-print(1)\n+print(2)\n',
+            omitted: null,
+          },
+        ],
+        next_cursor: null,
+      },
+    ],
+  },
+);
+
+/** A name as it goes over the wire. */
+export function wireName(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

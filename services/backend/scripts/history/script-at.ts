@@ -1,0 +1,77 @@
+/** Scripts and their files as they were, for whoever may see them now. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import type { ScriptId } from '#domain/kernel/ids.ts';
+import type { PresentScript } from '#domain/script/state.ts';
+import type { ScriptFileView } from '#projections/scripts/files.ts';
+import type { ScriptView } from '#projections/scripts/queries.ts';
+import { isIn } from '../../access/visibility.ts';
+import { momentOf } from '../../http/point-in-time.ts';
+import { isProblem, notFound, problem, type Problem } from '../../http/problem.ts';
+import type { Services } from '../../services.ts';
+import { pastFiles, pastView, readPastScript, scriptStateAt, type PastScript } from './state-at.ts';
+
+/** A script at a time or a position, as the query named it. */
+export interface LookBack {
+  readonly principal: Principal;
+  readonly scriptId: ScriptId;
+  readonly at: string;
+}
+
+const notFoundThen = problem('not_found', 'The script was not there then.');
+
+async function lookBack(
+  { principal, scriptId, at }: LookBack,
+  services: Services,
+): Promise<{ readonly past: PastScript; readonly script: PresentScript } | Problem> {
+  const moment = await momentOf(at, services);
+  if (isProblem(moment)) return moment;
+  const past = await readPastScript(services.database, scriptId, moment);
+  const { groupIdNow, script } = past;
+  if (groupIdNow === undefined || !isIn(principal, groupIdNow)) return notFound;
+  return script === undefined ? notFoundThen : { past, script };
+}
+
+/** Whether the script, be it deleted or not, belongs to the caller's groups: by its history alone. */
+export async function seesScriptHistory(
+  principal: Principal,
+  scriptId: ScriptId,
+  database: Services['database'],
+): Promise<boolean> {
+  const now = await scriptStateAt(database, scriptId);
+  return now.status !== 'absent' && isIn(principal, now.groupId);
+}
+
+export async function scriptAt(
+  wanted: LookBack,
+  services: Services,
+): Promise<ScriptView | Problem> {
+  const found = await lookBack(wanted, services);
+  if (isProblem(found)) return found;
+  return await pastView(services.database, found.past, found.script);
+}
+
+/** The files by path from behind `after`, at most `limit`, and the version of the script. */
+export async function filesAt(
+  wanted: LookBack,
+  page: { readonly after?: string; readonly limit: number },
+  services: Services,
+): Promise<{ readonly version: number; readonly files: readonly ScriptFileView[] } | Problem> {
+  const found = await lookBack(wanted, services);
+  if (isProblem(found)) return found;
+  const { script } = found;
+  const files = await pastFiles(services.database, wanted.scriptId, script, page);
+  return { version: script.version, files };
+}
+
+/** What a file was then; its content is in the object store, unless it is kept no longer. */
+export async function fileAt(
+  wanted: LookBack,
+  path: string,
+  services: Services,
+): Promise<Pick<ScriptFileView, 'sha256' | 'size_bytes'> | Problem> {
+  const found = await lookBack(wanted, services);
+  if (isProblem(found)) return found;
+  const file = found.script.files.get(path);
+  if (file === undefined) return problem('not_found', 'The file was not there then.');
+  return { sha256: file.sha256, size_bytes: file.sizeBytes };
+}

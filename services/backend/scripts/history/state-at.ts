@@ -1,0 +1,139 @@
+/** Scripts as they were, folded from their own streams: no table that is made of events is asked. */
+import type { Recorded } from '#domain/aggregates.ts';
+import type { GroupEvent } from '#domain/group/events.ts';
+import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
+import { scriptAggregate } from '#domain/script/decide.ts';
+import {
+  storageUsedBytes,
+  type PresentFile,
+  type PresentScript,
+  type ScriptState,
+} from '#domain/script/state.ts';
+import { formatOf, noHistory, stateAfter } from '#domain/snapshots.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import { readStream } from '#infra/postgres/event-store/event-store.ts';
+import { readHistories } from '#infra/postgres/event-store/stream-histories.ts';
+import { readVersions, versionAt, type Moment } from '#infra/postgres/event-store/streams-at.ts';
+import { actorName } from '#projections/actors.ts';
+import { settingColumns } from '#projections/scripts/apply.ts';
+import type { ScriptFileView } from '#projections/scripts/files.ts';
+import type { ScriptView } from '#projections/scripts/queries.ts';
+
+export interface PastScript {
+  readonly scriptId: ScriptId;
+  readonly moment: Moment;
+  /** Events of its stream until then. */
+  readonly streamVersion: number;
+  /** `undefined` where it was not made yet, or was deleted then. */
+  readonly script: PresentScript | undefined;
+  /** The group that it is in now, or was in last; `undefined` where there never was such a script. */
+  readonly groupIdNow: GroupId | undefined;
+}
+
+/** @param moment one that has come */
+export async function readPastScript(
+  db: Queryable,
+  scriptId: ScriptId,
+  moment: Moment,
+): Promise<PastScript> {
+  const streamId = `script-${scriptId}` as const;
+  const streamVersion = await versionAt(db, streamId, moment);
+  const [now, then] = await Promise.all([
+    scriptStateAt(db, scriptId),
+    scriptStateAt(db, scriptId, streamVersion),
+  ]);
+  return {
+    scriptId,
+    moment,
+    streamVersion,
+    script: then.status === 'present' ? then : undefined,
+    groupIdNow: now.status === 'absent' ? undefined : now.groupId,
+  };
+}
+
+/** The state of a script after so many events of its stream; without `until`, after all. */
+export async function scriptStateAt(
+  db: Queryable,
+  scriptId: ScriptId,
+  until?: number,
+): Promise<ScriptState> {
+  const streamId = `script-${scriptId}` as const;
+  const wanted = { streamId, format: formatOf(scriptAggregate) };
+  const histories = await readHistories(db, [wanted], until);
+  return stateAfter(scriptAggregate, histories.get(streamId) ?? noHistory);
+}
+
+/** The script as lists show it. Of its runs its stream knows nothing: there is no last one. */
+export async function pastView(
+  db: Queryable,
+  { scriptId, moment, streamVersion }: PastScript,
+  script: PresentScript,
+): Promise<ScriptView> {
+  const [events, group] = await Promise.all([
+    readVersions(db, `script-${scriptId}`, [1, streamVersion]),
+    groupName(db, script.groupId, moment),
+  ]);
+  const [created, updated] = [events.get(1), events.get(streamVersion)];
+  if (created === undefined || updated === undefined) throw new Error('a stream has a gap');
+  return {
+    script_id: scriptId,
+    stream_version: streamVersion,
+    name: script.name,
+    description: script.description,
+    group_id: script.groupId,
+    group,
+    enabled: script.enabled,
+    deleted: false,
+    purge: null,
+    ...settingColumns(script.settings),
+    storage_used_bytes: storageUsedBytes(script.files.values()),
+    version: script.version,
+    created_at: created.recordedAt,
+    created_by: actorName(created.metadata.actor),
+    updated_at: updated.recordedAt,
+    updated_by: actorName(updated.metadata.actor),
+    last_run: null,
+  };
+}
+
+/** What a group was called at a moment. */
+async function groupName(db: Queryable, groupId: GroupId, moment: Moment): Promise<string> {
+  const streamId = `group-${groupId}` as const;
+  const version = await versionAt(db, streamId, moment);
+  const events = (await readStream(db, streamId, 1)) as readonly Recorded<GroupEvent>[];
+  return events.slice(0, version).reduce((name, event) => nameAfter(event) ?? name, '');
+}
+
+function nameAfter(event: GroupEvent): string | undefined {
+  switch (event.type) {
+    case 'GroupCreated':
+    case 'GroupChanged':
+      return event.data.name;
+    case 'GroupDeleted':
+      return undefined;
+  }
+}
+
+/** Files of the script as lists show them, in the order of the paths' bytes, from behind `after`; at
+ *  most `limit`. */
+export async function pastFiles(
+  db: Queryable,
+  scriptId: ScriptId,
+  { files }: PresentScript,
+  { after = '', limit }: { readonly after?: string | undefined; readonly limit: number },
+): Promise<readonly ScriptFileView[]> {
+  const behind = [...files.values()].filter(({ path }) => inBytes(path, after) > 0);
+  const wanted = behind.toSorted((one, other) => inBytes(one.path, other.path)).slice(0, limit);
+  const versions = wanted.map(({ since }) => since);
+  const events = await readVersions(db, `script-${scriptId}`, versions);
+  return wanted.map((file) => fileView(file, events.get(file.since)?.recordedAt));
+}
+
+function inBytes(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+}
+
+function fileView({ path, sha256, sizeBytes }: PresentFile, savedAt: Date | undefined) {
+  if (savedAt === undefined) throw new Error('a stream has a gap');
+  return { path, sha256, size_bytes: sizeBytes, saved_at: savedAt };
+}

@@ -1,0 +1,36 @@
+/** Removes deleted scripts for good. */
+import { findPurge } from '#projections/scripts/queries.ts';
+import { seesScriptOrDeleted } from '../access/visibility.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
+import { isProblem, notFound } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
+import { pathParameters } from '../http/schema.ts';
+import { Purge } from './schema.ts';
+
+const purge = operation({
+  method: 'post',
+  path: '/api/v1/scripts/{id}/purge',
+  operationId: 'purgeScript',
+  summary: 'Remove what a deleted script has beside its history, for good',
+  description:
+    'Its files in all versions, the logs, samples, artifacts and parameters of its runs, the keys of its secrets, and what runtimes keep for it. It cannot come back then; its history and the list of its runs stay. The removal goes on in the background: ask again for its state.',
+  tag: 'Scripts',
+  access: { right: 'system.manage' },
+  parameters: { id: pathParameters.scriptId },
+  responses: {
+    202: { description: 'On its way, or done.', schema: Purge, headers: ['Orch-Position'] },
+  },
+  refusals: ['script_not_deleted'],
+  handle: async ({ principal, parameters: { id }, context }, { commands, readModels }) => {
+    if (!(await seesScriptOrDeleted(principal, id, readModels))) return notFound;
+    const outcome = accepted(
+      await commands.execute({ type: 'PurgeScript', scriptId: id }, context),
+    );
+    if (isProblem(outcome)) return outcome;
+    const state = (await findPurge(readModels, id)) ?? 'started';
+    return json(202, { script_id: id, state }, positionHeader(outcome));
+  },
+});
+
+export const scriptPurgeOperations: readonly Operation[] = [purge];

@@ -1,0 +1,237 @@
+/** Scripts: list, create, read, change, delete, switch on and off. */
+import { parseGroupId, parseScriptId } from '#domain/kernel/ids.ts';
+import { readActivity } from '#projections/scripts/activity.ts';
+import { listScripts, scriptOrders, type ScriptListFilter } from '#projections/scripts/queries.ts';
+import Type from 'typebox';
+import { visibleGroups, visibleScript } from '../access/visibility.ts';
+import { etag, isUnchanged, versionOf } from '../http/conditional.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { noContent } from '../http/outcome.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
+import { isProblem, notFound } from '../http/problem.ts';
+import { json, nothing } from '../http/reply.ts';
+import { pageQuery, pathParameters } from '../http/schema.ts';
+import { idOf, IdOrNot, SomeOf, wordsOf } from '../http/selection.ts';
+import { changeScript } from './change-script.ts';
+import { createScript } from './create-script.ts';
+import { scriptAt } from './history/script-at.ts';
+import { commandScript, created, showScript, shown } from './replies.ts';
+import { NewScript, Script, ScriptChanges, ScriptPage } from './schema.ts';
+import { scriptJson } from './view.ts';
+
+const tag = 'Scripts';
+const parameters = { id: pathParameters.scriptId };
+
+const endings = ['success', 'failed', 'stopped'] as const;
+
+const list = operation({
+  method: 'get',
+  path: '/api/v1/scripts',
+  operationId: 'listScripts',
+  summary: 'List scripts, newest first',
+  tag,
+  access: { right: 'scripts.list' },
+  query: Type.Object(
+    {
+      ...pageQuery,
+      group_id: Type.Optional(IdOrNot('group')),
+      enabled: Type.Optional(Type.Boolean()),
+      tag: Type.Optional(Type.String({ maxLength: 200, description: 'One of its tags.' })),
+      last_status: Type.Optional(
+        SomeOf(endings, 'How the last run that has ended did so; one that never ran has none'),
+      ),
+      sort: Type.Optional(
+        Type.Enum(scriptOrders, { description: 'Newest first, which is the default, or by name.' }),
+      ),
+      q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name.' })),
+      with: Type.Optional(
+        Type.Literal('activity', { description: 'Also the latest runs, and the next due time.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  responses: { 200: { description: 'A page.', schema: ScriptPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, query, url }, { readModels }) => {
+    const { limit, cursor, with: more, sort: order = 'created', ...wanted } = query;
+    const visible = visibleGroups(principal);
+    const request = { list: 'scripts', filter: { visible, wanted, order }, url, limit, cursor };
+    const after = keyOf(request, parseScriptId);
+    if (isProblem(after)) return after;
+    const filter = filterOf(wanted, visible);
+    const rows = await listScripts(
+      readModels,
+      filter,
+      after.key,
+      (limit ?? defaultLimit) + 1,
+      order,
+    );
+    const ids = more === undefined ? [] : rows.map((row) => row.script_id);
+    const activity = ids.length === 0 ? undefined : await readActivity(readModels, ids);
+    return pageReply(
+      request,
+      rows,
+      (row) => row.script_id,
+      (row) => ({ ...scriptJson(row), activity: activity?.get(row.script_id) }),
+    );
+  },
+});
+
+interface WantedScripts {
+  readonly group_id?: string;
+  readonly enabled?: boolean;
+  readonly q?: string;
+  readonly tag?: string;
+  readonly last_status?: string;
+}
+
+function filterOf(
+  { group_id, enabled, q, tag, last_status }: WantedScripts,
+  visible: ScriptListFilter['groupIds'],
+): ScriptListFilter {
+  const { id, notId } = idOf(group_id, parseGroupId);
+  return {
+    groupIds: id === undefined ? visible : (visible ?? [id]).filter((one) => one === id),
+    ...(notId !== undefined && { notGroupId: notId }),
+    ...(enabled !== undefined && { enabled }),
+    ...(q !== undefined && { text: q }),
+    ...(tag !== undefined && { tag }),
+    ...(last_status !== undefined && { lastStatuses: wordsOf(last_status, endings) }),
+  };
+}
+
+const create = operation({
+  method: 'post',
+  path: '/api/v1/scripts',
+  operationId: 'createScript',
+  summary: 'Create a script, with a main.py that runs',
+  tag,
+  access: { right: 'scripts.write' },
+  creates: true,
+  body: { schema: NewScript, example: { name: 'Price watcher', tags: ['prices'] } },
+  responses: { 201: created },
+  handle: async (call, services) => {
+    const made = await createScript(call, services);
+    if (isProblem(made)) return made;
+    return await showScript(call, made.scriptId, services, made.outcome, 201);
+  },
+});
+
+const get = operation({
+  method: 'get',
+  path: '/api/v1/scripts/{id}',
+  operationId: 'getScript',
+  summary: 'Read a script, as it is or as it was',
+  description: `\`last_run\` is \`null\` with \`at\`: it is no part of what a script was. ${aboutCurrentGroups}`,
+  tag,
+  access: { right: 'scripts.list' },
+  parameters,
+  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
+  requestHeaders: ['If-None-Match'],
+  responses: {
+    200: { description: 'The script.', schema: Script, headers: ['ETag'] },
+    304: { description: 'Unchanged.' },
+  },
+  handle: async ({ principal, parameters: { id }, query: { at }, header }, services) => {
+    const script =
+      at === undefined
+        ? ((await visibleScript(principal, id, services.readModels)) ?? notFound)
+        : await scriptAt({ principal, scriptId: id, at }, services);
+    if (isProblem(script)) return script;
+    const headers = { ETag: etag(script.version) };
+    if (isUnchanged(header('If-None-Match'), String(script.version))) return nothing(304, headers);
+    return json(200, scriptJson(script), headers);
+  },
+});
+
+const change = operation({
+  method: 'patch',
+  path: '/api/v1/scripts/{id}',
+  aliases: [{ method: 'put' }],
+  operationId: 'changeScript',
+  summary: 'Change a script',
+  description: 'A JSON merge patch (RFC 7396). Limits are merged one by one; `null` lifts a limit.',
+  tag,
+  access: { right: 'scripts.write' },
+  parameters,
+  requestHeaders: ['If-Match'],
+  body: {
+    schema: ScriptChanges,
+    mediaTypes: ['application/merge-patch+json'],
+    example: { description: 'Reads prices every hour.', limits: { wall_clock_seconds: 600 } },
+  },
+  responses: { 200: shown },
+  refusals: ['version_mismatch'],
+  handle: async (call, services) => {
+    const outcome = await changeScript(call, services);
+    if (isProblem(outcome)) return outcome;
+    return await showScript(call, call.parameters.id, services, outcome);
+  },
+});
+
+const remove = operation({
+  method: 'delete',
+  path: '/api/v1/scripts/{id}',
+  operationId: 'deleteScript',
+  summary: 'Delete a script; its history stays',
+  tag,
+  access: { right: 'scripts.write' },
+  parameters,
+  requestHeaders: ['If-Match'],
+  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  refusals: ['version_mismatch'],
+  handle: async (call, services) => {
+    const condition = versionOf(call.header('If-Match'));
+    if (isProblem(condition)) return condition;
+    return noContent(
+      await commandScript(call, services, {
+        type: 'DeleteScript',
+        scriptId: call.parameters.id,
+        ...(condition.version !== undefined && { expectedVersion: condition.version }),
+      }),
+    );
+  },
+});
+
+const enable = operation({
+  method: 'post',
+  path: '/api/v1/scripts/{id}/enable',
+  operationId: 'enableScript',
+  summary: 'Let a script be started',
+  tag,
+  access: { right: 'scripts.enable' },
+  parameters,
+  responses: { 200: shown },
+  handle: async (call, services) => {
+    const { id: scriptId } = call.parameters;
+    const outcome = await commandScript(call, services, { type: 'EnableScript', scriptId });
+    return isProblem(outcome) ? outcome : await showScript(call, scriptId, services, outcome);
+  },
+});
+
+const disable = operation({
+  method: 'post',
+  path: '/api/v1/scripts/{id}/disable',
+  operationId: 'disableScript',
+  summary: 'Keep a script from being started',
+  tag,
+  access: { right: 'scripts.disable' },
+  parameters,
+  responses: { 200: shown },
+  handle: async (call, services) => {
+    const { id: scriptId } = call.parameters;
+    const outcome = await commandScript(call, services, { type: 'DisableScript', scriptId });
+    return isProblem(outcome) ? outcome : await showScript(call, scriptId, services, outcome);
+  },
+});
+
+export const scriptOperations: readonly Operation[] = [
+  list,
+  create,
+  get,
+  change,
+  remove,
+  enable,
+  disable,
+];

@@ -1,0 +1,236 @@
+/** Scripts and their files on the wire (contract §3, "Script"). */
+import { runStatuses } from '#domain/run/run.ts';
+import { defaultLimits, defaultRetry, defaultSettings } from '#domain/script/settings.ts';
+import Type from 'typebox';
+import { examples, Nullable, Page, Sha256, Time, Uuid, OneLine } from '../http/schema.ts';
+import { templateIds } from '../templates/templates.ts';
+import {
+  entrypoint,
+  environment,
+  environmentChanges,
+  keepAlive,
+  Limits,
+  maxConcurrentRuns,
+  parametersSchema,
+  python,
+  Retry,
+  settings,
+  startMode,
+  listenPorts,
+  storageQuota,
+  tags,
+} from './settings-schema.ts';
+
+const name = OneLine(200);
+const description = Type.String({ maxLength: 10_000 });
+
+const templateId = Type.Enum([...templateIds]);
+
+export const NewScript = Type.Object(
+  {
+    name,
+    description: Type.Optional(description),
+    group_id: Type.Optional(
+      Uuid('Default: `custom`, or your first group where that is not yours.'),
+    ),
+    template: Type.Optional(templateId),
+    ...settings,
+    environment: Type.Optional(environment),
+  },
+  { title: 'ScriptInput', additionalProperties: false },
+);
+
+export const ScriptCopy = Type.Object(
+  {
+    name: Type.Optional(name),
+    group_id: Type.Optional(Uuid('Default: the group of the script.')),
+  },
+  { title: 'ScriptCopy', additionalProperties: false },
+);
+
+export const ScriptChanges = Type.Object(
+  {
+    name: Type.Optional(name),
+    description: Type.Optional(description),
+    group_id: Type.Optional(Uuid()),
+    enabled: Type.Optional(Type.Boolean()),
+    ...settings,
+    environment: Type.Optional(environmentChanges),
+  },
+  {
+    title: 'ScriptChanges',
+    additionalProperties: false,
+    description: 'A JSON merge patch (RFC 7396): what is not named stays.',
+  },
+);
+
+export const scriptExample = {
+  id: examples.scriptId,
+  name: 'Price watcher',
+  description: 'Reads prices every hour.',
+  group_id: examples.groupId,
+  group: 'custom',
+  enabled: true,
+  max_concurrent_runs: defaultSettings.maxConcurrentRuns,
+  storage_quota_bytes: defaultSettings.storageQuotaBytes,
+  storage_used_bytes: 412,
+  entrypoint: defaultSettings.entrypoint,
+  limits: defaultLimits,
+  tags: ['prices'],
+  retry: defaultRetry,
+  keep_alive: false,
+  environment: { TZ: 'Europe/Berlin' },
+  python: null,
+  start_mode: 'warm',
+  listen_ports: [],
+  parameters_schema: { type: 'object', properties: { limit: { type: 'integer' } } },
+  version: 3,
+  created_at: examples.time,
+  created_by: 'ada@example.com',
+  updated_at: examples.time,
+  updated_by: 'ada@example.com',
+  last_run: { run_id: examples.runId, status: 'success', finished_at: examples.time },
+};
+
+export const Script = Type.Object(
+  {
+    id: Uuid(),
+    name,
+    description,
+    group_id: Uuid(),
+    group: Type.String({ description: 'Name of the group.' }),
+    enabled: Type.Boolean(),
+    max_concurrent_runs: maxConcurrentRuns,
+    storage_quota_bytes: storageQuota,
+    storage_used_bytes: Type.Integer({ minimum: 0 }),
+    entrypoint,
+    limits: Limits,
+    tags,
+    retry: Retry,
+    keep_alive: keepAlive,
+    environment,
+    python,
+    start_mode: startMode,
+    listen_ports: listenPorts,
+    parameters_schema: parametersSchema,
+    version: Type.Integer({
+      minimum: 1,
+      description: 'Counts every change of files and settings; the `ETag`.',
+    }),
+    created_at: Time(),
+    created_by: Type.String(),
+    updated_at: Time(),
+    updated_by: Type.String(),
+    last_run: Nullable(
+      Type.Object(
+        {
+          run_id: Uuid(),
+          status: Type.Enum(['success', 'failed', 'stopped']),
+          finished_at: Time(),
+        },
+        { title: 'LastRun', additionalProperties: false },
+      ),
+    ),
+  },
+  { title: 'Script', additionalProperties: false, examples: [scriptExample] },
+);
+
+const Activity = Type.Object(
+  {
+    recent_runs: Type.Array(
+      Type.Object(
+        {
+          run_id: Uuid(),
+          status: Type.Enum(runStatuses),
+          finished_at: Nullable(Time('Null: it has not ended.')),
+          duration_ms: Nullable(Type.Integer({ description: 'Of its process.' })),
+        },
+        { title: 'RecentRun', additionalProperties: false },
+      ),
+      { description: 'The latest ten, newest first.' },
+    ),
+    next_fire_at: Nullable(Time('When one of its schedules is due next.')),
+  },
+  { title: 'ScriptActivity', additionalProperties: false },
+);
+
+/** As it stands in lists. */
+export const ListedScript = Type.Object(
+  { ...Script.properties, activity: Type.Optional(Activity) },
+  { title: 'ListedScript', additionalProperties: false, examples: [scriptExample] },
+);
+
+export const ScriptPage = Page('ScriptPage', ListedScript);
+
+const file = {
+  path: Type.String(),
+  size_bytes: Type.Integer({ minimum: 0 }),
+  sha256: Sha256,
+  updated_at: Time(),
+};
+const fileExample = {
+  path: 'main.py',
+  size_bytes: 412,
+  sha256: examples.sha256,
+  updated_at: examples.time,
+};
+
+export const FileEntry = Type.Object(file, {
+  title: 'FileEntry',
+  additionalProperties: false,
+  examples: [fileExample],
+});
+
+export const FilePage = Page('FilePage', FileEntry);
+
+export const SavedFile = Type.Object(
+  { ...file, script_version: Type.Integer({ minimum: 1, description: 'The version now.' }) },
+  {
+    title: 'SavedFile',
+    additionalProperties: false,
+    examples: [{ ...fileExample, script_version: 4 }],
+  },
+);
+
+export const FileMove = Type.Object(
+  { to: Type.String({ minLength: 1, maxLength: 255, description: 'The new path.' }) },
+  { title: 'FileMove', additionalProperties: false },
+);
+
+export const FileContent = Type.Object(
+  {
+    content: Type.String(),
+    encoding: Type.Optional(Type.Enum(['utf-8', 'base64'], { default: 'utf-8' })),
+  },
+  { title: 'FileContent', additionalProperties: false },
+);
+
+export const ScriptArchive = Type.Object(
+  { content: Type.String({ description: 'The archive in base64.' }) },
+  { title: 'ScriptArchive', additionalProperties: false },
+);
+
+/** What may be said of an archive beside it. */
+export const archiveQuery = Type.Object(
+  {
+    name: Type.Optional(OneLine(200)),
+    group_id: Type.Optional(Uuid('Default: `custom`, or your first group.')),
+    entrypoint: Type.Optional(entrypoint),
+  },
+  { additionalProperties: false },
+);
+
+export const Purge = Type.Object(
+  {
+    script_id: Uuid(),
+    state: Type.Enum(['started', 'finished'], {
+      description:
+        '`finished`: nothing is left but the history, neither in the stores nor on a runtime that is alive. A runtime that is away removes what it keeps as soon as it is back.',
+    }),
+  },
+  {
+    title: 'Purge',
+    additionalProperties: false,
+    examples: [{ script_id: examples.scriptId, state: 'started' }],
+  },
+);

@@ -1,0 +1,34 @@
+/** Scripts as the API shows them. */
+import { defaultLimits } from '#domain/script/settings.ts';
+import type { ScriptView } from '#projections/scripts/queries.ts';
+
+export function scriptJson(script: ScriptView) {
+  return {
+    id: script.script_id,
+    name: script.name,
+    description: script.description,
+    group_id: script.group_id,
+    group: script.group,
+    enabled: script.enabled,
+    max_concurrent_runs: script.max_concurrent_runs,
+    storage_quota_bytes: script.storage_quota_bytes,
+    storage_used_bytes: script.storage_used_bytes,
+    entrypoint: script.entrypoint,
+    // Scripts that were made before a limit existed have its default.
+    limits: { ...defaultLimits, ...script.limits },
+    tags: script.tags,
+    retry: script.retry,
+    keep_alive: script.keep_alive,
+    environment: script.environment,
+    python: script.python,
+    start_mode: script.start_mode,
+    listen_ports: script.listen_ports,
+    parameters_schema: script.parameters_schema,
+    version: script.version,
+    created_at: script.created_at,
+    created_by: script.created_by,
+    updated_at: script.updated_at,
+    updated_by: script.updated_by,
+    last_run: script.last_run,
+  };
+}

@@ -1,0 +1,106 @@
+/** The SDK on somebody's own machine. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { version } from '#services/shared/version.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describeWith } from '../../../scripts/testing/optional-service.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+
+const run = promisify(execFile);
+const name = `script_orchestration_sdk-${version}-py3-none-any.whl`;
+
+let platform: TestBackend;
+let folder: string;
+beforeAll(async () => {
+  platform = await startTestBackend();
+  folder = await mkdtemp(join(tmpdir(), 'orch-sdk-test-'));
+});
+afterAll(async () => {
+  await platform.close();
+  await rm(folder, { recursive: true });
+});
+
+describe('given somebody without an account', () => {
+  test('the wheel is the same at every download, and no other file is there', async () => {
+    const [one, other] = await Promise.all(
+      [name, name].map(async (file) => await fetch(`${platform.origin}/sdk/${file}`)),
+    );
+    expect(one?.status).toBe(200);
+    expect(await one?.bytes()).toEqual(await other?.bytes());
+    for (const path of [
+      'script_orchestration_sdk-0.0.1-py3-none-any.whl',
+      '..%2fpackage.json',
+      '',
+    ]) {
+      expect((await fetch(`${platform.origin}/sdk/${path}`)).status, path).toBe(404);
+    }
+  });
+
+  test('the index leads to it, with its hash', async () => {
+    const projects = await (await fetch(`${platform.origin}/sdk/simple/`)).text();
+    expect(projects).toContain('href="/sdk/simple/script-orchestration-sdk/"');
+    const files = await (
+      await fetch(`${platform.origin}/sdk/simple/script-orchestration-sdk/`)
+    ).text();
+    expect(files).toMatch(new RegExp(`href="/sdk/${name}#sha256=[0-9a-f]{64}"`));
+  });
+});
+
+/** Whether an environment with pip can be made here. */
+async function findPip() {
+  try {
+    await run('python3', ['-m', 'pip', '--version']);
+    await run('python3', ['-c', 'import venv']);
+    return { found: 'here', reason: '' };
+  } catch {
+    return { found: undefined, reason: 'python3 has no pip or venv' };
+  }
+}
+
+const script = `
+from orchestrator import NotOnPlatform, Platform
+platform = Platform()
+platform.state.set("count", platform.state.get("count", 0) + 1)
+platform.output({"count": platform.state.get("count"), "token": platform.secrets.get("TOKEN")})
+try:
+    platform.db.query("SELECT 1")
+except NotOnPlatform as error:
+    print(error)
+import orchestrator, os
+print(os.path.exists(os.path.join(os.path.dirname(orchestrator.__file__), "py.typed")))
+`;
+
+describeWith({ service: 'pip', ...(await findPip()) }, 'given pip', () => {
+  test('it installs the package from the index and from its address, which works in the local mode', async () => {
+    const home = join(folder, 'environment');
+    await run('python3', ['-m', 'venv', '--without-pip', home]);
+    const into = ['-m', 'pip', '--python', join(home, 'bin', 'python')];
+    const pip = async (...args: string[]) => {
+      const options = ['--isolated', '--disable-pip-version-check', '--no-cache-dir'];
+      return (await run('python3', [...into, 'install', ...options, ...args])).stdout;
+    };
+    const index = ['--index-url', `${platform.origin}/sdk/simple/`];
+    expect(await pip(...index, 'script-orchestration-sdk')).toContain(
+      `installed script-orchestration-sdk-${version}`,
+    );
+    const python = async (code: string) =>
+      await run(join(home, 'bin', 'python'), ['-c', code], {
+        cwd: folder,
+        env: { TOKEN: 'secret' },
+      });
+    const { stdout, stderr } = await python(script);
+    expect(stdout).toBe('db.query needs the platform; this is the local mode\nTrue\n');
+    expect(stderr).toContain('local mode');
+    expect(stderr).toContain('output {"count": 1, "token": "secret"}');
+    const address = `${platform.origin}/sdk/${name}`;
+    expect(await pip('--force-reinstall', address)).toContain(
+      `installed script-orchestration-sdk-${version}`,
+    );
+    expect((await python(script)).stderr).toContain('"count": 2');
+    const checked = await run('python3', [...into, 'check']);
+    expect(checked.stdout).toContain('No broken requirements');
+  }, 60_000);
+});

@@ -1,0 +1,56 @@
+/** What a newcomer finds: a script of each template, one of which has run. Ids and commands are fixed, so that
+ *  doing it again, or twice at once, changes nothing. They sort before all others: lists begin with what is new. */
+import type { Command } from '#domain/aggregates.ts';
+import { seededGroups } from '#domain/group/seed.ts';
+import { known, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
+import { objectKey } from '#domain/ports/object-keys.ts';
+import { defaultSettings } from '#domain/script/settings.ts';
+import { toAsyncIterable } from '../http/wire/spool.ts';
+import { startingFiles } from '../scripts/create-script.ts';
+import type { Services } from '../services.ts';
+import { templateTexts, type TemplateId } from '../templates/templates.ts';
+
+interface Example {
+  readonly scriptId: string;
+  readonly template: TemplateId;
+  /** Name of its group. */
+  readonly group: (typeof seededGroups)[number]['name'];
+}
+
+const examples: readonly Example[] = [
+  {
+    scriptId: '01900000-0000-7000-8000-0000000000e1',
+    template: 'http-monitor',
+    group: 'monitoring',
+  },
+  { scriptId: '01900000-0000-7000-8000-0000000000e2', template: 'chat-bot', group: 'bots' },
+  { scriptId: '01900000-0000-7000-8000-0000000000e3', template: 'etl-job', group: 'ETL' },
+];
+const shownRun = {
+  runId: known(parseRunId, '01900000-0000-7000-8000-0000000000f1'),
+  template: 'etl-job',
+} as const;
+
+/** Makes the examples.
+ *  @param carryOut carries a command out once, for the cause that is named
+ *  @throws when a command is refused, or the files cannot be stored */
+export async function makeExamples(
+  { objects }: Pick<Services, 'objects'>,
+  carryOut: (command: Command, cause: string) => Promise<void>,
+): Promise<void> {
+  for (const { scriptId: id, template, group } of examples) {
+    const scriptId = known(parseScriptId, id);
+    const { files, contents } = await startingFiles(template, defaultSettings.entrypoint);
+    for (const [sha256, content] of contents) {
+      await objects.putStream(objectKey.scriptBlob(scriptId, sha256), toAsyncIterable(content));
+    }
+    const { groupId } = seededGroups.find(({ name }) => name === group) ?? seededGroups[0];
+    const about = { ...templateTexts[template], groupId, settings: defaultSettings, files };
+    await carryOut({ type: 'CreateScript', scriptId, ...about }, `example ${template}`);
+    if (template !== shownRun.template) continue;
+    const { runId } = shownRun;
+    const trigger = { type: 'manual' } as const;
+    const asked = { scriptId, trigger, paramsSha256: null, timeoutSeconds: null };
+    await carryOut({ type: 'RunScript', runId, ...asked }, `run of example ${template}`);
+  }
+}

@@ -1,0 +1,195 @@
+/** The platform about itself. */
+import { maxRetentionDays } from '#domain/system/retention.ts';
+import { alarmNames } from '#domain/system/alarms.ts';
+import { closeReasons } from '#services/shared/connections/connection-limits.ts';
+import Type from 'typebox';
+import { examples, Nullable, Time } from '../http/schema.ts';
+
+const triggerStateExample = {
+  paused: true,
+  since: examples.time,
+  by: 'ada@example.com',
+};
+
+export const TriggerState = Type.Object(
+  {
+    paused: Type.Boolean({ description: 'Nothing starts by itself.' }),
+    since: Nullable(Time()),
+    by: Nullable(Type.String({ description: 'Who paused or resumed last.' })),
+  },
+  { title: 'TriggerState', additionalProperties: false, examples: [triggerStateExample] },
+);
+
+const count = Type.Integer({ minimum: 0 });
+
+export const SystemInfo = Type.Object(
+  {
+    name: Type.String(),
+    version: Type.String(),
+    edition: Type.Enum(['minimal', 'production']),
+    uptime_seconds: Type.Integer({ minimum: 0 }),
+    services: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          id: Type.String(),
+          started_at: Time(),
+          seen_at: Time(),
+          slots: Type.Optional(Type.Integer({ description: 'Runs that it executes at once.' })),
+          running: Type.Optional(Type.Integer()),
+          layers: Type.Optional(
+            Type.Array(
+              Type.Object(
+                {
+                  name: Type.String(),
+                  available: Type.Boolean(),
+                  purpose: Type.String(),
+                  detail: Type.Union([Type.String(), Type.Null()], {
+                    description: 'Why it is missing, or what would enable it.',
+                  }),
+                },
+                { title: 'SandboxLayer', additionalProperties: true },
+              ),
+              { description: 'Of the sandbox.' },
+            ),
+          ),
+          python: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+        },
+        { title: 'ServiceInfo', additionalProperties: false },
+      ),
+    ),
+    triggers: TriggerState,
+    event_position: Type.Integer({ minimum: 0 }),
+    projections: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          version: Type.Integer(),
+          position: Type.Integer(),
+          lag: Type.Integer({ description: 'Events behind the newest.' }),
+        },
+        { title: 'ProjectionInfo', additionalProperties: false },
+      ),
+    ),
+    alarms: Type.Array(
+      Type.Object(
+        { name: Type.Enum(alarmNames), detail: Type.String() },
+        { title: 'Alarm', additionalProperties: false },
+      ),
+      { description: 'What somebody has to look at before it stops the platform.' },
+    ),
+    connections: Type.Object(
+      {
+        open: count,
+        limit: count,
+        limit_per_address: count,
+        closed: Type.Object(Object.fromEntries(closeReasons.map((reason) => [reason, count])), {
+          description: 'Connections closed or refused at a limit or a deadline since the start.',
+        }),
+      },
+      {
+        title: 'ConnectionInfo',
+        description: 'Connections of the backend that answers.',
+        additionalProperties: false,
+      },
+    ),
+    query_gaps: Type.Integer({
+      minimum: 0,
+      description:
+        'Database functions, relations and parameters that queries of scripts can use beyond the listed ones. ' +
+        'While there are any, runtimes refuse queries unless `ORCH_QUERY_LENIENT` is set.',
+    }),
+  },
+  {
+    title: 'SystemInfo',
+    additionalProperties: false,
+    examples: [
+      {
+        name: 'Script Orchestration Service',
+        version: '0.1.13',
+        edition: 'minimal',
+        uptime_seconds: 3600,
+        services: [
+          {
+            name: 'runtime',
+            id: 'runtime-1',
+            started_at: examples.time,
+            seen_at: examples.time,
+            slots: 4,
+            running: 1,
+            layers: [
+              {
+                name: 'session',
+                available: true,
+                purpose: 'Own session and process group',
+                detail: null,
+              },
+            ],
+            python: '3.12.3',
+          },
+        ],
+        triggers: { paused: false, since: null, by: null },
+        event_position: 1204,
+        projections: [{ name: 'audit', version: 1, position: 1204, lag: 0 }],
+        alarms: [{ name: 'backup_overdue', detail: 'A backup was due 2 hours ago.' }],
+        connections: {
+          open: 12,
+          limit: 9872,
+          limit_per_address: 1000,
+          closed: Object.fromEntries(closeReasons.map((reason) => [reason, 0])),
+        },
+        query_gaps: 0,
+      },
+    ],
+  },
+);
+
+const days = (what: string) =>
+  Nullable(Type.Integer({ minimum: 1, maximum: maxRetentionDays, description: what }));
+
+const daySchemas = {
+  logs_days: days('Logs of runs.'),
+  samples_days: days('What runs used while they ran.'),
+  artifacts_days: days('What runs gave to keep.'),
+  payloads_days: days('Parameters of runs, and bodies that webhooks brought.'),
+};
+const daysExample = { logs_days: 90, samples_days: 30, artifacts_days: null, payloads_days: 30 };
+
+export const Retention = Type.Object(
+  {
+    ...daySchemas,
+    changed_at: Nullable(Time()),
+    changed_by: Nullable(Type.String()),
+  },
+  {
+    title: 'Retention',
+    description: 'Days from the end of a run; `null` keeps them for ever.',
+    additionalProperties: false,
+    examples: [{ ...daysExample, changed_at: examples.time, changed_by: 'ada@example.com' }],
+  },
+);
+
+export const RetentionChanges = Type.Object(
+  {
+    logs_days: Type.Optional(daySchemas.logs_days),
+    samples_days: Type.Optional(daySchemas.samples_days),
+    artifacts_days: Type.Optional(daySchemas.artifacts_days),
+    payloads_days: Type.Optional(daySchemas.payloads_days),
+  },
+  {
+    title: 'RetentionChanges',
+    description: 'What is not named stays; `null` keeps things for ever.',
+    additionalProperties: false,
+    examples: [daysExample],
+  },
+);
+
+const HealthStatus = Type.Enum(['ok', 'degraded', 'unavailable']);
+
+export const Health = Type.Object(
+  {
+    status: HealthStatus,
+    checks: Type.Optional(Type.Record(Type.String(), HealthStatus)),
+  },
+  { title: 'Health', additionalProperties: false, examples: [{ status: 'ok' }] },
+);

@@ -1,0 +1,90 @@
+/** What every installation starts with: four groups, examples and the first administrator. Ids are derived
+ *  from names, so that doing it again, or twice at once, changes nothing. */
+import type { Command } from '#domain/aggregates.ts';
+import { seededGroups } from '#domain/group/seed.ts';
+import { known, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
+import { emailProblem } from '#domain/kernel/names.ts';
+import { putCredential } from '#infra/postgres/access/credentials.ts';
+import { findUserByEmail, listUsers } from '#projections/users/queries.ts';
+import { ConfigError } from '#services/shared/config.ts';
+import { passwordProblem } from '#services/shared/password-rules.ts';
+import type { Services } from '../services.ts';
+import { makeExamples } from './examples.ts';
+
+export interface FirstAdministrator {
+  readonly email: string;
+  readonly password: string;
+}
+
+const noAdministrator =
+  'ORCH_ADMIN_PASSWORD is missing: expected a password of 8 to 72 characters for the first administrator, ' +
+  'as nobody is there yet';
+
+/** @param administrator made where there is nobody yet; `undefined` makes nobody
+ *  @param withExamples made with the administrator: a newcomer shall see something that runs
+ *  @throws ConfigError where nobody could sign in to the production edition, or e-mail address or password cannot be
+ *  used
+ *  @throws when a command is refused */
+export async function seed(
+  services: Services,
+  administrator: FirstAdministrator | undefined,
+  withExamples: boolean,
+): Promise<void> {
+  for (const group of seededGroups) {
+    await carryOut({ type: 'CreateGroup', ...group }, `group ${group.groupId}`, services);
+  }
+  const isFirst = (await listUsers(services.readModels, undefined, 1)).length === 0;
+  if (!isFirst) return;
+  if (administrator === undefined) {
+    if (services.edition === 'production') throw new ConfigError([noAdministrator]);
+    return;
+  }
+  // Before the administrator: who dies in between begins anew.
+  if (withExamples) {
+    await makeExamples(services, (command, cause) => carryOut(command, cause, services));
+  }
+  await createAdministrator(administrator, services);
+}
+
+async function createAdministrator(
+  { email, password }: FirstAdministrator,
+  services: Services,
+): Promise<void> {
+  const unusable = passwordProblem(password, { email }) ?? emailProblem(email.toLowerCase());
+  if (unusable !== undefined)
+    throw new ConfigError([`The first administrator cannot be made. ${unusable}`]);
+  const { database, ids, passwords, readModels } = services;
+  const address = email.toLowerCase();
+  const cause = `first administrator ${address}`;
+  const credentialId = ids.derived(cause, 'credential');
+  await putCredential(database, credentialId, await passwords.hash(password));
+  const command: Command = {
+    type: 'CreateUser',
+    userId: known(parseUserId, ids.derived(cause, 'user')),
+    email: address,
+    name: 'Administrator',
+    role: 'administrator',
+    groupIds: seededGroups.map((group) => group.groupId),
+    canAudit: true,
+    credentialId,
+  };
+  // Another backend may be starting at the same time.
+  if ((await findUserByEmail(readModels, address)) === undefined) {
+    await carryOut(command, cause, services);
+  }
+}
+
+/** Does it once, whoever asks again. */
+export async function carryOut(command: Command, cause: string, services: Services): Promise<void> {
+  const { commands, ids } = services;
+  const commandId = known(parseCommandId, ids.derived('seed', cause));
+  const outcome = await commands.execute(command, {
+    commandId,
+    fingerprint: cause,
+    actor: { kind: 'system', name: 'setup' },
+    ip: null,
+    correlationId: commandId,
+    causationId: null,
+  });
+  if (outcome.kind !== 'accepted') throw new Error(`seeding was refused: ${cause}`);
+}

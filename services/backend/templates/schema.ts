@@ -1,0 +1,29 @@
+/** Templates of scripts on the wire. */
+import Type from 'typebox';
+import { OneLine, Page } from '../http/schema.ts';
+import { templateIds } from './templates.ts';
+
+const templateFile = { path: Type.String(), size_bytes: Type.Integer({ minimum: 0 }) };
+export const TemplatePage = Page(
+  'TemplatePage',
+  Type.Object(
+    {
+      id: Type.Enum([...templateIds]),
+      name: OneLine(200),
+      description: Type.String({ maxLength: 10_000 }),
+      files: Type.Array(Type.Object(templateFile, { additionalProperties: false })),
+    },
+    {
+      title: 'Template',
+      additionalProperties: false,
+      examples: [
+        {
+          id: 'etl-job',
+          name: 'ETL job',
+          description: 'Reads a CSV file, adds it up and writes the result.',
+          files: [{ path: 'main.py', size_bytes: 2051 }],
+        },
+      ],
+    },
+  ),
+);

@@ -1,0 +1,127 @@
+/** Updates on the wire (contract §3, "Updates"). */
+import { updateKinds, updateSteps } from '#domain/update/update.ts';
+import Type from 'typebox';
+import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
+
+const strict = { additionalProperties: false } as const;
+const version = Type.String({ pattern: String.raw`^\d{1,6}\.\d{1,6}\.\d{1,6}$` });
+const step = Type.Enum(updateSteps, {
+  title: 'UpdateStep',
+  description: '`restart` is the migrations, the restart and the health check together.',
+});
+
+const updateExample = {
+  id: examples.runId,
+  kind: 'update',
+  from: '0.1.13',
+  to: '0.1.14',
+  status: 'running',
+  step: 'backup',
+  steps: [{ step: 'download', finished_at: examples.time }],
+  reason: null,
+  started_by: 'ada@example.com',
+  started_at: examples.time,
+  finished_at: null,
+};
+
+export const Update = Type.Object(
+  {
+    id: Uuid(),
+    kind: Type.Enum(updateKinds, { description: 'To a newer release, or to the one before.' }),
+    from: version,
+    to: version,
+    status: Type.Enum(['running', 'succeeded', 'failed', 'rolled_back'], {
+      description:
+        '`failed`: nothing was changed. `rolled_back`: the other release was not well, so the one before is at work.',
+    }),
+    step,
+    steps: Type.Array(Type.Object({ step, finished_at: Time() }, strict), {
+      description: 'Those that are done.',
+    }),
+    reason: Nullable(Type.String({ description: 'Why it did not succeed.' })),
+    started_by: Type.String(),
+    started_at: Time(),
+    finished_at: Nullable(Time()),
+  },
+  { title: 'Update', ...strict, examples: [updateExample] },
+);
+
+export const Updates = Type.Object(
+  {
+    current: version,
+    source_configured: Type.Boolean({ description: 'A repository and its key are set.' }),
+    installable: Type.Boolean({
+      description: 'This edition installs updates itself. The other is updated by its images.',
+    }),
+    latest: Nullable(
+      Type.Object(
+        {
+          version,
+          notes: Type.String(),
+          released_at: Time(),
+          expires_at: Time(),
+          minimum_version: version,
+          size_bytes: Type.Integer(),
+          found_at: Time('When this was heard of.'),
+        },
+        { title: 'Release', ...strict },
+      ),
+    ),
+    update_available: Type.Boolean(),
+    previous: Nullable(Type.String({ description: 'The version that a rollback leads to.' })),
+    rollback_copy: Nullable(
+      Type.Object(
+        {
+          version: Type.String({ description: 'The version whose database it is.' }),
+          made_at: Time(),
+          expires_at: Time('When it is removed.'),
+          size_bytes: Type.Integer(),
+          lost_events: Type.Integer({
+            description: 'Events recorded since, which a rollback loses.',
+          }),
+        },
+        {
+          title: 'RollbackCopy',
+          ...strict,
+          description:
+            'The database from before the last update, where that has changed the schema.',
+        },
+      ),
+    ),
+    running: Nullable(Update),
+  },
+  {
+    title: 'Updates',
+    ...strict,
+    examples: [
+      {
+        current: '0.1.13',
+        source_configured: true,
+        installable: true,
+        latest: null,
+        update_available: false,
+        previous: null,
+        rollback_copy: null,
+        running: null,
+      },
+    ],
+  },
+);
+
+export const UpdateRequest = Type.Object({ version }, { title: 'UpdateRequest', ...strict });
+
+export const RollbackRequest = Type.Object(
+  {
+    discard_events: Type.Optional(
+      Type.Boolean({
+        description: 'Confirms that the events counted in `rollback_copy` are lost.',
+      }),
+    ),
+  },
+  { title: 'RollbackRequest', ...strict },
+);
+
+export const UpdateHistory = Type.Object(
+  { items: Type.Array(Update) },
+  { title: 'UpdateHistory', ...strict },
+);

@@ -1,0 +1,166 @@
+/** Makes and changes webhooks: their settings, their tokens and the secrets that callers sign with. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import { known, parseScriptId, parseWebhookId, type WebhookId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { ChangeWebhook, WebhookCommand } from '#domain/webhook/commands.ts';
+import type { WebhookSigning } from '#domain/webhook/webhook.ts';
+import { UnreadableSecret } from '#infra/secrets/envelope.ts';
+import { findWebhook, type WebhookView } from '#projections/webhooks/queries.ts';
+import type { Static } from 'typebox';
+import { isIn, seesScript } from '../access/visibility.ts';
+import { accepted, type Accepted } from '../http/outcome.ts';
+import { isProblem, notFound, problem, badField, type Problem } from '../http/problem.ts';
+import type { Services } from '../services.ts';
+import { newSigningSecret, newWebhookToken } from './credentials.ts';
+import type { NewWebhook, WebhookChange } from './schema.ts';
+
+interface Asking<Body> {
+  readonly principal: Principal;
+  readonly context: CommandContext;
+  readonly body: Body;
+}
+
+/** A change that was made, with what is shown once. */
+export interface Changed {
+  readonly outcome: Accepted;
+  readonly token?: string;
+  readonly signingSecret?: string;
+}
+
+/** A webhook that is there for the caller. */
+export async function visibleWebhook(
+  principal: Principal,
+  webhookId: WebhookId,
+  { readModels }: Services,
+): Promise<WebhookView | undefined> {
+  const webhook = await findWebhook(readModels, webhookId);
+  return webhook !== undefined && isIn(principal, webhook.group_id) ? webhook : undefined;
+}
+
+export async function createWebhook(
+  { principal, context, body }: Asking<Static<typeof NewWebhook>>,
+  services: Services,
+): Promise<Changed | Problem> {
+  const scriptId = known(parseScriptId, body.script_id);
+  if (!(await seesScript(principal, scriptId, services.readModels))) {
+    return badField('script_id', 'there is no such script');
+  }
+  const webhookId = known(parseWebhookId, services.ids.next());
+  const { text: token, hash } = newWebhookToken();
+  const secret = body.signing === true ? await newSecret(webhookId, 1, services) : undefined;
+  if (isProblem(secret)) return secret;
+  const outcome = await carryOut(
+    {
+      type: 'CreateWebhook',
+      webhookId,
+      scriptId,
+      name: body.name ?? 'webhook',
+      enabled: body.enabled ?? true,
+      whenBusy: body.when_busy ?? 'refuse',
+      rateLimitPerMinute: body.rate_limit_per_minute ?? 60,
+      tokenHash: hash,
+      ...(secret !== undefined && { signing: secret.signing }),
+    },
+    context,
+    services,
+  );
+  if (isProblem(outcome)) return outcome;
+  return { outcome, token, ...(secret !== undefined && { signingSecret: secret.text }) };
+}
+
+export async function changeWebhook(
+  webhookId: WebhookId,
+  { principal, context, body }: Asking<Static<typeof WebhookChange>>,
+  services: Services,
+): Promise<Changed | Problem> {
+  const present = await visibleWebhook(principal, webhookId, services);
+  if (present === undefined) return notFound;
+  const { name, enabled, when_busy: whenBusy, rate_limit_per_minute: rate, signing } = body;
+  const changes = {
+    ...(name !== undefined && { name }),
+    ...(enabled !== undefined && { enabled }),
+    ...(whenBusy !== undefined && { whenBusy }),
+    ...(rate !== undefined && { rateLimitPerMinute: rate }),
+  };
+  const change: ChangeWebhook = { type: 'ChangeWebhook', webhookId, changes };
+  if (signing === true && present.signing === null) {
+    return await withNewSecret(present, change, context, services);
+  }
+  const ending = signing === false && { signing: null };
+  const outcome = await carryOut({ ...change, ...ending }, context, services);
+  if (isProblem(outcome)) return outcome;
+  if (signing === false) await services.vault.destroyUnusedKey(webhookId);
+  return { outcome };
+}
+
+/** Another token: the one before leads nowhere at once. All else stays, the secret too. */
+export async function rotateToken(
+  webhookId: WebhookId,
+  { principal, context }: Omit<Asking<unknown>, 'body'>,
+  services: Services,
+): Promise<Changed | Problem> {
+  if ((await visibleWebhook(principal, webhookId, services)) === undefined) return notFound;
+  const { text: token, hash } = newWebhookToken();
+  const command = { type: 'RotateWebhook', webhookId, tokenHash: hash } as const;
+  const outcome = await carryOut(command, context, services);
+  return isProblem(outcome) ? outcome : { outcome, token };
+}
+
+/** Another secret to sign with: the one before counts no longer. All else stays, the token too. */
+export async function rotateSecret(
+  webhookId: WebhookId,
+  { principal, context }: Omit<Asking<unknown>, 'body'>,
+  services: Services,
+): Promise<Changed | Problem> {
+  const present = await visibleWebhook(principal, webhookId, services);
+  if (present === undefined) return notFound;
+  if (present.signing === null) return badField('what', 'calls of the webhook are not signed');
+  const change: ChangeWebhook = { type: 'ChangeWebhook', webhookId, changes: {} };
+  return await withNewSecret(present, change, context, services);
+}
+
+export async function deleteWebhook(
+  webhookId: WebhookId,
+  { principal, context }: Omit<Asking<unknown>, 'body'>,
+  services: Services,
+): Promise<Accepted | Problem> {
+  if ((await visibleWebhook(principal, webhookId, services)) === undefined) return notFound;
+  const outcome = await carryOut({ type: 'DeleteWebhook', webhookId }, context, services);
+  if (!isProblem(outcome)) await services.vault.destroyUnusedKey(webhookId);
+  return outcome;
+}
+
+async function withNewSecret(
+  present: WebhookView,
+  change: ChangeWebhook,
+  context: CommandContext,
+  services: Services,
+): Promise<Changed | Problem> {
+  const secret = await newSecret(change.webhookId, present.signing_version + 1, services);
+  if (isProblem(secret)) return secret;
+  const outcome = await carryOut({ ...change, signing: secret.signing }, context, services);
+  return isProblem(outcome) ? outcome : { outcome, signingSecret: secret.text };
+}
+
+async function newSecret(
+  webhookId: WebhookId,
+  version: number,
+  { vault }: Services,
+): Promise<{ readonly text: string; readonly signing: WebhookSigning } | Problem> {
+  const text = newSigningSecret();
+  try {
+    const sealed = await vault.seal({ scriptId: webhookId, name: 'signing', version }, text);
+    return { text, signing: { version, sealed } };
+  } catch (error) {
+    if (!(error instanceof UnreadableSecret)) throw error;
+    return problem('unavailable', `The secret cannot be stored: ${error.message}.`);
+  }
+}
+
+async function carryOut(
+  command: WebhookCommand,
+  context: CommandContext,
+  { commands }: Services,
+): Promise<Accepted | Problem> {
+  return accepted(await commands.execute(command, context));
+}

@@ -1,0 +1,101 @@
+/** What became of the calls of a webhook, and how to deliver one again. */
+import { parseRunId } from '#domain/kernel/ids.ts';
+import { keepPayload, payloadName } from '#infra/postgres/event-store/payloads.ts';
+import {
+  findDelivered,
+  listDeliveries,
+  type DeliveredContent,
+} from '#infra/postgres/operations/webhook-deliveries.ts';
+import { findWebhookToCall } from '#projections/webhooks/queries.ts';
+import Type from 'typebox';
+import { operation, type Operation } from '../http/operation.ts';
+import { positionHeader } from '../http/outcome.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { isProblem, notFound, problem } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
+import { pageQuery, pathParameters } from '../http/schema.ts';
+import type { Services } from '../services.ts';
+import { visibleWebhook } from './change-webhook.ts';
+import { queueDelivery, webhookDisabled, type ToDeliver } from './queue-delivery.ts';
+import { DeliveryPage, HookAnswer } from './schema.ts';
+import { deliveryJson } from './view.ts';
+
+const tag = 'Webhooks';
+const path = '/api/v1/webhooks/{webhook_id}/deliveries';
+const access = { right: 'webhooks.manage' } as const;
+const { webhookId: webhook_id, deliveryId: delivery_id } = pathParameters;
+
+const list = operation({
+  method: 'get',
+  path,
+  operationId: 'listWebhookDeliveries',
+  summary: 'List what became of the calls of a webhook, newest first',
+  description:
+    'All that made a run, and the newest 200 of the others. Refused calls that cannot be delivered again are ' +
+    'counted together, minute by minute; all of them show within a second.',
+  tag,
+  access,
+  parameters: { webhook_id },
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: DeliveryPage, headers: ['Link'] } },
+  refusals: ['invalid_cursor'],
+  handle: async ({ principal, parameters, query, url }, services) => {
+    const { webhook_id: webhookId } = parameters;
+    if ((await visibleWebhook(principal, webhookId, services)) === undefined) return notFound;
+    const { limit, cursor } = query;
+    const request = { list: 'deliveries', filter: { webhookId }, url, limit, cursor };
+    const after = keyOf(request, parseRunId);
+    if (isProblem(after)) return after;
+    const size = (limit ?? defaultLimit) + 1;
+    const rows = await listDeliveries(services.database, webhookId, after.key, size);
+    return pageReply(request, rows, (row) => row.delivery_id, deliveryJson);
+  },
+});
+
+const redeliver = operation({
+  method: 'post',
+  path: `${path}/{delivery_id}/redeliver`,
+  operationId: 'redeliverWebhook',
+  summary: 'Deliver a call again: queues another run with the same headers and body',
+  description:
+    'Of any call that made a run, and of one that was refused for a reason that may pass, as long as what it ' +
+    'brought is kept. Neither the rate nor the signature is asked for.',
+  tag,
+  access,
+  parameters: { webhook_id, delivery_id },
+  creates: true,
+  body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
+  responses: {
+    202: { description: 'Queued.', schema: HookAnswer, headers: ['Location', 'Orch-Position'] },
+  },
+  refusals: ['webhook_disabled', 'script_disabled', 'concurrency_limit_reached', 'content_removed'],
+  handle: async ({ principal, parameters, context }, services) => {
+    const { webhook_id: webhookId, delivery_id: deliveryId } = parameters;
+    if ((await visibleWebhook(principal, webhookId, services)) === undefined) return notFound;
+    const webhook = await findWebhookToCall(services.readModels, webhookId);
+    const delivered = await findDelivered(services.database, webhookId, deliveryId);
+    if (webhook === undefined || delivered === undefined) return notFound;
+    if (!webhook.enabled) return webhookDisabled;
+    const content = await contentOf(delivered, services);
+    if (content === undefined) return gone;
+    const toDeliver = { webhook, ...content, redeliveryOf: deliveryId, context };
+    const queued = await queueDelivery(toDeliver, services);
+    if (isProblem(queued)) return queued;
+    const { run_id: runId, status } = queued.run;
+    const headers = { Location: `/api/v1/runs/${runId}`, ...positionHeader(queued.outcome) };
+    return json(202, { run_id: runId, status }, headers);
+  },
+});
+
+const gone = problem('content_removed', 'What the call brought was not kept, or is so no longer.');
+
+async function contentOf(
+  { sha256, payload, size_bytes: sizeBytes }: DeliveredContent,
+  { database }: Services,
+): Promise<Pick<ToDeliver, 'payloadSha256' | 'payload' | 'sizeBytes'> | undefined> {
+  if (payload !== null) return { payloadSha256: payloadName(payload), payload, sizeBytes };
+  if (sha256 === null || !(await keepPayload(database, sha256))) return undefined;
+  return { payloadSha256: sha256, sizeBytes };
+}
+
+export const webhookDeliveryOperations: readonly Operation[] = [list, redeliver];

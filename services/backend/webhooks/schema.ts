@@ -1,0 +1,157 @@
+/** Webhooks on the wire. */
+import { busyChoices, runStatuses } from '#domain/run/run.ts';
+import Type from 'typebox';
+import { examples, Nullable, Page, Time, Uuid, OneLine } from '../http/schema.ts';
+
+const example = {
+  id: examples.webhookId,
+  script_id: examples.scriptId,
+  name: 'push',
+  enabled: true,
+  when_busy: 'refuse',
+  rate_limit_per_minute: 60,
+  signing: false,
+  created_at: examples.time,
+  last_called_at: null,
+};
+
+const name = OneLine(100);
+const settings = {
+  name,
+  enabled: Type.Boolean(),
+  when_busy: Type.Enum(busyChoices, {
+    description: 'What a call does that meets the limit of concurrent runs.',
+  }),
+  rate_limit_per_minute: Type.Integer({ minimum: 1, maximum: 6000 }),
+  signing: Type.Boolean({
+    description: 'Calls have to be signed: by the Standard Webhooks scheme, or as GitHub does it.',
+  }),
+};
+
+const webhook = {
+  id: Uuid(),
+  script_id: Uuid(),
+  ...settings,
+  created_at: Time(),
+  last_called_at: Nullable(Time()),
+};
+
+export const Webhook = Type.Object(webhook, {
+  title: 'Webhook',
+  additionalProperties: false,
+  examples: [example],
+});
+
+export const WebhookPage = Page('WebhookPage', Webhook);
+
+export const ShownWebhook = Type.Object(
+  {
+    ...webhook,
+    token: Type.Optional(
+      Type.String({ description: 'Shown once: a repeated answer leaves it out.' }),
+    ),
+    url: Type.Optional(
+      Type.String({ description: 'Address to call, with the token. Shown once.' }),
+    ),
+    signing_secret: Type.Optional(
+      Type.String({ description: 'What callers sign with, where it is new. Shown once.' }),
+    ),
+  },
+  {
+    title: 'ShownWebhook',
+    additionalProperties: false,
+    examples: [
+      {
+        ...example,
+        token: examples.webhookToken,
+        url: `https://orchestrator.example.com/hooks/${examples.webhookToken}`,
+      },
+    ],
+  },
+);
+
+export const NewWebhook = Type.Object(
+  {
+    script_id: Uuid(),
+    name: Type.Optional(name),
+    enabled: Type.Optional(Type.Boolean({ default: true })),
+    when_busy: Type.Optional(Type.Enum(busyChoices, { default: 'refuse' })),
+    rate_limit_per_minute: Type.Optional(Type.Integer({ minimum: 1, maximum: 6000, default: 60 })),
+    signing: Type.Optional(Type.Boolean({ default: false })),
+  },
+  { title: 'WebhookInput', additionalProperties: false },
+);
+
+export const WebhookChange = Type.Object(
+  {
+    name: Type.Optional(name),
+    enabled: Type.Optional(settings.enabled),
+    when_busy: Type.Optional(settings.when_busy),
+    rate_limit_per_minute: Type.Optional(settings.rate_limit_per_minute),
+    signing: Type.Optional(settings.signing),
+  },
+  { title: 'WebhookChange', additionalProperties: false },
+);
+
+export const WebhookRotation = Type.Object(
+  { what: Type.Optional(Type.Enum(['token', 'signing_secret'], { default: 'token' })) },
+  { title: 'WebhookRotation', additionalProperties: false },
+);
+
+const Delivery = Type.Object(
+  {
+    id: Uuid('That of the run, where it made one.'),
+    time: Time(),
+    outcome: Type.Enum(['queued', 'repeated', 'refused'], {
+      description: '`repeated`: it was sent before, and was told of the run of then.',
+    }),
+    status: Type.Integer({ description: 'Of the answer.' }),
+    reason: Nullable(Type.String({ description: 'Why it was refused, as a code.' })),
+    run_id: Nullable(Uuid()),
+    ip: Nullable(Type.String({ description: 'Of who called, or asked for the redelivery.' })),
+    size_bytes: Nullable(
+      Type.Integer({ minimum: 0, description: 'Of the body, where it was read.' }),
+    ),
+    count: Type.Integer({
+      minimum: 1,
+      description: 'Refused calls of that minute, counted together.',
+    }),
+    redelivery_of: Nullable(Uuid('The delivery that it repeats.')),
+    redeliverable: Type.Boolean({ description: 'What it brought is kept still.' }),
+  },
+  {
+    title: 'WebhookDelivery',
+    additionalProperties: false,
+    examples: [
+      {
+        id: examples.runId,
+        time: examples.time,
+        outcome: 'queued',
+        status: 202,
+        reason: null,
+        run_id: examples.runId,
+        ip: '192.0.2.1',
+        size_bytes: 412,
+        count: 1,
+        redelivery_of: null,
+        redeliverable: true,
+      },
+    ],
+  },
+);
+
+export const DeliveryPage = Page('WebhookDeliveryPage', Delivery);
+
+export const HookAnswer = Type.Object(
+  {
+    run_id: Uuid(),
+    status: Type.Enum(runStatuses),
+    exit_code: Type.Optional(Nullable(Type.Integer())),
+    output: Type.Optional(Type.Unknown({ description: 'What the script gave back.' })),
+  },
+  {
+    title: 'HookAnswer',
+    additionalProperties: false,
+    examples: [{ run_id: examples.runId, status: 'queued' }],
+  },
+);
