@@ -1,5 +1,5 @@
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
-import type { RunError } from './error/error.ts';
+import type { ErrorFact } from './error/error.ts';
 import type { RunFinished, RunQueued } from './events.ts';
 import type { Failure, RunTotals, Trigger, WhenBusy } from './run.ts';
 
@@ -68,8 +68,8 @@ export interface FinishRun {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly totals: RunTotals;
-  /** What went wrong. Absent: nothing did, or nobody saw it. */
-  readonly error?: RunError;
+  /** What went wrong; the error itself is kept apart. Absent: nothing did, or nobody saw it. */
+  readonly error?: ErrorFact;
 }
 
 /** Ends a run whose process never started. */
@@ -78,7 +78,7 @@ export interface AbandonRun {
   readonly runId: RunId;
   readonly failure: Extract<Failure, 'environment_error' | 'sandbox_error' | 'expired'>;
   readonly totals: RunTotals;
-  readonly error?: RunError;
+  readonly error?: ErrorFact;
 }
 
 export type RunCommand = RunScript | ReleaseRun | StartRun | StopRun | FinishRun | AbandonRun;

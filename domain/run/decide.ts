@@ -18,7 +18,6 @@ import type {
   StartRun,
   StopRun,
 } from './commands.ts';
-import { boundedError } from './error/error.ts';
 import type { RunEvent } from './events.ts';
 import { isChained, noTotals } from './run.ts';
 import { evolveRun, initialRun, type RunState } from './state.ts';
@@ -244,7 +243,7 @@ function abandon(state: RunState, command: AbandonRun): Decision<RunEvent> {
 }
 
 function errorOf({ error }: Pick<FinishRun, 'error'>): Pick<FinishRun, 'error'> {
-  return error === undefined ? {} : { error: boundedError(error) };
+  return error === undefined ? {} : { error };
 }
 
 export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecisionFacts> = {

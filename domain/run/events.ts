@@ -4,7 +4,7 @@ import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
 import type { RunLimits } from '#domain/script/settings.ts';
-import type { RunError } from './error/error.ts';
+import type { ErrorFact } from './error/error.ts';
 import type { Failure, RunTotals, Trigger } from './run.ts';
 
 export type RunQueued = DomainEvent<
@@ -73,8 +73,8 @@ export type RunFinished = DomainEvent<
     /** Name of the signal that ended the process, such as `SIGKILL`. */
     readonly signal: string | null;
     readonly totals: RunTotals;
-    /** What went wrong. Absent: nothing did, or nobody saw it. */
-    readonly error?: RunError;
+    /** What went wrong; the error itself is kept apart. Absent: nothing did, or nobody saw it. */
+    readonly error?: ErrorFact;
   }
 >;
 

@@ -12,7 +12,7 @@ import type { Ids } from '#domain/ports/ids.ts';
 import { ObjectStoreUnavailable } from '#domain/ports/objects.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { AbandonRun, FinishRun } from '#domain/run/commands.ts';
-import { platformError } from '#domain/run/error/error.ts';
+import { platformError, type ErrorFact, type RunError } from '#domain/run/error/error.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import type { Tracing } from '#services/shared/tracing/tracing.ts';
@@ -20,7 +20,7 @@ import type { RunLog } from './logs/run-log.ts';
 import { endingNote, endingOf, sandboxFailure, totalsOf, unpreparedDetail } from './outcome.ts';
 import type { RunMetrics } from './metrics.ts';
 import { runTrace, type RunTrace } from './run-trace.ts';
-import { runErrorOf } from './run-error.ts';
+import { keptError, runErrorOf } from './run-error.ts';
 import type { RunSampling } from './samples/sample-recorder.ts';
 import type { PreparedRun, RunExit, RunObserver, Sandbox, RunSpec } from './sandbox/sandbox.ts';
 import { SandboxError } from './sandbox/sandbox.ts';
@@ -37,6 +37,8 @@ export interface ExecutionParts {
   readonly prepare: (run: ClaimedRun, log: RunLog, signal: AbortSignal) => Promise<Preparation>;
   /** Whether the disk has space for runs. */
   readonly hasRoom: () => Promise<boolean>;
+  /** Stores what went wrong. @param error JSON text of a `RunError` */
+  readonly saveError: (runId: string, error: string) => Promise<void>;
   readonly metrics: RunMetrics;
   readonly tracing: Tracing | undefined;
   /** The log of a run that has ended is stored. */
@@ -253,21 +255,31 @@ export class Execution {
     const totals = totalsOf(await log.close(), exit, durationMs);
     const ending = endingOf(exit, shuttingDown);
     const workspace = this.#process?.workspace;
-    const error = runErrorOf({
-      ending,
-      note: note && log.masked(note),
-      errorText: log.errorText(),
-      workspace,
-    });
+    const error = await this.#keepError(
+      runErrorOf({
+        ending,
+        note: note && log.masked(note),
+        errorText: log.errorText(),
+        workspace,
+      }),
+    );
     await this.#record('finish', {
       type: 'FinishRun',
       runId: this.run.runId,
       fence,
       ...ending,
       totals,
-      ...(error !== undefined && { error }),
+      ...error,
     });
     this.#ended(ending.outcome, durationMs);
+  }
+
+  /** Stored before the event that names it. */
+  async #keepError(error: RunError | undefined): Promise<{ readonly error?: ErrorFact }> {
+    if (error === undefined) return {};
+    const { json, fact } = keptError(error);
+    await this.#untilRecorded('error', () => this.#parts.saveError(this.run.runId, json));
+    return { error: fact };
   }
 
   #ended(outcome: FinishRun['outcome'] | AbandonRun['failure'], durationMs: number) {
@@ -280,22 +292,27 @@ export class Execution {
   async #abandon(log: RunLog, failure: AbandonRun['failure'], detail: string): Promise<void> {
     await log.system(detail);
     const totals = totalsOf(await log.close());
-    const error = platformError(failure, log.masked(detail));
+    const error = await this.#keepError(platformError(failure, log.masked(detail)));
     const { runId } = this.run;
-    await this.#record('abandon', { type: 'AbandonRun', runId, failure, totals, error });
+    await this.#record('abandon', { type: 'AbandonRun', runId, failure, totals, ...error });
     this.#ended(failure, 0);
   }
 
   async #record(step: string, command: Command): Promise<void> {
     const { commands, logger } = this.#parts;
-    const outcome = await untilRecorded<Outcome>(
-      () => commands.execute(command, this.#context(step)),
-      (error) => logger.warn({ error, ...this.#named, step }, 'a report has to wait'),
+    const outcome = await this.#untilRecorded<Outcome>(step, () =>
+      commands.execute(command, this.#context(step)),
     );
     if (outcome.kind === 'refused') {
       const { code } = outcome.refusal;
       logger.warn({ ...this.#named, step, code }, 'a report was refused');
     }
+  }
+
+  async #untilRecorded<Result>(step: string, task: () => Promise<Result>): Promise<Result> {
+    return await untilRecorded(task, (error) =>
+      this.#parts.logger.warn({ error, ...this.#named, step }, 'a report has to wait'),
+    );
   }
 
   #context(step: string): CommandContext {

@@ -9,6 +9,7 @@ import { KnownStreams } from '#infra/postgres/commands/known-streams.ts';
 import { getPayload } from '#infra/postgres/event-store/payloads.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
+import { saveError } from '#infra/postgres/logs/run-reports.ts';
 import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { removeRuntime, reportRuntime } from '#infra/postgres/queue/runtimes.ts';
 import {
@@ -272,6 +273,7 @@ function executionParts(
           signal,
         }),
       ),
+    saveError: (runId, error) => saveError(platform.database.pool, runId, error),
     openSampling: ({ runId }) => sampling.open(runId),
     logger,
   };

@@ -1,5 +1,12 @@
-/** What went wrong in a run, from the end of its process and its log. Pure. */
-import { boundedError, platformError, type RunError } from '#domain/run/error/error.ts';
+/** What went wrong in a run, from the end of its process and its log. */
+import { createHash } from 'node:crypto';
+import {
+  boundedError,
+  platformError,
+  type ErrorFact,
+  type RunError,
+} from '#domain/run/error/error.ts';
+import { fingerprintOf } from '#domain/run/error/fingerprint.ts';
 import { parseTraceback } from '#domain/run/error/traceback.ts';
 import type { Ending } from './outcome.ts';
 
@@ -30,4 +37,23 @@ export function runErrorOf(facts: FailureFacts): RunError | undefined {
 function endOf({ exitCode, signal }: Ending): string {
   if (signal !== null) return `The script was ended by ${signal}.`;
   return exitCode === null ? 'The run ended.' : `The script ended with exit code ${exitCode}.`;
+}
+
+/** The error as it is stored, and what the history keeps of it. */
+export interface KeptError {
+  readonly json: string;
+  readonly fact: ErrorFact;
+}
+
+export function keptError(error: RunError): KeptError {
+  const json = JSON.stringify(error);
+  const { type, source } = error;
+  return {
+    json,
+    fact: { type, source, fingerprint: sha256(fingerprintOf(error)), sha256: sha256(json) },
+  };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RaisedError } from '#domain/run/error/error.ts';
+import type { Exception, RaisedError } from '#domain/run/error/error.ts';
 import { parseTraceback } from '#domain/run/error/traceback.ts';
 import { listPythons, type Python } from './sandbox/python.ts';
 
@@ -30,7 +30,7 @@ function hasGroups({ version }: Python): boolean {
 }
 
 /** The own places as `file:line function`. */
-function placesOf(error: RaisedError | undefined): readonly string[] | undefined {
+function placesOf(error: Exception | undefined): readonly string[] | undefined {
   const own = error?.frames.filter((frame) => frame.own);
   return own?.map(({ file, line, function: name }) => `${file}:${line} ${name}`);
 }
@@ -94,7 +94,7 @@ describe.each(pythons)('Python $version', (python) => {
     const error = fail(python, raisesInChain);
     expect(error).toMatchObject({ type: 'RuntimeError', message: 'no report' });
     const [cause] = error?.causes ?? [];
-    expect(cause).toMatchObject({ type: 'OSError', message: 'disk' });
+    expect(cause).toMatchObject({ type: 'OSError', message: 'disk', relation: 'cause' });
     expect(placesOf(cause)).toEqual(['main.py:4 <module>', 'main.py:2 first']);
   });
 
@@ -116,5 +116,6 @@ describe.each(pythons.filter(hasGroups))('Python $version', (python) => {
     expect(error).toMatchObject({ type: 'ExceptionGroup', message: 'all (2 sub-exceptions)' });
     const types = error?.causes.map(({ type }) => type);
     expect(types).toEqual(['ValueError', 'ExceptionGroup', 'TypeError']);
+    expect(error?.causes.every(({ relation }) => relation === 'member')).toBe(true);
   });
 });

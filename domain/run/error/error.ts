@@ -14,19 +14,40 @@ export interface Frame {
 }
 
 /** An exception: what was raised, and where. */
-export interface RaisedError {
+export interface Exception {
   /** The qualified name of the exception's type, without `builtins.`. */
   readonly type: string;
   readonly message: string;
   /** Outermost first. */
   readonly frames: readonly Frame[];
-  /** What led to it, nearest first; the members of an exception group. */
-  readonly causes: readonly RaisedError[];
+}
+
+export const relations = ['cause', 'context', 'member'] as const;
+/** How an exception belongs to the one before: it was raised from it, while it was handled, or as a group of it. */
+export type Relation = (typeof relations)[number];
+
+export interface RelatedException extends Exception {
+  readonly relation: Relation;
+}
+
+/** An exception with all that led to it: nearest first, and behind each what led to that one. */
+export interface RaisedError extends Exception {
+  readonly causes: readonly RelatedException[];
 }
 
 export const errorSources = ['hook', 'log', 'platform'] as const;
 /** Who reported the error: the script's interpreter, the traceback in the log, or the platform. */
 export type ErrorSource = (typeof errorSources)[number];
+
+/** What the history keeps of an error for good. The error itself has text of the script, which can be purged. */
+export interface ErrorFact {
+  readonly type: string;
+  readonly source: ErrorSource;
+  /** SHA-256 of the error's fingerprint, lower-case hex: errors with one cause share it. */
+  readonly fingerprint: string;
+  /** SHA-256 of the error as JSON, lower-case hex. */
+  readonly sha256: string;
+}
 
 /** The error of a run that failed. Limits and failures of the platform have a `Failure` as their type. */
 export interface RunError extends RaisedError {
@@ -37,34 +58,39 @@ export const maxMessageBytes = 4 * 1024;
 /** Half of them are the first of a longer list, half the last. */
 export const maxFrames = 50;
 const maxCauses = 10;
-const maxDepth = 3;
 const maxNameLength = 300;
 
 /** The error within the limits of what is recorded: long messages, lists and names are cut. */
 export function boundedError<One extends RaisedError>(error: One): One {
-  return { ...error, ...bounded(error, maxDepth) };
+  const causes = error.causes
+    .slice(0, maxCauses)
+    .map((cause) => ({ ...bounded(cause), relation: cause.relation }));
+  return { ...error, ...bounded(error), causes };
 }
 
-function bounded(error: RaisedError, depth: number): RaisedError {
-  const { type, message, frames, causes } = error;
+function bounded({ type, message, frames }: Exception): Exception {
   const half = maxFrames / 2;
   const some =
     frames.length <= maxFrames ? frames : [...frames.slice(0, half), ...frames.slice(-half)];
   return {
     type: cut(type),
-    message: cutToBytes(message.toWellFormed(), maxMessageBytes),
+    message: cutToBytes(storable(message), maxMessageBytes),
     frames: some.map((frame) => ({
       ...frame,
-      file: frame.file.slice(-maxNameLength).toWellFormed(),
+      file: storable(frame.file.slice(-maxNameLength)),
       function: cut(frame.function),
       code: cut(frame.code),
     })),
-    causes: depth === 0 ? [] : causes.slice(0, maxCauses).map((one) => bounded(one, depth - 1)),
   };
 }
 
 function cut(text: string): string {
-  return text.slice(0, maxNameLength).toWellFormed();
+  return storable(text.slice(0, maxNameLength));
+}
+
+/** JSON in Postgres holds no NUL and no half characters. */
+function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
 const encoder = new TextEncoder();
@@ -78,7 +104,18 @@ function cutToBytes(text: string, limit: number): string {
   return new TextDecoder().decode(bytes.subarray(0, limit)).replace(/\uFFFD$/u, '');
 }
 
+const sentences: Readonly<Record<Failure, string>> = {
+  exit_code: 'The script ended with an error.',
+  timeout: 'The run exceeded its time limit.',
+  cpu_limit: 'The run exceeded its CPU limit.',
+  memory_limit: 'The run exceeded its memory limit.',
+  environment_error: 'The environment of the script could not be prepared.',
+  sandbox_error: 'The sandbox could not execute the script.',
+  runtime_lost: 'The runtime that executed the run was lost.',
+  expired: 'The run was not started in time.',
+};
+
 /** The error of a run whose end no exception explains. */
-export function platformError(failure: Failure, message: string): RunError {
+export function platformError(failure: Failure, message = sentences[failure]): RunError {
   return boundedError({ type: failure, message, frames: [], causes: [], source: 'platform' });
 }

@@ -32,11 +32,14 @@ describe('two errors are the same', () => {
 });
 
 describe('two errors differ', () => {
-  test.each([
+  test.each<[string, Partial<RaisedError>]>([
     ['when the type differs', { type: 'KeyError' }],
     ['when another function raises it', { frames: [other, { ...own, function: 'save' }] }],
     ['when other code raises it', { frames: [other, { ...own, code: 'int(row[1])' }] }],
-    ['when the cause differs', { causes: [error({ type: 'OSError' })] }],
+    [
+      'when the cause differs',
+      { causes: [{ type: 'OSError', message: '', frames: [], relation: 'cause' }] },
+    ],
   ])('%s', (_situation, change) => {
     expect(fingerprintOf(error(change))).not.toBe(fingerprintOf(error()));
   });

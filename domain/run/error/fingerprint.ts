@@ -1,19 +1,18 @@
 /** Which errors are the same one. */
-import type { Frame, RaisedError } from './error.ts';
+import type { Exception, Frame, RaisedError } from './error.ts';
 
 /** A text that two errors share when they have the same cause. It has what stays when lines move and values
  *  change: the types, the places in the script's own code, and the code there. Where no own code is named, the
  *  other places count, and where there is none, the message without its values. */
 export function fingerprintOf(error: RaisedError): string {
-  return JSON.stringify(partsOf(error));
+  return JSON.stringify([error, ...error.causes].map(partsOf));
 }
 
-function partsOf(error: RaisedError): readonly unknown[] {
-  const { type, message, frames, causes } = error;
+function partsOf({ type, message, frames }: Exception): readonly unknown[] {
   const own = frames.filter((frame) => frame.own);
   const places = withoutRepeats((own.length > 0 ? own : frames).map(placeOf));
   const where = places.length > 0 ? places : withoutValues(message);
-  return [type, where, ...causes.map(partsOf)];
+  return [type, where];
 }
 
 function placeOf({ file, function: name, code }: Frame): string {

@@ -1,12 +1,12 @@
 /** Reads what Python writes to stderr about an uncaught exception. Pure. */
-import type { Frame, RaisedError } from './error.ts';
+import type { Frame, RaisedError, Relation, RelatedException } from './error.ts';
 
 const heading = 'Traceback (most recent call last):';
 const groupHeading = 'Exception Group Traceback (most recent call last):';
-const chained = [
-  'The above exception was the direct cause of the following exception:',
-  'During handling of the above exception, another exception occurred:',
-];
+const chained: ReadonlyMap<string, Relation> = new Map([
+  ['The above exception was the direct cause of the following exception:', 'cause'],
+  ['During handling of the above exception, another exception occurred:', 'context'],
+]);
 const place = /^ {2}File "(?<file>.+)", line (?<line>\d+)(?:, in (?<function>.+))?$/;
 const named = /^(?<type>[A-Za-z_][\w.<>]*)(?:: (?<message>.*))?$/s;
 /** What else the interpreter writes after a traceback. */
@@ -35,32 +35,40 @@ function parse(text: string, places: CodePlaces, groups: number): RaisedError | 
   const lines = text.split('\n').map((line) => line.trimEnd());
   const blocks = splitBlocks(lines);
   let error: RaisedError | undefined;
-  for (const { isChained, lines: block } of blocks) {
+  for (const { relation, lines: block } of blocks) {
     const next = parseBlock(block, places, groups);
     if (next === undefined) continue;
-    const causes = isChained && error !== undefined ? [error] : [];
-    error = { ...next, causes: [...next.causes, ...causes] };
+    const before = relation && error ? related(error, relation) : [];
+    error = { ...next, causes: [...next.causes, ...before] };
   }
   return error;
 }
 
+/** An exception with all that led to it, as causes of another. */
+function related(
+  { causes, ...error }: RaisedError,
+  relation: Relation,
+): readonly RelatedException[] {
+  return [{ ...error, relation }, ...causes];
+}
+
 interface Block {
-  /** Whether the exception of the block before led to this one. */
-  readonly isChained: boolean;
+  /** How the exception of the block before belongs to this one. */
+  readonly relation: Relation | undefined;
   readonly lines: string[];
 }
 
 /** One block for each exception, from its heading to the heading of the next. */
 function splitBlocks(lines: readonly string[]): readonly Block[] {
   const blocks: Block[] = [];
-  let isChained = false;
+  let relation: Relation | undefined;
   for (const line of lines) {
     const isMember = /^\s+\|/.test(line);
     const bare = line.replace(/^\s*\+ /, '');
-    if (chained.includes(line)) isChained = true;
+    if (chained.has(line)) relation = chained.get(line);
     else if (!isMember && (bare === heading || bare === groupHeading || isAlone(line, blocks))) {
-      blocks.push({ isChained, lines: [bare] });
-      isChained = false;
+      blocks.push({ relation, lines: [bare] });
+      relation = undefined;
     } else blocks.at(-1)?.lines.push(line);
   }
   return blocks;
@@ -136,8 +144,9 @@ function parseGroup(
   }
   const [own = [], ...members] = parts;
   const group = parsePlain(own, places);
-  const causes = members.flatMap(
-    (member) => parse(member.join('\n'), places, groups - 1) ?? parsePlain(member, places) ?? [],
-  );
+  const causes = members.flatMap((member) => {
+    const error = parse(member.join('\n'), places, groups - 1) ?? parsePlain(member, places);
+    return error === undefined ? [] : related(error, 'member');
+  });
   return group && { ...group, causes };
 }

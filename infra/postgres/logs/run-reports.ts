@@ -1,4 +1,5 @@
-/** What runs say of themselves while they go on: their output, and how far they are. */
+/** What runs say of themselves while they go on, and what went wrong in the end. */
+import type { RunError } from '#domain/run/error/error.ts';
 import type { Queryable } from '../database.ts';
 
 const statements = {
@@ -7,7 +8,9 @@ const statements = {
   progress: `INSERT INTO run_reports (run_id, progress, progress_text) VALUES ($1, $2, $3)
     ON CONFLICT (run_id) DO UPDATE SET progress = excluded.progress,
       progress_text = excluded.progress_text, reported_at = now()`,
-  read: `SELECT run_id, output, progress, progress_text FROM run_reports
+  error: `INSERT INTO run_reports (run_id, error) VALUES ($1, $2)
+    ON CONFLICT (run_id) DO UPDATE SET error = excluded.error, reported_at = now()`,
+  read: `SELECT run_id, output, progress, progress_text, error FROM run_reports
     WHERE run_id = ANY($1::uuid[])`,
 };
 
@@ -21,6 +24,7 @@ export interface RunReport {
   /** JSON text. */
   readonly output: string | null;
   readonly progress: RunProgress | null;
+  readonly error: RunError | null;
 }
 
 /** @param output JSON text */
@@ -36,6 +40,11 @@ export async function saveProgress(
   await db.query(statements.progress, [runId, fraction, text]);
 }
 
+/** @param error JSON text of a `RunError` */
+export async function saveError(db: Queryable, runId: string, error: string): Promise<void> {
+  await db.query(statements.error, [runId, error]);
+}
+
 /** By run; those that said nothing are missing. */
 export async function readReports(
   db: Queryable,
@@ -47,11 +56,12 @@ export async function readReports(
     output: string | null;
     progress: number | null;
     progress_text: string | null;
+    error: RunError | null;
   }>(statements.read, [runIds]);
   return new Map(
-    rows.map(({ run_id: runId, output, progress: fraction, progress_text: text }) => [
+    rows.map(({ run_id: runId, output, progress: fraction, progress_text: text, error }) => [
       runId,
-      { output, progress: fraction === null ? null : { fraction, text: text ?? '' } },
+      { output, progress: fraction === null ? null : { fraction, text: text ?? '' }, error },
     ]),
   );
 }

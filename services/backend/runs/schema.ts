@@ -1,4 +1,5 @@
 /** Runs and their logs on the wire (contract §3, "Run" and "Run log"). */
+import { errorSources, maxFrames, relations } from '#domain/run/error/error.ts';
 import { busyChoices, failures, runStatuses, triggerTypes } from '#domain/run/run.ts';
 import { removableKinds } from '#domain/system/retention.ts';
 import Type from 'typebox';
@@ -38,9 +39,58 @@ export const runExample = {
   removed: [],
   output: { found: 3 },
   progress: { fraction: 1, text: 'all pages read' },
+  error: null,
 };
 
 const natural = Type.Integer({ minimum: 0 });
+
+const Frame = Type.Object(
+  {
+    file: Type.String({ description: 'Of the script itself: relative to its root.' }),
+    line: natural,
+    function: Type.String(),
+    code: Type.String({ description: 'The line of code; empty if the traceback has none.' }),
+    own: Type.Boolean({ description: 'Whether it is code of the script itself.' }),
+  },
+  { title: 'ErrorFrame', additionalProperties: false },
+);
+
+const raised = {
+  type: Type.String({
+    description:
+      "The exception's qualified name without `builtins.`, or the `failure_reason` of a limit or a failure of the platform.",
+  }),
+  message: Type.String({ description: 'At most 4 KiB.' }),
+  frames: Type.Array(Frame, {
+    maxItems: maxFrames,
+    description: 'Outermost first. Of more than 50, the first 25 and the last 25.',
+  }),
+};
+
+const RunError = Type.Object(
+  {
+    ...raised,
+    causes: Type.Array(
+      Type.Object(
+        {
+          ...raised,
+          relation: Type.Enum(relations, {
+            title: 'ErrorRelation',
+            description:
+              '`cause`: the one before was raised from it. `context`: while it was handled. `member`: of an exception group.',
+          }),
+        },
+        { title: 'ErrorCause', additionalProperties: false },
+      ),
+      { description: 'What led to it, nearest first, and behind each what led to that one.' },
+    ),
+    source: Type.Enum(errorSources, {
+      title: 'ErrorSource',
+      description: 'Who reported it: the interpreter, the traceback in the log, or the platform.',
+    }),
+  },
+  { title: 'RunError', additionalProperties: false },
+);
 
 export const Run = Type.Object(
   {
@@ -121,6 +171,7 @@ export const Run = Type.Object(
         },
       ),
     ),
+    error: Nullable(RunError),
     removed: Type.Array(Type.Enum(removableKinds, { title: 'RemovableKind' }), {
       description:
         'What is no longer kept of the run: its time is over (`/system/retention`), or its script was purged. Such lists are empty, `params` is null, and one `system` line stands for the log.',

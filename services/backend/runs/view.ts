@@ -1,5 +1,6 @@
 /** Runs and their samples as the API shows them: contract §3. */
 import type { SamplePoint } from '#domain/ports/run-samples.ts';
+import { platformError } from '#domain/run/error/error.ts';
 import type { Trigger } from '#domain/run/run.ts';
 import type { RemovableKind } from '#domain/system/retention.ts';
 import { readReports, type RunReport } from '#infra/postgres/logs/run-reports.ts';
@@ -48,7 +49,14 @@ export function runJson(
     removed,
     output: JSON.parse(report?.output ?? 'null') as unknown,
     progress: report?.progress ?? null,
+    error: errorOf(run, report),
   };
+}
+
+/** Who found a run lost or expired stores no error. */
+function errorOf({ failure_reason: reason }: ListedRun, report: RunReport | undefined) {
+  if (reason === null) return null;
+  return report?.error ?? platformError(reason);
 }
 
 function triggerJson(trigger: Trigger) {
@@ -115,8 +123,8 @@ export async function runsJson(rows: readonly ListedRun[], { database }: Service
     readRemoved(database, rows),
     readReports(
       database,
-      // What has not started has said nothing.
-      rows.flatMap((row) => (row.started_at === null ? [] : [row.run_id])),
+      // A run that waits has reported nothing.
+      rows.flatMap((row) => ((row.started_at ?? row.finished_at) ? [row.run_id] : [])),
     ),
   ]);
   return rows.map((row) => {
