@@ -6,7 +6,7 @@ import { auditDensity, beginningOfTrail } from '#projections/audit/density.ts';
 import { listAudit, type AuditFilter } from '#projections/audit/queries.ts';
 import Type, { type Static } from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
-import { attachment } from '../http/attachment.ts';
+import { attachment } from '../http/download.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';

@@ -16,7 +16,7 @@ import { idOf, IdOrNot, SomeOf, wordsOf } from '../http/selection.ts';
 import { changeScript } from './change-script.ts';
 import { createScript } from './create-script.ts';
 import { scriptAt } from './history/script-at.ts';
-import { commandScript, created, showScript, shown } from './replies.ts';
+import { commandScript, created, showScript, shown } from './script-reply.ts';
 import { NewScript, Script, ScriptChanges, ScriptPage } from './schema.ts';
 import { scriptJson } from './view.ts';
 
