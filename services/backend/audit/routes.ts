@@ -38,7 +38,6 @@ const list = operation({
   access,
   query: auditQuery,
   responses: { 200: { description: 'A page.', schema: AuditPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   readsBehind: [auditProjection.name],
   handle: async ({ principal, query, url }, { readModels }) => {
     const { limit = defaultLimit, cursor, order = 'desc' } = query;
@@ -84,7 +83,6 @@ const heads = operation({
   access,
   query: Type.Object(pageQuery, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: AuditHeadPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ query: { limit = defaultLimit, cursor }, url }, { database }) => {
     const request = { list: 'audit-heads', filter: null, url, limit, cursor };
     const after = keyOf(request, parseHeadPlace);

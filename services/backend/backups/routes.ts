@@ -32,7 +32,6 @@ const list = operation({
   access,
   query: Type.Object(pageQuery, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: BackupPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ query: { limit, cursor }, url }, { readModels }) => {
     const request = { list: 'backups', filter: null, url, limit, cursor };
     const after = keyOf(request, parseBackupId);

@@ -33,7 +33,6 @@ const list = operation({
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page.', schema: ArtifactPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, parameters: { run_id: runId }, query, url }, services) => {
     if ((await visibleRun(principal, runId, services.readModels)) === undefined) return notFound;
     const { limit, cursor } = query;

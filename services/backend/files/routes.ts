@@ -37,7 +37,6 @@ const list = operation({
   parameters: { id: pathParameters.scriptId },
   query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: FilePage, headers: ['Link', 'ETag'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, parameters: { id }, query, url }, services) => {
     const { at, limit, cursor } = query;
     const filter = at === undefined ? id : { id, at };

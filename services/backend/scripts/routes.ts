@@ -52,7 +52,6 @@ const list = operation({
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page.', schema: ScriptPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, query, url }, { readModels }) => {
     const { limit, cursor, with: more, sort: order = 'created', ...wanted } = query;
     const visible = visibleGroups(principal);
