@@ -5,7 +5,7 @@ import { examples, Uuid, Time, Nullable } from '../http/schema.ts';
 
 export const RoleSchema = Type.Enum(roles, { title: 'Role' });
 
-export const userExample = {
+export const accountExample = {
   id: examples.userId,
   email: 'ada@example.com',
   name: 'Ada',
@@ -13,11 +13,16 @@ export const userExample = {
   group_ids: [examples.groupId],
   can_audit: false,
   disabled: false,
+};
+
+export const userExample = {
+  ...accountExample,
   created_at: examples.time,
   last_login_at: examples.time,
 };
 
-const user = {
+/** What an account consists of at any time. */
+export const account = {
   id: Uuid(),
   email: Type.String(),
   name: Type.String(),
@@ -25,6 +30,10 @@ const user = {
   group_ids: Type.Array(Uuid()),
   can_audit: Type.Boolean(),
   disabled: Type.Boolean(),
+};
+
+const user = {
+  ...account,
   created_at: Time(),
   last_login_at: Nullable(Time('Null: nobody has signed in yet.')),
 };

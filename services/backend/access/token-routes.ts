@@ -29,7 +29,6 @@ const list = operation({
   access: { right: 'tokens.manage' },
   query: Type.Object(pageQuery, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: ApiTokenPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, query, url }, { readModels }) =>
     await tokensOf(principal.userId, { ...query, url }, readModels),
 });

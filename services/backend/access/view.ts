@@ -3,13 +3,15 @@ import type { SessionId } from '#domain/kernel/ids.ts';
 import type { SignedInSession } from '#projections/sessions/queries.ts';
 import type { TokenView } from '#projections/tokens/queries.ts';
 import type { UserView } from '#projections/users/queries.ts';
+import type { UsersTable } from '#projections/users/table.ts';
 
 /** @param asking the session that asks, which is marked */
 export function sessionJson({ session_id: id, ...rest }: SignedInSession, asking?: SessionId) {
   return { id, current: id === asking, ...rest };
 }
 
-export function userJson(user: UserView) {
+/** What an account consists of at any time. */
+export function accountJson(user: UsersTable) {
   return {
     id: user.user_id,
     email: user.email,
@@ -18,9 +20,12 @@ export function userJson(user: UserView) {
     group_ids: user.group_ids,
     can_audit: user.can_audit,
     disabled: user.disabled,
-    created_at: user.created_at,
-    last_login_at: user.last_login_at,
   };
+}
+
+export function userJson(user: UserView) {
+  const { created_at, last_login_at } = user;
+  return { ...accountJson(user), created_at, last_login_at };
 }
 
 export function tokenJson(row: TokenView) {

@@ -3,7 +3,7 @@ import { newestEntry, saveHead } from '#infra/postgres/operations/audit-heads.ts
 import { auditProjection } from '#projections/audit/apply.ts';
 import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
-import { attachment } from '../http/attachment.ts';
+import { attachment } from '../http/download.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { disclosing, stream } from '../http/reply.ts';
 import { exportTrail } from './export.ts';

@@ -6,7 +6,7 @@ import { auditDensity, beginningOfTrail } from '#projections/audit/density.ts';
 import { listAudit, type AuditFilter } from '#projections/audit/queries.ts';
 import Type, { type Static } from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
-import { attachment } from '../http/attachment.ts';
+import { attachment } from '../http/download.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
@@ -38,7 +38,6 @@ const list = operation({
   access,
   query: auditQuery,
   responses: { 200: { description: 'A page.', schema: AuditPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   readsBehind: [auditProjection.name],
   handle: async ({ principal, query, url }, { readModels }) => {
     const { limit = defaultLimit, cursor, order = 'desc' } = query;
@@ -84,7 +83,6 @@ const heads = operation({
   access,
   query: Type.Object(pageQuery, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: AuditHeadPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ query: { limit = defaultLimit, cursor }, url }, { database }) => {
     const request = { list: 'audit-heads', filter: null, url, limit, cursor };
     const after = keyOf(request, parseHeadPlace);

@@ -4,7 +4,7 @@ import { known, parseBackupId, type BackupId } from '#domain/kernel/ids.ts';
 import { downloadOf, storedBackup } from '#infra/backup/files.ts';
 import { findBackup, listBackups, type BackupRow } from '#projections/backups/queries.ts';
 import Type from 'typebox';
-import { attachment } from '../http/attachment.ts';
+import { attachment } from '../http/download.ts';
 import { operation, type Call, type Operation } from '../http/operation.ts';
 import { accepted, positionHeader, noContent } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
@@ -32,7 +32,6 @@ const list = operation({
   access,
   query: Type.Object(pageQuery, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: BackupPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ query: { limit, cursor }, url }, { readModels }) => {
     const request = { list: 'backups', filter: null, url, limit, cursor };
     const after = keyOf(request, parseBackupId);

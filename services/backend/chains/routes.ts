@@ -45,7 +45,6 @@ const list = operation({
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page.', schema: ChainPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, query, url }, services) => {
     const { readModels } = services;
     const { limit, cursor, source_script_id: source, target_script_id: target, at } = query;
@@ -159,7 +158,6 @@ const occurrences = operation({
   parameters,
   query: Type.Object(pageQuery, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: ChainOccurrencePage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, parameters: { chain_id: chainId }, query, url }, services) => {
     if ((await visibleChain(principal, chainId, services)) === undefined) return notFound;
     const { limit, cursor } = query;

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { createGate } from '#infra/objects/gate.ts';
 import Type from 'typebox';
-import { attachment } from '../http/attachment.ts';
+import { attachment } from '../http/download.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { atParameter, momentOf } from '../http/point-in-time.ts';
 import { isProblem } from '../http/problem.ts';

@@ -4,7 +4,7 @@ import { objectKey, objectPrefix } from '#domain/ports/object-keys.ts';
 import type { ObjectInfo } from '#domain/ports/objects.ts';
 import Type from 'typebox';
 import { visibleRun } from '../access/visibility.ts';
-import { download, downloadResponses } from '../http/attachment.ts';
+import { download, downloadResponses } from '../http/download.ts';
 import { etag, isUnchanged } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
@@ -33,7 +33,6 @@ const list = operation({
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page.', schema: ArtifactPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, parameters: { run_id: runId }, query, url }, services) => {
     if ((await visibleRun(principal, runId, services.readModels)) === undefined) return notFound;
     const { limit, cursor } = query;

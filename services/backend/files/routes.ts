@@ -7,7 +7,7 @@ import { maxFileBytes } from '#domain/script/settings.ts';
 import { findFile, listFiles } from '#projections/scripts/files.ts';
 import Type from 'typebox';
 import { visibleScript } from '../access/visibility.ts';
-import { download, downloadResponses } from '../http/attachment.ts';
+import { download, downloadResponses } from '../http/download.ts';
 import { etag, isUnchanged } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { positionHeader, noContent } from '../http/outcome.ts';
@@ -37,7 +37,6 @@ const list = operation({
   parameters: { id: pathParameters.scriptId },
   query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: FilePage, headers: ['Link', 'ETag'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, parameters: { id }, query, url }, services) => {
     const { at, limit, cursor } = query;
     const filter = at === undefined ? id : { id, at };

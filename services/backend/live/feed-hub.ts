@@ -12,7 +12,7 @@ import { startLoop, type Loop } from '#services/shared/loop.ts';
 import type { Services } from '../services.ts';
 import { framesOf, isTold } from './feed-frames.ts';
 import type { FeedSubscriber } from './feed-subscriber.ts';
-import { ownersOf } from './owners.ts';
+import { ownersOf } from './find-owners.ts';
 
 const lookEveryMs = 1000;
 /** Pause between two frames of one thing. */

@@ -5,8 +5,8 @@ import { startLoop, type Loop } from '#services/shared/loop.ts';
 import type { WebSocket } from 'ws';
 import type { Credential } from '../http/credentials/authentication.ts';
 import type { Services } from '../services.ts';
-import { endings, type Ending } from './endings.ts';
-import { ownersOf } from './owners.ts';
+import { endings, type Ending } from './close-reasons.ts';
+import { ownersOf } from './find-owners.ts';
 
 const checkEveryMs = 2000;
 /** After something was recorded anywhere, sessions are looked at this soon. */

@@ -31,7 +31,6 @@ const list = operation({
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page.', schema: DeliveryPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ query, url }, { readModels }) => {
     const { limit, cursor, channel_id: named, status } = query;
     const filter = {

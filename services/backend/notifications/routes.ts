@@ -42,7 +42,6 @@ const list = operation({
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page.', schema: NotificationPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, query, url }, { readModels }) => {
     const { limit, cursor, unread = false, script_id: named } = query;
     const scriptId = named === undefined ? null : known(parseScriptId, named);

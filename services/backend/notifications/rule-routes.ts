@@ -34,7 +34,6 @@ const list = operation({
   access,
   query: Type.Object(pageQuery, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: RulePage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ query: { limit, cursor }, url }, { readModels }) => {
     const request = { list: 'rules', filter: null, url, limit, cursor };
     const after = keyOf(request, parseRuleId);

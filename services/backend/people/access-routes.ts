@@ -62,7 +62,6 @@ const tokens = operation({
   parameters,
   query: Type.Object(pageQuery, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: ApiTokenPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ parameters: { user_id: userId }, query, url }, { readModels }) => {
     if ((await findUser(readModels, userId)) === undefined) return notFound;
     return await tokensOf(userId, { ...query, url }, readModels);

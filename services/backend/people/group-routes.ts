@@ -28,7 +28,6 @@ const list = operation({
   access: { right: 'groups.read' },
   query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: GroupPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, query, url }, services) => {
     if (query.at !== undefined) {
       const { at, limit, cursor } = query;

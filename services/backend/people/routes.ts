@@ -46,7 +46,6 @@ const list = operation({
   access: { right: 'users.manage' },
   query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: UserPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, query, url }, services) => {
     if (query.at !== undefined) {
       const { at, limit, cursor } = query;

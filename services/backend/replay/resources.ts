@@ -22,6 +22,7 @@ import type { RunsTable } from '#projections/runs/table.ts';
 import { usersProjection } from '#projections/users/apply.ts';
 import type { UsersTable } from '#projections/users/table.ts';
 import { principalOf } from '#services/shared/principals.ts';
+import { accountJson } from '../access/view.ts';
 import { groupJson } from '../people/view.ts';
 import { definitionJson } from '../schedules/view.ts';
 
@@ -103,16 +104,7 @@ export const groupsAt = rowsAt<GroupsTable>(groupsProjection, (group) => ({
 
 export const usersAt = rowsAt<UsersTable>(usersProjection, (user) => ({
   groupIds: user.role === 'administrator' ? 'every' : user.group_ids,
-  item: {
-    id: user.user_id,
-    email: user.email,
-    name: user.name,
-    role: user.role,
-    group_ids: user.group_ids,
-    can_audit: user.can_audit,
-    disabled: user.disabled,
-    rights: user.disabled ? [] : rightsOf(user),
-  },
+  item: { ...accountJson(user), rights: user.disabled ? [] : rightsOf(user) },
   related: { shown: { created_at: user.created_at } },
 }));
 

@@ -88,7 +88,6 @@ const lists = kinds.map((kind) =>
     access,
     query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
     responses: { 200: { description: 'A page.', schema: replayPages[kind], headers: ['Link'] } },
-    refusals: ['invalid_cursor'],
     handle: async ({ principal, query, url }, services) => {
       const asked = await askedFor(query.at, services);
       if (isProblem(asked)) return asked;
@@ -125,7 +124,6 @@ const differences = operation({
   responses: {
     200: { description: 'A page.', schema: ReplayDifferences, headers: ['Link'] },
   },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, query, url }, services) => {
     const from = await askedFor(query.from ?? '0', services);
     if (isProblem(from)) return from;

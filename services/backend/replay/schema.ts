@@ -3,7 +3,7 @@ import { chainConditions } from '#domain/chain/chain.ts';
 import { busyChoices, triggerTypes } from '#domain/run/run.ts';
 import { catchUps, overlaps } from '#domain/schedule/schedule.ts';
 import Type, { type TObject, type TProperties } from 'typebox';
-import { RoleSchema } from '../access/schema.ts';
+import { account, accountExample } from '../access/schema.ts';
 import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
 import { Group } from '../people/schema.ts';
 import type { ReplayKind } from './platform-at.ts';
@@ -20,27 +20,12 @@ const createdExample = { created_at: examples.time, created_by: 'ada@example.com
 const PastUser = shape(
   'PastUser',
   {
-    id: Uuid(),
-    email: Type.String(),
-    name: Type.String(),
-    role: RoleSchema,
-    group_ids: Type.Array(Uuid()),
-    can_audit: Type.Boolean(),
-    disabled: Type.Boolean(),
+    ...account,
     rights: Type.Array(Type.String(), {
       description: 'What they could do within their groups; an administrator, everywhere.',
     }),
   },
-  {
-    id: examples.userId,
-    email: 'ada@example.com',
-    name: 'Ada',
-    role: 'viewer',
-    group_ids: [examples.groupId],
-    can_audit: false,
-    disabled: false,
-    rights: ['scripts.list', 'runs.read'],
-  },
+  { ...accountExample, rights: ['scripts.list', 'runs.read'] },
 );
 
 const PastScript = shape(

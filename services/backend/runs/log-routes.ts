@@ -51,7 +51,6 @@ const readLogs = operation({
       headers: ['Link', 'Content-Disposition'],
     },
   },
-  refusals: ['invalid_cursor'],
   handle: async (call, { readModels, runLogs }) => {
     const { principal, parameters, query: asked, url } = call;
     const run = await visibleRun(principal, parameters.run_id, readModels);

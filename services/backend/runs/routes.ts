@@ -171,7 +171,6 @@ const list = operation({
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page.', schema: RunPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: (call, services) => runPage('runs', call, services),
 });
 
@@ -186,7 +185,6 @@ const history = operation({
   parameters: { id: pathParameters.scriptId },
   query: Type.Object(filters, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: RunPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async (call, services) => {
     const { id } = call.parameters;
     if (!(await seesScript(call.principal, id, services.readModels))) return notFound;

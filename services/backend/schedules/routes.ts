@@ -46,7 +46,6 @@ const list = operation({
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page.', schema: SchedulePage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, query, url }, services) => {
     const { readModels } = services;
     const { limit, cursor, script_id, at } = query;

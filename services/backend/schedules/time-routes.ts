@@ -116,7 +116,6 @@ const occurrences = operation({
   parameters: { schedule_id: pathParameters.scheduleId },
   query: Type.Object(pageQuery, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: OccurrencePage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, parameters: { schedule_id }, query, url }, { readModels }) => {
     const schedule = await findSchedule(readModels, schedule_id);
     if (schedule === undefined || !isIn(principal, schedule.group_id)) return notFound;

@@ -5,14 +5,14 @@ import { listFiles } from '#projections/scripts/files.ts';
 import Type from 'typebox';
 import { visibleScript } from '../access/visibility.ts';
 import { zipOf } from '../http/archives/write-zip.ts';
-import { attachment } from '../http/attachment.ts';
+import { attachment } from '../http/download.ts';
 import { etag, isUnchanged } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { disclosing, nothing, stream } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
 import { importScript, maxArchiveBytes } from './import-script.ts';
-import { created, showScript } from './replies.ts';
+import { created, showScript } from './script-reply.ts';
 import { archiveQuery, ScriptArchive } from './schema.ts';
 
 const tag = 'Scripts';

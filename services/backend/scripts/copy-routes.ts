@@ -12,8 +12,8 @@ import { isProblem, notFound } from '../http/problem.ts';
 import { pathParameters } from '../http/schema.ts';
 import type { Services } from '../services.ts';
 import { visibleGroupId } from './create-script.ts';
-import { makeScript } from './make-script.ts';
-import { created, showScript, shown } from './replies.ts';
+import { recordScript } from './record-script.ts';
+import { created, showScript, shown } from './script-reply.ts';
 import { ScriptCopy } from './schema.ts';
 
 const tag = 'Scripts';
@@ -43,7 +43,7 @@ const copy = operation({
     if (isProblem(groupId)) return groupId;
     const name = body.name ?? copyName(source.name);
     const command = await copyOf(source, { name, groupId }, services);
-    const made = await makeScript(command, blobsOf(source, services), context, services);
+    const made = await recordScript(command, blobsOf(source, services), context, services);
     if (isProblem(made)) return made;
     return await showScript(call, made.scriptId, services, made.outcome, 201);
   },

@@ -26,7 +26,7 @@ import { badField, isProblem, type Problem } from '../http/problem.ts';
 import { toAsyncIterable } from '../http/wire/spool.ts';
 import type { Services } from '../services.ts';
 import { templateEntrypoint, templateFiles, type TemplateId } from '../templates/templates.ts';
-import { makeScript, type Made } from './make-script.ts';
+import { recordScript, type RecordedScript } from './record-script.ts';
 import type { NewScript } from './schema.ts';
 
 export interface NewScriptCall {
@@ -39,7 +39,7 @@ export interface NewScriptCall {
 export async function createScript(
   call: NewScriptCall,
   services: Services,
-): Promise<Made | Problem> {
+): Promise<RecordedScript | Problem> {
   const groupId = groupFor(call.principal, call.body.group_id);
   if (isProblem(groupId)) return groupId;
   const entrypoint = call.body.entrypoint ?? defaultSettings.entrypoint;
@@ -56,7 +56,7 @@ export async function createScript(
   const command = newScript(call, scriptId, groupId, { entrypoint, files });
   const contentOf = async (sha256: string) =>
     toAsyncIterable(contents.get(sha256) ?? new Uint8Array());
-  return await makeScript(command, contentOf, call.context, services);
+  return await recordScript(command, contentOf, call.context, services);
 }
 
 interface StartingFiles {

@@ -8,7 +8,7 @@ import { isProblem, notFound, problem } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
 import { Environment } from './environment-schema.ts';
-import { commandScript, showScript, shown } from './replies.ts';
+import { commandScript, showScript, shown } from './script-reply.ts';
 
 const rebuild = operation({
   method: 'post',

@@ -13,7 +13,7 @@ import { isProblem, problem, badField, type Problem } from '../http/problem.ts';
 import { spoolToFile, toAsyncIterable, type SpooledFile } from '../http/wire/spool.ts';
 import type { Services } from '../services.ts';
 import { groupFor } from './create-script.ts';
-import { makeScript, type Made } from './make-script.ts';
+import { recordScript, type RecordedScript } from './record-script.ts';
 import type { archiveQuery, ScriptArchive } from './schema.ts';
 
 /** Of the archive as it is sent, a form around it included. */
@@ -34,7 +34,10 @@ interface Upload {
   readonly name?: string;
 }
 
-export async function importScript(call: ImportCall, services: Services): Promise<Made | Problem> {
+export async function importScript(
+  call: ImportCall,
+  services: Services,
+): Promise<RecordedScript | Problem> {
   const upload = await receive(call);
   if (isProblem(upload)) return upload;
   try {
@@ -80,7 +83,7 @@ async function make(
   archive: Archive,
   uploadName: string | undefined,
   services: Services,
-): Promise<Made | Problem> {
+): Promise<RecordedScript | Problem> {
   const { principal, query } = call;
   const groupId = groupFor(principal, query.group_id);
   if (isProblem(groupId)) return groupId;
@@ -101,7 +104,7 @@ async function make(
     settings: { ...defaultSettings, entrypoint },
     files,
   } as const;
-  return await makeScript(command, archive.open, call.context, services);
+  return await recordScript(command, archive.open, call.context, services);
 }
 
 /** Archives of a folder hold it as their one top folder. It goes where the entrypoint is in it. */

@@ -16,7 +16,7 @@ import { idOf, IdOrNot, SomeOf, wordsOf } from '../http/selection.ts';
 import { changeScript } from './change-script.ts';
 import { createScript } from './create-script.ts';
 import { scriptAt } from './history/script-at.ts';
-import { commandScript, created, showScript, shown } from './replies.ts';
+import { commandScript, created, showScript, shown } from './script-reply.ts';
 import { NewScript, Script, ScriptChanges, ScriptPage } from './schema.ts';
 import { scriptJson } from './view.ts';
 
@@ -52,7 +52,6 @@ const list = operation({
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page.', schema: ScriptPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, query, url }, { readModels }) => {
     const { limit, cursor, with: more, sort: order = 'created', ...wanted } = query;
     const visible = visibleGroups(principal);

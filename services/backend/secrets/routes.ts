@@ -36,7 +36,6 @@ const list = operation({
   query: Type.Object(pageQuery, { additionalProperties: false }),
   readsBehind: ['secret_uses'],
   responses: { 200: { description: 'A page.', schema: SecretPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, parameters: { id }, query, url }, { readModels }) => {
     if (!(await seesScript(principal, id, readModels))) return notFound;
     const request = { list: 'secrets', filter: id, url, limit: query.limit, cursor: query.cursor };

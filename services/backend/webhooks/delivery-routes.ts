@@ -38,7 +38,6 @@ const list = operation({
   parameters: { webhook_id },
   query: Type.Object(pageQuery, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: DeliveryPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, parameters, query, url }, services) => {
     const { webhook_id: webhookId } = parameters;
     if ((await visibleWebhook(principal, webhookId, services)) === undefined) return notFound;

@@ -52,7 +52,6 @@ const list = operation({
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page.', schema: WebhookPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, query, url }, services) => {
     const { limit, cursor, script_id: named, at } = query;
     if (at !== undefined) {

@@ -5,7 +5,7 @@ import { ownedChains } from '#projections/configuration/queries.ts';
 import { readParams } from '#services/shared/params.ts';
 import { problem } from '../../http/problem.ts';
 import type { Given, Kind } from '../kind.ts';
-import { paramsProblem } from '../params.ts';
+import { paramsProblem } from '../check-params.ts';
 
 type Chain = Given<'chains'>;
 type Settings = Omit<ChainSettings, 'paramsSha256'> & { readonly params: object | null };

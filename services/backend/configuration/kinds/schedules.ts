@@ -7,7 +7,7 @@ import { isProblem, problem } from '../../http/problem.ts';
 import { definitionOf } from '../../schedules/definition.ts';
 import { definitionJson } from '../../schedules/view.ts';
 import type { Given, Kind } from '../kind.ts';
-import { paramsProblem } from '../params.ts';
+import { paramsProblem } from '../check-params.ts';
 
 type Schedule = Given<'schedules'>;
 

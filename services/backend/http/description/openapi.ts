@@ -254,6 +254,11 @@ function exampleOf(schema: TSchema): Json {
   };
 }
 
+function takesCursor({ query }: Operation): boolean {
+  const { properties = {} } = (query ?? {}) as { properties?: object };
+  return 'cursor' in properties;
+}
+
 /** Codes that the operation may refuse with: its own, and those that its description implies. */
 export function refusalsOf(one: Operation): readonly ProblemCode[] {
   const takesJson = one.body !== undefined;
@@ -271,6 +276,7 @@ export function refusalsOf(one: Operation): readonly ProblemCode[] {
         ] as const)
       : []),
     ...(one.creates ? (['idempotency_key_reused'] as const) : []),
+    ...(takesCursor(one) ? (['invalid_cursor'] as const) : []),
     ...(one.refusals ?? []),
     'unavailable',
   ];

@@ -38,7 +38,6 @@ const diff = operation({
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page of files.', schema: ScriptDiff, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, parameters: { id }, query, url }, { database, objects }) => {
     if (!(await seesScriptHistory(principal, id, database))) return notFound;
     const now = await scriptStateAt(database, id);

@@ -22,7 +22,6 @@ const list = operation({
   parameters: { id: pathParameters.scriptId },
   query: Type.Object(pageQuery, { additionalProperties: false }),
   responses: { 200: { description: 'A page.', schema: HistoryPage, headers: ['Link'] } },
-  refusals: ['invalid_cursor'],
   handle: async ({ principal, parameters: { id }, query, url }, { database }) => {
     if (!(await seesScriptHistory(principal, id, database))) return notFound;
     const { limit, cursor } = query;

@@ -7,19 +7,19 @@ import { accepted, refusalProblem, type Accepted } from '../http/outcome.ts';
 import { isProblem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 
-export interface Made {
+export interface RecordedScript {
   readonly scriptId: ScriptId;
   readonly outcome: Accepted;
 }
 
 /** Checks first, then stores the files, then records: a refused script leaves nothing behind.
  *  @param contentOf the bytes of the file with this hash; asked once for each hash */
-export async function makeScript(
+export async function recordScript(
   command: CreateScript,
   contentOf: (sha256: string) => Promise<AsyncIterable<Uint8Array>>,
   context: CommandContext,
   { commands, objects }: Pick<Services, 'commands' | 'objects'>,
-): Promise<Made | Problem> {
+): Promise<RecordedScript | Problem> {
   const refusal = await commands.check(command);
   if (refusal !== undefined) return refusalProblem(refusal);
   for (const sha256 of new Set(command.files.map((file) => file.sha256))) {
