@@ -4,7 +4,7 @@ The runtime starts it as `{bare environment}/bin/python {workspace}/{entrypoint}
 PYTHONPATH and ORCH_KEEPER, a JSON object: `socket`, `runs` and `flags` as for the launcher, `python`, the path of
 the interpreter in the script's environment, and `modules`, the imported modules of the standard library. The
 keeper does the work of a launcher, but a script's process executes no program: it continues as an interpreter that
-has just started (see warm/encodings and pool/site_startup). Only the platform writes the bare environment. The
+has just started (see warm/encodings). Only the platform writes the bare environment. The
 keeper reads neither the script nor its environment outside the sandbox, so it never executes foreign code.
 
 Descriptor 0 is /dev/null; 1 and 2 are pipes, as in a run; 3 is the life line.
@@ -20,12 +20,11 @@ import os
 import signal
 import sys
 import time
-from typing import Dict, FrozenSet, List
+from typing import Dict, List
 
 from kernel import syscalls
 from lifecycle.start_gate import BecomeScript, StartGate
 from pool.fast_exit import FastExit
-from pool.site_startup import SiteStartup
 from pool.supervisor_pool import PoolOptions, launch
 
 _LIFE_LINE = 3
@@ -40,11 +39,8 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _OWN = ("keeper", "pool", "lifecycle", "containment", "kernel", "wire")
 
 
-def keep(early: FrozenSet[str]) -> None:
-    """Returns in a script's process alone, when its interpreter continues.
-
-    @param early names of the modules that every interpreter has imported at this point
-    """
+def keep() -> None:
+    """Returns in a script's process alone, when the script may execute and its interpreter continues."""
     config = json.loads(os.environ["ORCH_KEEPER"])
     fast_exit = FastExit()
     _move_to_environment(config["python"])
@@ -52,7 +48,6 @@ def keep(early: FrozenSet[str]) -> None:
         _preload(name)
     os.environ.clear()
     _forget_own_modules(fast_exit)
-    site_startup = SiteStartup(early)
     fast_exit.note()
     options = PoolOptions(
         path=config["socket"],
@@ -74,7 +69,10 @@ def keep(early: FrozenSet[str]) -> None:
         os._exit(0)
     _start_afresh(argv, environment)
     fast_exit.begin()
-    site_startup.begin(lambda: _start_script(gate))
+    gate.wait()
+    os.closerange(3, 4096)
+    _renew_modules()
+    gc.enable()
 
 
 def _move_to_environment(python: str) -> None:
@@ -121,14 +119,6 @@ def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
     getattr(sys, "orig_argv", [])[:] = words
     # The script's garbage collections skip the present objects.
     gc.freeze()
-
-
-def _start_script(gate: StartGate) -> None:
-    """Returns when the script may execute."""
-    gate.wait()
-    os.closerange(3, 4096)
-    _renew_modules()
-    gc.enable()
 
 
 def _renew_modules() -> None:

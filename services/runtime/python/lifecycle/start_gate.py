@@ -21,8 +21,7 @@ class StartGate:
         self._status = status
 
     def wait(self) -> None:
-        """Returns when the script may execute. Never raises: an interpreter may ignore the exception and execute
-        the script without GO."""
+        """Returns when the script may execute. Never raises, so that no script executes without GO."""
         try:
             if self._gate.recv(1) == messages.GO:
                 os.dup2(self._stderr, 2)
