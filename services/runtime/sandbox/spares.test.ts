@@ -24,7 +24,7 @@ print(json.dumps(wanted))`;
   return JSON.parse(stdout) as unknown;
 }
 
-test('runs that come now and then are given one spare when they are under way, a burst of them more at once, up to a bound', async () => {
+test('starts one spare shortly after a single run, and more spares at once in a burst of runs, up to a bound', async () => {
   const seldom = await wantedAfter([
     ['taken', 10],
     ['taken', 10.2],
@@ -45,7 +45,7 @@ test('runs that come now and then are given one spare when they are under way, a
   expect(burst).toEqual([later, ...atOnce]);
 });
 
-test('a burst of runs is served whole, and what was kept for it goes in quiet', async () => {
+test('serves a burst of runs and ends the additional spares afterwards', async () => {
   const bench = await Bench.open();
   const { launcherPid } = bench.sandbox;
   const spares = async () => {

@@ -1,7 +1,7 @@
-"""What a run takes on the disk: its files, what it keeps, and what it has removed and still holds.
+"""Disk use of a run: its workspace, its data folder, and deleted files that it holds open.
 
-Measured a little at a time, so that many files do not keep the supervisor from its other work, and
-part by part relative to open folders, so that no link is followed.
+Measured in small steps, so that many files do not block the supervisor. Paths are opened part by part relative to
+open folders, so that no link is followed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What each layer does, in the process that it contains or in one above it."""
+"""The steps of each layer, in the contained process or in one of its parents."""
 
 from __future__ import annotations
 

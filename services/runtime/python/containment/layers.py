@@ -1,9 +1,8 @@
-"""The layers of containment, in the order in which they are put on. A new one is added to LAYERS.
+"""The layers of containment, in the order of their application. LAYERS is the complete list.
 
-A layer may act at four points: in the supervisor before the init is forked, in that init, and in
-the script's process before it is known which run it will be and before it executes. Which layers are there was found out once, by trying (see
-probe.py): one that should be there and fails ends the preparation, so that no run is silently
-less contained than its `ready` says.
+A layer acts at up to four points: in the supervisor before the init is forked, in the init, in the script's
+process before its run is known, and in the script's process before it executes. probe.py finds the layers of the
+machine once. If one of them fails later, the run fails, so no run has fewer layers than its READY frame says.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What this machine's kernel lets the sandbox do, found out once by trying it (see probe.py)."""
+"""The layers that this machine supports, as probe.py finds them, and what the operator requires."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from kernel.cgroups import Groups
 _REQUIRED = (("rlimits",), ("no_new_privs",), ("seccomp",), ("mount_namespace", "landlock"))
 
 
-# In place of the reason why a layer is missing: others do its work.
+# The reason if a layer is missing because other layers do its work.
 NOT_NEEDED = ""
 
 
 class Choices(NamedTuple):
-    """What the operator decides: see `read_choices`."""
+    """The operator's settings: see `read_choices`."""
 
     without: FrozenSet[str] = frozenset()
     lenient: bool = False
 
 
 def read_choices(flags: Sequence[str]) -> Choices:
-    """From the command line.
+    """Reads the command line.
 
-    `--without=LAYER`, as often as wanted, leaves one out; `--lenient` accepts runs where a layer is
-    missing that is required.
+    `--without=LAYER` switches a layer off and may be repeated. `--lenient` accepts runs although a required layer is
+    missing.
     """
     named = [flag.partition("=") for flag in flags]
     return Choices(
@@ -36,9 +36,9 @@ def read_choices(flags: Sequence[str]) -> Choices:
 
 
 class Machine(NamedTuple):
-    """`missing` holds, for each layer that is not there, why and what would enable it.
+    """`missing` holds, for each missing layer, the reason and what would enable it.
 
-    `groups`: where the control groups of runs are made, if anywhere.
+    `groups` is the parent of the runs' control groups, if there is one.
     """
 
     missing: Dict[str, str]
@@ -46,12 +46,12 @@ class Machine(NamedTuple):
     groups: Optional[Groups] = None
 
     def has(self, layer: str) -> bool:
-        """Whether the layer is there."""
+        """Whether the machine has the layer."""
         return layer not in self.missing
 
     @property
     def lacking(self) -> List[str]:
-        """What is required and missing, with the reason, each in words."""
+        """The required layers that are missing, each with its reason."""
         return [
             " and ".join(f"{layer} ({self.missing[layer]})" for layer in either)
             for either in _REQUIRED
@@ -60,7 +60,7 @@ class Machine(NamedTuple):
 
     @property
     def refusal(self) -> Optional[str]:
-        """Why no run may be executed here at all, in words, and what to do."""
+        """Why this machine must not execute any run, and what to do."""
         if self.has("script_user") or "script_user" in self.choices.without or not _is_root_of_host():
             return None
         return (

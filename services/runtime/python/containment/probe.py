@@ -1,4 +1,4 @@
-"""Finds out which layers work here by putting them on in a process made for that."""
+"""Finds the layers that work on this machine by applying them in a child process."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _find_groups(owner: str, choices: Choices) -> Union[Groups, str]:
 
 
 class _Attempt:
-    """Puts on one layer after the other, as for a run, and notes those that fail."""
+    """Applies one layer after the other, as for a run, and records those that fail."""
 
     def __init__(self, spare: Spare, known: Missing) -> None:
         self._spare = spare

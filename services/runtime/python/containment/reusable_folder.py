@@ -1,8 +1,8 @@
-"""The folder of runs that follow each other under one supervisor.
+"""The folder that the next run of the same supervisor reuses.
 
-To make and to remove folders costs a file system more than to look whether they are as they were: so the
-next run of a script gets the folder of the one before, emptied. What is not as in a new one is made anew.
-Files are never kept: another run of the script may have been handed one that is open.
+Making and removing folders costs a file system more than checking them. The next run of a script therefore gets
+the emptied folder of the previous run. A changed folder is replaced by a new one. Files are never kept, because a
+run may have sent an open file to another run.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from .machine import Machine
 from .run_folder import DATA, FILES, FOLDER, TMP, RunFolder, empty, remove_tree
 
 KEPT_PREFIX = ".kept-"
-# On some file systems a folder stays as large as it once was.
+# On some file systems a folder never shrinks.
 _LARGEST_FOLDER_BYTES = 64 * 1024
 _GET_FLAGS = 0x80086601
 _NOTHING: FrozenSet[str] = frozenset()
 
 
 class ReusableFolder:
-    """One at most, between two runs of the same script."""
+    """Holds at most one folder, between two runs of the same script."""
 
     def __init__(self, runs: str, machine: Machine) -> None:
         """@param runs the folder of the run folders"""
         self._runs = runs
-        # A folder may have been handed on as well: without these rules it could be written to.
+        # A run may have sent an open folder to another run. Only Landlock keeps that run from writing to it.
         self._may_keep = machine.has("landlock")
         self._kept: Optional[RunFolder] = None
 
     def open(self, run_id: str) -> RunFolder:
-        """For the next run: what was kept, or a new one. @raises SandboxError, OSError"""
+        """Returns the kept folder, or a new one. @raises SandboxError, OSError"""
         folder, self._kept = self._kept, None
         if folder is not None:
             try:
@@ -45,7 +45,7 @@ class ReusableFolder:
         return RunFolder(self._runs, run_id)
 
     def keep(self, folder: RunFolder) -> None:
-        """All processes of its run are dead."""
+        """Empties the folder for the next run. All processes of the previous run are dead."""
         if not self._may_keep:
             folder.remove()
             return
@@ -58,7 +58,7 @@ class ReusableFolder:
             folder.remove()
 
     def remove(self) -> None:
-        """No run follows."""
+        """Removes the kept folder."""
         if self._kept is not None:
             self._kept.remove()
             self._kept = None
@@ -72,7 +72,7 @@ def _make_like_new(folder: RunFolder) -> None:
 
 
 def _clear(folder: RunFolder, name: str, kept: AbstractSet[str]) -> bool:
-    """Whether what was to be kept is still there."""
+    """Empties `files` or `tmp`. @returns whether the names in `kept` are still there"""
     inner = os.open(name, FOLDER, dir_fd=folder.descriptor)
     try:
         is_like_new = _is_like_new(inner, folder, folder.mode_of(name))
@@ -87,7 +87,7 @@ def _clear(folder: RunFolder, name: str, kept: AbstractSet[str]) -> bool:
 
 
 def _is_empty_data(folder: RunFolder) -> bool:
-    """Nothing but a place to mount on."""
+    """Whether the folder is an unchanged mount point."""
     try:
         data = os.open(os.path.join(FILES, DATA), FOLDER, dir_fd=folder.descriptor)
     except OSError:
@@ -111,17 +111,17 @@ def _is_like_new(inner: int, folder: RunFolder, mode: int) -> bool:
 
 
 def _attributes(inner: int) -> FrozenSet[str]:
-    """Without those that only the system sets."""
+    """Extended attributes that a script can set."""
     try:
         names = os.listxattr(inner)
     except OSError:
-        # There are none on such a file system.
+        # The file system has no extended attributes.
         return _NOTHING
     return frozenset(name for name in names if not name.startswith("security."))
 
 
 def _flags(inner: int) -> int:
-    """Such as those that change how names are compared; 0 where a file system has none."""
+    """Inode flags, such as case folding; 0 if the file system has none."""
     flags = array.array("l", [0])
     try:
         fcntl.ioctl(inner, _GET_FLAGS, flags)

@@ -1,7 +1,7 @@
-"""The system user of a script, where this runs as user 0: another one's processes and files are foreign.
+"""The system user of a script, if the platform runs as user 0. It has no rights over other scripts.
 
-The number comes from the script's id, in a range that neither people nor containers use. Two ids may
-give one number: who has which is noted in a folder of this host, and the later one takes the next.
+The user's number is a hash of the script's id, in a range that neither people nor containers use. A folder of this
+host records the owner of each number. If two ids have the same hash, the second one gets the next number.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measures a run's process tree and says when a total is over its limit."""
+"""Measures the processes of a run and reports the limit that they exceed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Breach(NamedTuple):
 
 
 class UsageMonitor:
-    """Sampling of one run, from the moment its script may execute."""
+    """Samples one run from the start of its script."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Files that a run has removed and still holds: what its processes have open or mapped takes the disk as before."""
+"""Finds deleted files that a run's processes have open or mapped, which still use the disk."""
 
 from __future__ import annotations
 

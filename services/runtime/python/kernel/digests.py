@@ -1,4 +1,4 @@
-"""SHA-256 without OpenSSL: a script's interpreter would have to take that apart at its end."""
+"""SHA-256 without OpenSSL, which a script's interpreter would have to unload at its exit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The processes of a run, as /proc shows them: counted, summed and killed."""
+"""Lists, sums and kills the processes of a run, as /proc shows them."""
 
 from __future__ import annotations
 

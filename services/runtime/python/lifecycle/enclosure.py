@@ -1,5 +1,4 @@
-"""What runs are executed in, one after the other, as the supervisor holds it: the namespaces with their
-init, and the control group. Made early, ended for certain."""
+"""The enclosure of a supervisor's runs: the namespaces with their init, and the control group."""
 
 from __future__ import annotations
 
@@ -23,21 +22,21 @@ _SWEEP_SECONDS = 5.0
 
 
 class ScriptPipes(NamedTuple):
-    """The supervisor's ends of what leads to one script's process; the pipes do not block."""
+    """The supervisor's ends of the connections with one script's process. The output pipes do not block."""
 
     gate: socket.socket
     stdout: int
     stderr: int
 
     def close(self) -> None:
-        """Nothing more is wanted of them."""
+        """Closes all of them."""
         self.gate.close()
         os.close(self.stdout)
         os.close(self.stderr)
 
 
 class Usage(NamedTuple):
-    """What all processes of a run took together, and the most that one of them had."""
+    """CPU time of all processes of a run, and the largest memory of one process."""
 
     cpu_seconds: float
     max_memory_bytes: int

@@ -1,4 +1,4 @@
-"""Why and how a run ended: the first reason counts."""
+"""Describes the end of a run: exit code, signal, reason and usage. The first reason counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TAIL_BYTES = 4096
 
 
 class ExitReason:
-    """Collects what is known of the end, and describes it for the EXIT frame."""
+    """Collects facts about the end of a run for the EXIT frame."""
 
     def __init__(self, spec: RunSpec) -> None:
         self._spec = spec
@@ -23,18 +23,18 @@ class ExitReason:
         self._decided = False
         self._exit_code: Optional[int] = None
         self._signal: Optional[int] = None
-        # Of the init, when the script had ended.
+        # CPU time of the init until the script ended.
         self.own_cpu_seconds = 0.0
         self._stderr_tail = b""
         self.failure: Optional[Mapping[str, object]] = None
 
     def because(self, reason: Optional[str], detail: Optional[str] = None) -> None:
-        """The sandbox ends the run for this reason; only the first one counts."""
+        """Sets the reason for which the sandbox ends the run, unless there is one."""
         if not self._decided:
             self._decided, self._reason, self._detail = True, reason, detail
 
     def failed(self, report: Mapping[str, object]) -> None:
-        """The script could not be executed: `stage` and `message`."""
+        """Records why the script could not be executed. @param report has `stage` and `message`"""
         if self.failure is None:
             self.failure = report
 
@@ -62,7 +62,7 @@ class ExitReason:
             if late is not None:
                 self.because(late.reason, late.detail)
         self._judge(cpu_seconds)
-        self._tell_of_refusals(monitor)
+        self._explain_refusals(monitor)
         ended_by = self._signal
         if self._exit_code is None and ended_by is None:
             # The init was killed, and with it the script.
@@ -82,13 +82,13 @@ class ExitReason:
         }
 
     def _judge(self, cpu_seconds: float) -> None:
-        """Finds the limits that the kernel, or Python itself, enforced."""
+        """Finds the limit that the kernel or Python enforced."""
         limits = self._spec.limits
         limit = limits.cpu_seconds
         warned = self._signal == signal.SIGXCPU
         killed = self._signal == signal.SIGKILL and limit is not None and cpu_seconds >= limit
         if limit is not None and (warned or killed):
-            # The kernel counts a process finer than it tells afterwards.
+            # The kernel enforces the limit with a finer clock than it reports.
             self.because(CPU_LIMIT, cpu_detail(limit, max(limit, cpu_seconds)))
         if self._signal == signal.SIGXFSZ and limits.disk_bytes is not None:
             self.because(None, f"a file grew to the disk limit of {limits.disk_bytes} bytes")
@@ -97,8 +97,8 @@ class ExitReason:
             if detail is not None:
                 self.because(reason, detail)
 
-    def _tell_of_refusals(self, monitor: Optional[UsageMonitor]) -> None:
-        """A script that went well does not need to know."""
+    def _explain_refusals(self, monitor: Optional[UsageMonitor]) -> None:
+        """Reports refused processes, unless the script succeeded."""
         refused = 0 if monitor is None or self._exit_code == 0 else monitor.refused_processes()
         if refused > 0:
             limit = self._spec.limits.processes

@@ -1,8 +1,8 @@
-"""The init: parent of one script after the other, process 1 of their pid namespace where there is one.
+"""The init: the parent of the scripts' processes, and process 1 of their pid namespace if there is one.
 
-It reaps whatever is orphaned. With it the kernel ends the whole namespace. A script's process is made
-before it is known which run it will be: it waits for that, contains itself, waits for the word, and
-executes. The init itself is never told of a run, so that no run finds anything of another in its memory.
+The init reaps orphans. The kernel ends the whole namespace with it. A script's process is forked before its run is
+known. It receives the run, contains itself, waits at the start gate and executes. The init itself never receives a
+run, so no run finds data of another run in its memory.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ _OOM_SCORE = b"500"
 _RESET_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGCHLD", "SIGXFSZ")
 
 
-# Executes a program with arguments and variables when it may: see `execute_program`, or what takes its
-# place.
+# Executes a program with arguments and variables when the gate opens, as `execute_program` does.
 Execute = Callable[[bytes, List[bytes], Dict[bytes, bytes], StartGate], object]
 
 
@@ -150,7 +149,7 @@ class _Init:
         messages.send_json(self._control, messages.SWEPT, report)
 
     def _become_script(self, gate: socket.socket, pipes: Tuple[int, int]) -> None:
-        """The script's process: told what to run, contained, held, then executed."""
+        """The script's process: receives its run, contains itself, waits at the gate and executes."""
         machine, spare = self._machine, self._spare
         with ends_process(_EXEC_FAILED):
             try:
@@ -183,7 +182,7 @@ def _execute(run: Run, gate: socket.socket, stderr: int, execute: Execute) -> No
         )
     environment = dict(run.spec.env)
     if not run.machine.has("mount_namespace"):
-        # There /tmp is everybody's.
+        # All users share /tmp there.
         environment.setdefault(b"TMPDIR", os.fsencode(run.tmp))
     environment.update((name, os.fsencode(workspace)) for name in run.spec.workspace_env)
     messages.send_ready(gate, run.for_supervisor)
@@ -193,7 +192,7 @@ def _execute(run: Run, gate: socket.socket, stderr: int, execute: Execute) -> No
 def execute_program(
     program: bytes, argv: List[bytes], environment: Dict[bytes, bytes], gate: StartGate
 ) -> None:
-    """What a script's process does in the end, where nothing takes its place."""
+    """Executes the program of a run when the gate opens."""
     gate.wait()
     os.execve(program, argv, environment)
 

@@ -1,4 +1,4 @@
-"""Passes a script's output on, chunk by chunk, and waits while the runtime reads too slowly."""
+"""Forwards a script's output in chunks, with backpressure from the runtime."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Output:
         self._on_stderr = on_stderr
 
     def poll_with(self, poller: "select.poll") -> None:
-        """Registers what is to be read now: nothing while the channel is full."""
+        """Registers the pipes to read: none while the channel is full."""
         wanted = {} if self._channel.full else self._kinds
         if wanted.keys() == self._polled.keys():
             return
@@ -35,7 +35,7 @@ class Output:
         self._polled = dict(wanted)
 
     def pump(self, fd: int) -> bool:
-        """Passes one chunk on; false when there is none now, or never again, or it is no pipe."""
+        """Forwards one chunk. False if there is no chunk now or `fd` is none of the pipes."""
         kind = self._kinds.get(fd)
         if kind is None:
             return False
@@ -52,9 +52,9 @@ class Output:
         return True
 
     def drain(self, wait: Callable[[], None]) -> None:
-        """Passes on all that is left; the writers are dead, so that it is bounded.
+        """Forwards the rest, which is bounded because the writers are dead.
 
-        @param wait called after each chunk: returns when there is room for the next
+        @param wait called after each chunk; returns when the channel accepts the next one
         """
         for fd in list(self._kinds):
             while self._channel.open and self.pump(fd):

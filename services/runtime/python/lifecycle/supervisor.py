@@ -1,8 +1,7 @@
-"""The supervision of one run: holds its channel, watches its processes, tells its end.
+"""Supervises one run: serves its channel, monitors its processes and reports its end.
 
-Whatever happens to it, the run's processes die: they are killed when the channel closes, when the
-lease runs out, when the launcher is gone (its life pipe closes) and, by the kernel, when the
-supervisor itself is killed.
+The run's processes never outlive their supervisor. It kills them when the channel closes, when the lease expires
+and when the launcher is gone. If the supervisor itself is killed, the kernel kills them.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _FLUSH_AFTER_LOSS_SECONDS, _NEVER = 2.0, float("inf")
 
 
 class Supervisor:
-    """Prepares, pumps, watches and ends one run. `run()` is the whole life."""
+    """Prepares, executes and ends one run. `run` does all of it."""
 
     def __init__(
         self,
@@ -50,10 +49,10 @@ class Supervisor:
         on_ready: Callable[[], object],
         on_orphaned: Optional[Callable[[], object]],
     ) -> None:
-        """@param life readable (at its end) when the launcher is gone
-        @param pipes what leads to the script's process
+        """@param life at end of file when the launcher is gone
+        @param pipes the connections with the script's process
         @param on_ready called when the run is prepared
-        @param on_orphaned called when the launcher is gone; None: that ends the run"""
+        @param on_orphaned called when the launcher is gone; None ends the run instead"""
         self._channel = channel
         self._life = life
         self._spec = spec
@@ -67,7 +66,7 @@ class Supervisor:
             channel, pipes.stdout, pipes.stderr, self._exit_reason.remember_stderr
         )
         self._poller = select.poll()
-        # What is not in here is output.
+        # All other descriptors are output.
         self._handlers: Dict[int, Callable[[], None]] = {}
         self._lease_ends_at = time.monotonic() + spec.lease_ms / 1000
         self._wall_clock_ends_at = _NEVER
@@ -78,18 +77,18 @@ class Supervisor:
         self._has_ended = False
         self._is_swept = False
         self._user: Optional[int] = None
-        # Where this run's attempts to listen are heard.
+        # Receives the run's calls of listen(2).
         self._listener: Optional[int] = None
         self._disk: Optional[DiskQuota] = None
         self._monitor: Optional[UsageMonitor] = None
         self._broker: Optional[SdkBroker] = None
 
     def run(self, reusable: ReusableFolder) -> bool:
-        """Returns when every process of the run is dead and its folder is gone: whether the
-        enclosure may have another run.
+        """Returns when every process of the run is dead and its folder is removed.
 
         @param reusable holds the folder of the previous run, then of this one
-        @raises SandboxError when the run could not be prepared; nothing is left over.
+        @returns whether the enclosure may execute another run
+        @raises SandboxError if the run cannot be prepared. Nothing is left over.
         """
         try:
             self._folder = reusable.open(self._spec.run_id)
@@ -133,7 +132,7 @@ class Supervisor:
                 spec, self._machine, self._folder, (pipes.stdout, pipes.stderr)
             )
             self._user = workspace.user
-            # It contains itself while its files come, and executes later than either.
+            # The script's process contains itself while the files are copied.
             messages.send_run(pipes.gate, pack_run(spec, self._folder, workspace.user))
             copy_files(spec.files, self._folder, workspace.data)
         except OSError as error:
@@ -147,7 +146,7 @@ class Supervisor:
         self._handlers[fd] = handler
         self._poller.register(fd, select.POLLIN)
 
-    # --- what is heard -------------------------------------------------------------------------
+    # --- messages ------------------------------------------------------------------------------
 
     def _on_gate(self) -> None:
         message = messages.receive(self._pipes.gate)
@@ -169,7 +168,7 @@ class Supervisor:
             self._exit_reason.script_ended(messages.content_of(message))
             self._finish()
         else:
-            # The init was killed: by this supervisor, or by the kernel for want of memory.
+            # The init was killed, by this supervisor or by the kernel for lack of memory.
             self._finish()
 
     def _on_listens(self, listener: int) -> None:
@@ -196,7 +195,7 @@ class Supervisor:
         ready = {"pid": self._script, "workspace": workspace, "layers": layers}
         self._channel.send_json(READY, ready)
         self._on_ready()
-        # The script does not execute yet, and nobody waits for this.
+        # Measured before GO arrives, which the start of the run does not wait for.
         try:
             self._disk = measure_disk(self._spec, self._folder)
         except OSError as error:
@@ -218,13 +217,13 @@ class Supervisor:
         if not self._channel.open:
             self._finish()
 
-    # --- what is done --------------------------------------------------------------------------
+    # --- start and stop ------------------------------------------------------------------------
 
     def _go(self) -> None:
         if self._monitor is not None or not self._script:
             return
         try:
-            # First of all: the script waits for it.
+            # First, because the script waits for GO.
             self._pipes.gate.send(messages.GO)
         except OSError:
             self._finish()
@@ -247,11 +246,11 @@ class Supervisor:
         self._exit_reason.because(reason, detail)
         self._kill_at = min(self._kill_at, time.monotonic() + grace_ms / 1000)
         if self._monitor is None:
-            # It does not execute yet and would not understand.
+            # The script does not execute yet and cannot handle a signal.
             self._finish()
             return
         self._enclosure.signal_group(self._script, signal.SIGTERM)
-        # A stopped process would not get it.
+        # A stopped process does not receive SIGTERM.
         self._enclosure.signal_group(self._script, signal.SIGCONT)
 
     def _kill(self, reason: Optional[str], detail: Optional[str] = None) -> None:
@@ -284,13 +283,13 @@ class Supervisor:
             if breach is not None:
                 self._kill(breach.reason, breach.detail)
             elif self._kill_at != _NEVER:
-                # It may have stopped itself since it was asked to end.
+                # The script may have stopped itself after SIGTERM.
                 self._enclosure.signal_group(self._script, signal.SIGCONT)
 
     # --- the end -------------------------------------------------------------------------------
 
     def _end(self) -> bool:
-        """Everything dead first, then the rest of the output, then the answer."""
+        """Kills all processes, then sends the rest of the output, then the outcome."""
         swept = None
         if self._has_ended:
             swept = self._enclosure.sweep()
@@ -298,9 +297,9 @@ class Supervisor:
         if swept is None:
             self._enclosure.kill()
             self._enclosure.reap()
-        # The rest of the output may take long where the runtime's store is slow.
+        # Sending the rest of the output takes long if the runtime's storage is slow.
         ended_at = time.monotonic()
-        self._output.drain(lambda: self._hand_over(everything=False))
+        self._output.drain(lambda: self._flush_channel(everything=False))
         failure = self._exit_reason.failure
         if failure is not None:
             self._channel.send_json(FAILED, failure)
@@ -308,11 +307,11 @@ class Supervisor:
             usage = swept or self._enclosure.usage(self._exit_reason.own_cpu_seconds)
             seconds = 0.0 if self._started_at is None else ended_at - self._started_at
             self._channel.send_json(EXIT, self._exit_reason.describe(self._monitor, usage, seconds))
-        self._hand_over(everything=True)
+        self._flush_channel(everything=True)
         return self._is_swept
 
-    def _hand_over(self, everything: bool) -> None:
-        """Waits until the runtime has taken what is pending, or its lease is lost."""
+    def _flush_channel(self, everything: bool) -> None:
+        """Waits until the runtime has received the pending frames, or has lost its lease."""
         poller = select.poll()
         given_up_at = time.monotonic() + _FLUSH_AFTER_LOSS_SECONDS
         while self._channel.full or (everything and not self._channel.flushed):

@@ -1,4 +1,4 @@
-"""The supervisor's end of the channel: never blocks, holds little, knows when the other is gone."""
+"""The supervisor's end of the channel with the runtime: never blocks and detects a closed connection."""
 
 from __future__ import annotations
 

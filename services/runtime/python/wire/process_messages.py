@@ -1,7 +1,7 @@
-"""The gates: private sockets between a supervisor and its init, and the script's process of each run.
+"""Messages between a supervisor, its init and the script's process of each run, on private sockets.
 
-Datagrams whose first byte is their kind. The kernel vouches for the sender of READY, which is how
-the supervisor learns the script's process number in its own pid namespace.
+The first byte of a datagram is its kind. The kernel adds the sender's process number to READY, so the supervisor
+learns the script's number in its own pid namespace.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is to be run: the SPEC frame, checked. Its description is the type RunSpec in sandbox.ts."""
+"""The specification of a run: parses and checks the SPEC frame. The type RunSpec in sandbox.ts describes it."""
 
 from __future__ import annotations
 
