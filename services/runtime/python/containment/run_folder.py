@@ -77,7 +77,7 @@ class RunFolder:
         self._be_called(name)
 
     def give_to(self, user: Optional[int], passable: bool) -> None:
-        """Makes what is inside that user's, and nobody else's; None where it is this process's.
+        """Gives the content to a system user and denies it to all others. None keeps this process's user.
 
         @param passable whether the user comes here by the host's path
         """
@@ -99,7 +99,7 @@ class RunFolder:
             os.chown(name, self.user, self.user, dir_fd=self.descriptor)
 
     def mode_of(self, name: str) -> int:
-        """What `files` or `tmp` is to have once it is given to somebody."""
+        """The mode of `files` or `tmp` after `give_to`."""
         if self.user is not None:
             return OWN_FOLDER
         return 0o755 if name == FILES else 0o1777

@@ -44,7 +44,7 @@ def _claim(path: str, owner: bytes) -> bool:
     except FileNotFoundError:
         pass
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-    # Complete before it has its name, so that nobody reads half of it.
+    # Renamed when complete, so that no process reads a part of it.
     whole = f"{path}.{os.getpid()}"
     _write(whole, owner)
     try:

@@ -156,7 +156,7 @@ class Group:
             time.sleep(_ROUND_SECONDS)
 
     def remove(self) -> None:
-        """Ends what is left in it, and removes it; what cannot be removed now is tidied up later."""
+        """Kills the remaining processes and removes the group. `tidy` removes a group that is still in use."""
         for _round in range(_REMOVAL_ROUNDS):
             if all([_remove(path) for path in self.paths]):
                 return
@@ -208,7 +208,7 @@ def _hand_down(folder: str) -> None:
 
 
 def _is_delegated(folder: str) -> bool:
-    """Whether somebody gave this process the folder to make groups in (systemd's mark, or owner)."""
+    """Whether groups may be made in the folder, by systemd's mark or by its owner."""
     try:
         if os.geteuid() != 0:
             return os.stat(folder).st_uid == os.geteuid()
@@ -272,7 +272,7 @@ def _list(folder: str) -> List[str]:
 
 
 def _is_alive(pid: str) -> bool:
-    # The last parenthesis closes the name. What is dead may wait long for somebody to reap it.
+    # The last parenthesis closes the name. A dead process may stay unreaped for long.
     state = _read(f"/proc/{pid}", "stat").rpartition(") ")[2][:1]
     return state not in ("", "Z", "X")
 

@@ -1,6 +1,6 @@
 """The filter on system calls: what no script needs and the kernel's past attacks were made of.
 
-A deny-list, so that programs that nobody here has heard of go on working: what is denied fails with
+A deny-list, so that unknown programs go on working: what is denied fails with
 EPERM, as it does for an ordinary user, and clone3, whose flags a filter cannot see, with ENOSYS, upon
 which the C library uses clone. Namespaces inside a run are denied because they give capabilities.
 """

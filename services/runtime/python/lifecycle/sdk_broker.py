@@ -1,10 +1,10 @@
 """Connects the processes of one run, and no others, with the platform.
 
-The name of a Unix socket keeps nobody out: /proc/net/unix lists it, and processes of the same user may
+The name of a Unix socket protects nothing: /proc/net/unix lists it, and processes of the same user may
 connect. So the supervisor listens for its run. It hands a connection with the platform to each process
 that it has identified as one of the run's, and closes all other connections.
 
-A process number alone identifies nobody, since it may be given out again after its process has connected.
+A process number alone identifies no process, since it may be given out again after its process has connected.
 The caller therefore sends back a challenge, to which the kernel adds the sender's number. Between both, the
 number stays the same process's: its folder in /proc is held open and can still be read at the end.
 """

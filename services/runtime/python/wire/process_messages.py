@@ -121,7 +121,7 @@ def send_ready(gate: socket.socket, descriptors: Sequence[int]) -> None:
 
 
 def send_json(gate: socket.socket, kind: bytes, content: Dict[str, object]) -> None:
-    """Tells the supervisor; nobody is to be told when that is gone."""
+    """Sends JSON to the supervisor. Does nothing if the supervisor is gone."""
     try:
         gate.send(kind + json.dumps(content).encode())
     except OSError:
