@@ -9,6 +9,7 @@ import {
   sqlViolations,
 } from './architecture/backend.ts';
 import { edgesOf, edgesOfSvelte } from './architecture/imports.ts';
+import { pythonViolations } from './architecture/python.ts';
 import { sourceFiles } from './architecture/repository.ts';
 import {
   ambientViolations,
@@ -43,6 +44,12 @@ describe('this repository', () => {
 
   test('keeps the import table, has no barrels and no default exports', () => {
     expect(files.flatMap(({ path, source }) => violations(path, source))).toEqual([]);
+  });
+
+  test('keeps the import table of the Python sandbox', () => {
+    const python = sourceFiles(root, /\.py$/u);
+    expect(python.map(({ path }) => path)).toContain('services/runtime/python/launcher.py');
+    expect(python.flatMap(pythonViolations)).toEqual([]);
   });
 
   test('decides without a clock, chance, the environment or the network', () => {
@@ -227,6 +234,29 @@ describe('a planted violation is found', () => {
     expect(crowdedFolders(paths)).toEqual([expect.stringContaining('21 files')]);
   });
 
+  test.each([
+    ['wire/frames.py', 'from kernel import syscalls'],
+    ['wire/frames.py', 'import kernel.syscalls'],
+    ['wire/frames.py', 'import os, kernel.syscalls as calls'],
+    ['kernel/mounts.py', 'from containment.machine import Machine'],
+    ['containment/machine.py', 'from lifecycle import init'],
+    ['lifecycle/supervisor.py', 'from pool.pool_size import PoolSize'],
+    ['pool/pool_size.py', 'import keeper'],
+    ['pool/pool_size.py', 'from launcher import main'],
+    ['sdk/orchestrator/_http.py', 'from wire import frames'],
+    ['warm/encodings/__init__.py', 'import wire'],
+    ['wire/frames.py', 'from .. import kernel'],
+    ['wire/frames.py', 'from ..kernel import syscalls'],
+    ['wire/frames.py', 'def late():\n    from pool import pool_size'],
+    ['wire/frames.py', "text = '#'; import pool"],
+    ['wire/frames.py', 'import \\\n    pool'],
+    ['wire/frames.py', "pool = __import__('pool')"],
+    ['wire/frames.py', 'import importlib'],
+    ['elsewhere/file.py', 'import os'],
+  ])('in the sandbox: %s: %s', (path, source) => {
+    expect(pythonViolations({ path: `services/runtime/python/${path}`, source })).toHaveLength(1);
+  });
+
   test('a long file without a reason', () => {
     const long = 'a();\n'.repeat(MAX_LINES);
     expect(lengthViolation('domain/run/a.ts', long)).toBeUndefined();
@@ -239,6 +269,20 @@ describe('a planted violation is found', () => {
 });
 
 describe('what is allowed passes', () => {
+  test.each([
+    ['wire/channel.py', 'from .frames import HEADER'],
+    ['kernel/mounts.py', 'from wire.run_spec import RunSpec'],
+    ['pool/pool_size.py', 'from lifecycle.init import Execute'],
+    ['sdk/orchestrator/__init__.py', 'from ._http import call'],
+    ['keeper.py', 'import importlib\nfrom pool.fast_exit import FastExit'],
+    ['warm/encodings/__init__.py', 'import keeper'],
+    ['wire/frames.py', '"""Like this:\nimport pool\n"""'],
+    ['wire/frames.py', '# import pool'],
+    ['wire/frames.py', 'import pooling'],
+  ])('in the sandbox: %s: %s', (path, source) => {
+    expect(pythonViolations({ path: `services/runtime/python/${path}`, source })).toEqual([]);
+  });
+
   test.each([
     'const date = new Date(0);',
     'run.process.fetch();',

@@ -10,20 +10,20 @@ export interface SourceFile {
 // Installed or built, never written by hand.
 const FOREIGN = new Set(['node_modules', 'build', 'dist', 'coverage']);
 
-/** Reads every .ts and .svelte file under `root`, without what is installed, built or hidden. */
-export function sourceFiles(root: string): SourceFile[] {
-  return [...paths(root)].map((path) => ({
+/** Reads every .ts and .svelte file under `root`, or those that `names` matches, without installed, built or hidden files. */
+export function sourceFiles(root: string, names = /\.(?:[cm]?ts|svelte)$/u): SourceFile[] {
+  return [...paths(root, names)].map((path) => ({
     path: relative(root, path).replaceAll(sep, '/'),
     source: readFileSync(path, 'utf8'),
   }));
 }
 
-function* paths(folder: string): Generator<string> {
+function* paths(folder: string, names: RegExp): Generator<string> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory() && !entry.name.startsWith('.') && !FOREIGN.has(entry.name)) {
-      yield* paths(path);
+      yield* paths(path, names);
     }
-    if (entry.isFile() && /\.(?:[cm]?ts|svelte)$/u.test(entry.name)) yield path;
+    if (entry.isFile() && names.test(entry.name)) yield path;
   }
 }

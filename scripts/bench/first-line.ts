@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { performance } from 'node:perf_hooks';
-import type { LogLine, Product } from '#services/minimal/testing/product.ts';
+import type { Product } from '#services/minimal/testing/product.ts';
 import { bareScript, timeBare } from './bare-python.ts';
+import { timeFirstLine } from './complete-runs.ts';
 import { idleMemory } from './memory.ts';
 import { median, row } from './report.ts';
 import { startModes, startRuns, type StartMode } from './start-modes.ts';
@@ -84,22 +83,4 @@ async function compareModes(product: Product, template: string): Promise<void> {
     `${(warm / cold).toFixed(2)} (${warm.toFixed(1)} ms / ${cold.toFixed(1)} ms)`,
     '–',
   );
-}
-
-async function timeFirstLine(product: Product, scriptId: string): Promise<number> {
-  const startedAt = performance.now();
-  const { run_id: runId } = await product.run(scriptId);
-  const socket = product.follow(runId);
-  const elapsed = await new Promise<number>((resolve, reject) => {
-    socket.on('error', reject);
-    socket.on('message', (data: Buffer) => {
-      const frame = JSON.parse(data.toString()) as { type: string; items?: LogLine[] };
-      if (frame.items?.some((line) => line.stream !== 'system') === true) {
-        resolve(performance.now() - startedAt);
-      }
-    });
-  });
-  // The next round waits for this run to be over, so that it measures itself alone.
-  await once(socket, 'close');
-  return elapsed;
 }

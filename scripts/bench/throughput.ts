@@ -1,14 +1,14 @@
 import { performance } from 'node:perf_hooks';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Product } from '#services/minimal/testing/product.ts';
 import { bareScript, timeBare } from './bare-python.ts';
+import { areThere, completeRuns, inParallel } from './complete-runs.ts';
 import { median, row } from './report.ts';
 import { startModes, startRuns, type StartMode } from './start-modes.ts';
 
 const rounds = 5;
 const runs = 60;
 const atOnce = 2;
-const pollMs = 5;
+const lanes = 8;
 const source = "print('done')\n";
 
 /** Complete runs per second through API, queue, sandbox, logs and events, beside bare processes. */
@@ -26,8 +26,8 @@ async function compareWithBare(product: Product, scriptId: string, mode: StartMo
   const ours: number[] = [];
   const bare: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    bare.push(await rate(() => inParallel(atOnce, () => timeBare(folder))));
-    ours.push(await rate(() => completeRuns(product, scriptId)));
+    bare.push(await rate(() => inParallel(runs, atOnce, () => timeBare(folder))));
+    ours.push(await rate(() => completeRuns(product, scriptId, runs, lanes)));
   }
   if (await areThere(product, scriptId, '!success')) throw new Error('a run did not succeed');
   const ratio = median(ours.map((perSecond, round) => perSecond / (bare[round] ?? 1)));
@@ -42,28 +42,4 @@ async function rate(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return (runs * 1000) / (performance.now() - startedAt);
-}
-
-async function completeRuns(product: Product, scriptId: string): Promise<void> {
-  await inParallel(8, async () => void (await product.run(scriptId)));
-  while (await areThere(product, scriptId, 'queued,running')) await pause(pollMs);
-}
-
-/** One question for all runs, so that what is measured is not the asking. */
-async function areThere(product: Product, scriptId: string, status: string): Promise<boolean> {
-  const path = `/runs?script_id=${scriptId}&status=${encodeURIComponent(status)}&limit=1`;
-  const { items } = await product.call<{ items: readonly unknown[] }>('GET', path);
-  return items.length > 0;
-}
-
-async function inParallel(lanes: number, work: () => Promise<unknown>): Promise<void> {
-  let left = runs;
-  await Promise.all(
-    Array.from({ length: lanes }, async () => {
-      while (left > 0) {
-        left -= 1;
-        await work();
-      }
-    }),
-  );
 }

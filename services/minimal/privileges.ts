@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 
 /** The capabilities with which the runtime contains runs and cleans up after them, by the names of
- *  setpriv(1). The launcher gives up the same ones: see `CAPS_OF_LAUNCHER` in python/sandbox/kernel.py. */
+ *  setpriv(1). The launcher gives up the same ones: see `CAPS_OF_LAUNCHER` in python/kernel/syscalls.py. */
 export const runtimeCapabilities: readonly string[] = [
   'chown',
   'dac_override',

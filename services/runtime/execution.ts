@@ -7,48 +7,20 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Actor } from '#domain/kernel/actor.ts';
 import { known, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Command } from '#domain/aggregates.ts';
-import type { Commands, CommandContext, Outcome } from '#domain/ports/commands.ts';
-import type { Ids } from '#domain/ports/ids.ts';
+import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import { ObjectStoreUnavailable } from '#domain/ports/objects.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { AbandonRun, FinishRun } from '#domain/run/commands.ts';
 import { platformError, type ErrorFact, type RunError } from '#domain/run/error/error.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';
-import type { Logger } from '#services/shared/logger.ts';
-import type { Tracing } from '#services/shared/tracing/tracing.ts';
+import type { ExecutionParts, Preparation } from './execution-parts.ts';
 import type { RunLog } from './logs/run-log.ts';
 import { endingNote, endingOf, sandboxFailure, totalsOf, unpreparedDetail } from './outcome.ts';
-import type { RunMetrics } from './metrics.ts';
 import { runTrace, type RunTrace } from './run-trace.ts';
 import { keptError, runErrorOf } from './run-error.ts';
-import type { RunSampling } from './samples/sample-recorder.ts';
-import type { PreparedRun, RunExit, RunObserver, Sandbox, RunSpec } from './sandbox/sandbox.ts';
+import type { PreparedRun, RunExit, RunObserver, RunSpec } from './sandbox/sandbox.ts';
 import { SandboxError } from './sandbox/sandbox.ts';
 import { untilRecorded } from './until-recorded.ts';
-
-export interface ExecutionParts {
-  readonly runtimeId: string;
-  readonly commands: Commands;
-  readonly ids: Ids;
-  readonly sandbox: Sandbox;
-  readonly openLog: (run: ClaimedRun, signal: AbortSignal) => RunLog;
-  readonly openSampling: (run: ClaimedRun) => RunSampling;
-  /** Makes the environment and the files ready. Its output goes to the log. */
-  readonly prepare: (run: ClaimedRun, log: RunLog, signal: AbortSignal) => Promise<Preparation>;
-  /** Whether the disk has space for runs. */
-  readonly hasRoom: () => Promise<boolean>;
-  /** Stores what went wrong. @param error JSON text of a `RunError` */
-  readonly saveError: (runId: string, error: string) => Promise<void>;
-  readonly metrics: RunMetrics;
-  readonly tracing: Tracing | undefined;
-  /** The log of a run that has ended is stored. */
-  readonly onLogEnd: (run: ClaimedRun) => void;
-  readonly logger: Logger;
-}
-
-export type Preparation =
-  | { readonly kind: 'ready'; readonly spec: RunSpec; readonly release: () => void }
-  | { readonly kind: 'failed'; readonly failure: AbandonRun['failure']; readonly detail: string };
 
 /** `postponed`: the run was not started, since a store or disk space is missing. */
 export type Completion = 'done' | 'postponed';

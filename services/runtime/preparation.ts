@@ -7,7 +7,7 @@ import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { entrypointArgument } from './entrypoint-argument.ts';
 import type { Environments } from './environments/environments.ts';
 import { readRequirements } from './environments/requirements.ts';
-import type { Preparation } from './execution.ts';
+import type { Preparation } from './execution-parts.ts';
 import type { Interpreters } from './interpreters.ts';
 import { lockedEnvironment } from './locked-environment.ts';
 import type { RunLog } from './logs/run-log.ts';

@@ -1,15 +1,13 @@
-"""The keeper: an interpreter of one script's environment that is forked for each of its runs.
+"""The keeper: a warm interpreter of one script's environment, which forks a process for each run.
 
-Started by the runtime as `{bare environment}/bin/python {workspace}/{entrypoint}` with `warm` on
-PYTHONPATH and ORCH_KEEPER, a JSON object: `socket` and `runs` as for the launcher, its `flags`,
-`python`, the path of the interpreter in the script's environment, and `modules` of the standard
-library that the script imports. It does what a launcher does, and a script's process does not
-execute a program in the end: it becomes what an interpreter is that has just been started, and goes
-on as that (see warm/encodings and first_steps). Only the platform writes the bare environment, and
-nothing of the script's environment or of the script is read outside the sandbox, so the keeper never
-executes code that is not the platform's.
+The runtime starts it as `{bare environment}/bin/python {workspace}/{entrypoint}` with `warm` on
+PYTHONPATH and ORCH_KEEPER, a JSON object: `socket`, `runs` and `flags` as for the launcher, `python`, the path of
+the interpreter in the script's environment, and `modules`, the imported modules of the standard library. The
+keeper does the work of a launcher, but a script's process executes no program: it continues as an interpreter that
+has just started (see warm/encodings). Only the platform writes the bare environment. The
+keeper reads neither the script nor its environment outside the sandbox, so it never executes foreign code.
 
-Descriptor 0 is /dev/null, 1 and 2 are pipes, as a run has them; 3 is the life line.
+Descriptor 0 is /dev/null; 1 and 2 are pipes, as in a run; 3 is the life line.
 """
 
 from __future__ import annotations
@@ -22,42 +20,36 @@ import os
 import signal
 import sys
 import time
-from typing import Dict, FrozenSet, List
+from typing import Dict, List
 
-from sandbox import kernel
-from sandbox.first_steps import FirstSteps
-from sandbox.held import Held
-from sandbox.launching import Kind, launch
-from sandbox.leaving import BecomeScript
-from sandbox.spared import Spared
+from kernel import syscalls
+from lifecycle.start_gate import BecomeScript, StartGate
+from pool.fast_exit import FastExit
+from pool.supervisor_pool import PoolOptions, launch
 
 _LIFE_LINE = 3
-# More are made when runs come together, and stay for a while.
+# A burst of runs gets more spares for a while.
 _SPARES = 1
-# Its memory grows a little with each.
+# Its memory grows a little with each run.
 _RUNS_EACH = 100
-# Without the wrapper around them, which looks up what each number means.
+# The functions of `signal` would look up the name of each number.
 _set_signal, _IGNORED = _signal.signal, int(signal.SIG_IGN)
 _SIGINT, _SIGPIPE, _SIGXFSZ = int(signal.SIGINT), int(signal.SIGPIPE), int(signal.SIGXFSZ)
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_OWN = ("sandbox", "keeper")
+_OWN = ("keeper", "pool", "lifecycle", "containment", "kernel", "wire")
 
 
-def keep(early: FrozenSet[str]) -> None:
-    """Returns in the process of a script only, when that is to be executed.
-
-    @param early names of the modules that every interpreter has by now
-    """
+def keep() -> None:
+    """Returns in a script's process alone, when the script may execute and its interpreter continues."""
     config = json.loads(os.environ["ORCH_KEEPER"])
-    spared = Spared()
+    fast_exit = FastExit()
     _move_to_environment(config["python"])
     for name in config["modules"]:
         _preload(name)
     os.environ.clear()
-    _forget_own_modules(spared)
-    steps = FirstSteps(early)
-    spared.note()
-    kind = Kind(
+    _forget_own_modules(fast_exit)
+    fast_exit.note()
+    options = PoolOptions(
         path=config["socket"],
         runs=config["runs"],
         life_line=_LIFE_LINE,
@@ -68,21 +60,24 @@ def keep(early: FrozenSet[str]) -> None:
         execute=_become_script,
     )
     try:
-        launch(kind, config["flags"])
+        launch(options, config["flags"])
     except BecomeScript as script:
-        argv, environment, held = script.argv, script.environment, script.held
-        # With what its frames hold: to free that costs more than to leave it.
-        spared.keep(script)
+        argv, environment, gate = script.argv, script.environment, script.gate
+        # Freeing its frames and their objects would cost more than keeping them.
+        fast_exit.keep(script)
     else:
         os._exit(0)
     _start_afresh(argv, environment)
-    spared.begin()
-    steps.take(lambda: _let_go(held))
+    fast_exit.begin()
+    gate.wait()
+    os.closerange(3, 4096)
+    _renew_modules()
+    gc.enable()
 
 
 def _move_to_environment(python: str) -> None:
-    """Replaces the bare environment's paths by those of the script's, which only `site` reads, inside
-    the sandbox. Before 3.14 `sys.prefix` is the base installation's until then.
+    """Replaces the paths of the bare environment by those of the script's. Only `site` reads them, inside the
+    sandbox. Before Python 3.14 `sys.prefix` names the base installation until `site` has run.
 
     @param python path of the script's interpreter
     """
@@ -97,21 +92,21 @@ def _preload(name: str) -> None:
     try:
         importlib.import_module(name)
     except ImportError:
-        # This interpreter was built without it, or has it no more.
+        # This interpreter does not have the module.
         pass
 
 
 def _become_script(
-    _program: bytes, argv: List[bytes], environment: Dict[bytes, bytes], held: Held
+    _program: bytes, argv: List[bytes], environment: Dict[bytes, bytes], gate: StartGate
 ) -> None:
-    raise BecomeScript(argv, environment, held)
+    raise BecomeScript(argv, environment, gate)
 
 
 def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
-    """Makes of this process what the interpreter would be if it had just been started."""
-    if kernel.AVAILABLE:
-        # As after an execution: the script may read its own /proc.
-        kernel.set_dumpable(True)
+    """Gives this process the state of an interpreter that has just started."""
+    if syscalls.AVAILABLE:
+        # As after execve: the script may read its own /proc.
+        syscalls.set_dumpable(True)
     _set_signal(_SIGINT, signal.default_int_handler)
     _set_signal(_SIGPIPE, _IGNORED)
     _set_signal(_SIGXFSZ, _IGNORED)
@@ -122,20 +117,12 @@ def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
     words = [os.fsdecode(word) for word in argv]
     sys.argv[:] = words[1:]
     getattr(sys, "orig_argv", [])[:] = words
-    # What is kept of this must not be in the way of the script's own.
+    # The script's garbage collections skip the present objects.
     gc.freeze()
 
 
-def _let_go(held: Held) -> None:
-    """From here on this process is the script's."""
-    held.wait()
-    os.closerange(3, 4096)
-    _renew_modules()
-    gc.enable()
-
-
 def _renew_modules() -> None:
-    """What modules noted when they were imported."""
+    """Updates what modules stored when they were imported."""
     logging = sys.modules.get("logging")
     if logging is not None:
         logging._startTime = time.time_ns() if sys.version_info >= (3, 13) else time.time()
@@ -144,9 +131,9 @@ def _renew_modules() -> None:
         threading.main_thread()._set_native_id()
 
 
-def _forget_own_modules(spared: Spared) -> None:
+def _forget_own_modules(fast_exit: FastExit) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] in _OWN]:
-        spared.keep(sys.modules.pop(name))
+        fast_exit.keep(sys.modules.pop(name))
     sys.path.remove(_HERE)
     for path in [path for path in sys.path_importer_cache if path.startswith(_HERE)]:
         del sys.path_importer_cache[path]

@@ -1,6 +1,6 @@
 /** The frames of a run's channel: one byte of kind, four bytes of length (big-endian), payload.
  *  Payloads are JSON objects, but for output, which is raw bytes. The other end is
- *  `python/sandbox/frames.py`. */
+ *  `python/wire/frames.py`. */
 
 const HEADER_BYTES = 5;
 const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;

@@ -7,15 +7,15 @@ import { Bench, until } from './testing/bench.ts';
 
 const platform = fileURLToPath(new URL('../python', import.meta.url));
 
-/** After each step, `taken` or `look` at a time in seconds: how many are wanted, and whether at once. */
-async function wantedAfter(steps: readonly (readonly ['taken' | 'look', number])[]) {
+/** After each step, `taken` or `shrink` at a time in seconds: how many are wanted, and whether at once. */
+async function wantedAfter(steps: readonly (readonly ['taken' | 'shrink', number])[]) {
   const program = `
 import json, sys
-from sandbox.demand import Demand
-demand, wanted = Demand(1, 3), []
+from pool.pool_size import PoolSize
+pool_size, wanted = PoolSize(1, 3), []
 for step, now in json.loads(sys.argv[1]):
-    getattr(demand, step)(now)
-    wanted.append([demand.wanted, demand.is_due(now)])
+    getattr(pool_size, step)(now)
+    wanted.append([pool_size.wanted, pool_size.is_due(now)])
 print(json.dumps(wanted))`;
   const python = process.env['ORCH_PYTHON'] ?? 'python3';
   const { stdout } = await promisify(execFile)(python, ['-c', program, JSON.stringify(steps)], {
@@ -24,20 +24,20 @@ print(json.dumps(wanted))`;
   return JSON.parse(stdout) as unknown;
 }
 
-test('runs that come now and then are given one spare when they are under way, a burst of them more at once, up to a bound', async () => {
+test('starts one spare shortly after a single run, and more spares at once in a burst of runs, up to a bound', async () => {
   const seldom = await wantedAfter([
     ['taken', 10],
     ['taken', 10.2],
     ['taken', 10.4],
-    ['look', 10.5],
+    ['shrink', 10.5],
   ]);
   const burst = await wantedAfter([
     ['taken', 10],
     ['taken', 10.05],
     ['taken', 10.1],
     ['taken', 10.15],
-    ['look', 12.1],
-    ['look', 12.2],
+    ['shrink', 12.1],
+    ['shrink', 12.2],
   ]);
   const later = [1, false];
   expect(seldom).toEqual([later, later, later, [1, true]]);
@@ -45,7 +45,7 @@ test('runs that come now and then are given one spare when they are under way, a
   expect(burst).toEqual([later, ...atOnce]);
 });
 
-test('a burst of runs is served whole, and what was kept for it goes in quiet', async () => {
+test('serves a burst of runs and ends the additional spares afterwards', async () => {
   const bench = await Bench.open();
   const { launcherPid } = bench.sandbox;
   const spares = async () => {

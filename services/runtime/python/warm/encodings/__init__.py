@@ -17,14 +17,10 @@ class _BeforeSite:
         """Finds nothing, but keeps a keeper when `site` is looked for."""
         if name == "site":
             sys.meta_path.remove(cls)
-            # `site` does so first of all.
-            import os  # noqa: F401
-
-            early = frozenset(sys.modules)
             sys.path.insert(0, _FOLDER.rpartition("/")[0])
             import keeper
 
-            keeper.keep(early)
+            keeper.keep()
 
 
 sys.path.remove(_FOLDER)

@@ -1,0 +1,35 @@
+/** What an execution works with. */
+import type { Commands } from '#domain/ports/commands.ts';
+import type { Ids } from '#domain/ports/ids.ts';
+import type { ClaimedRun } from '#domain/ports/run-queue.ts';
+import type { AbandonRun } from '#domain/run/commands.ts';
+import type { Logger } from '#services/shared/logger.ts';
+import type { Tracing } from '#services/shared/tracing/tracing.ts';
+import type { RunLog } from './logs/run-log.ts';
+import type { RunMetrics } from './metrics.ts';
+import type { RunSampling } from './samples/sample-recorder.ts';
+import type { RunSpec, Sandbox } from './sandbox/sandbox.ts';
+
+export interface ExecutionParts {
+  readonly runtimeId: string;
+  readonly commands: Commands;
+  readonly ids: Ids;
+  readonly sandbox: Sandbox;
+  readonly openLog: (run: ClaimedRun, signal: AbortSignal) => RunLog;
+  readonly openSampling: (run: ClaimedRun) => RunSampling;
+  /** Makes the environment and the files ready. Its output goes to the log. */
+  readonly prepare: (run: ClaimedRun, log: RunLog, signal: AbortSignal) => Promise<Preparation>;
+  /** Whether the disk has space for runs. */
+  readonly hasRoom: () => Promise<boolean>;
+  /** Stores what went wrong. @param error JSON text of a `RunError` */
+  readonly saveError: (runId: string, error: string) => Promise<void>;
+  readonly metrics: RunMetrics;
+  readonly tracing: Tracing | undefined;
+  /** The log of a run that has ended is stored. */
+  readonly onLogEnd: (run: ClaimedRun) => void;
+  readonly logger: Logger;
+}
+
+export type Preparation =
+  | { readonly kind: 'ready'; readonly spec: RunSpec; readonly release: () => void }
+  | { readonly kind: 'failed'; readonly failure: AbandonRun['failure']; readonly detail: string };

@@ -1,0 +1,228 @@
+"""The steps of each layer, in the contained process or in one of its parents."""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import signal
+from errno import EINVAL, ENOSYS, EPERM
+from typing import Callable, Optional
+
+from kernel import landlock, mounts, syscalls
+from kernel.seccomp import build_listen_filter, build_own_filter
+
+from . import script_user
+from .run_context import Run, Spare
+
+_RESERVED_PIDS = 300
+
+
+def _lay_out(program: Optional[bytes]) -> Optional[syscalls.Filter]:
+    return None if program is None or not syscalls.AVAILABLE else syscalls.Filter(program)
+
+
+# By whether a control group counts the memory that no process maps.
+_FILTERS = {counted: _lay_out(build_own_filter(counted)) for counted in (False, True)}
+_LISTEN_FILTER = _lay_out(build_listen_filter())
+
+
+def enter_user_namespace(_spare: Spare) -> None:
+    """A user namespace in which this user is the same and has every right over what is made. User 0 also
+    keeps the users of scripts there."""
+    user, group = os.geteuid(), os.getegid()
+    with_script_users = _mapper_of_script_users() if user == 0 else lambda: False
+    try:
+        syscalls.unshare(syscalls.CLONE_NEWUSER)
+        syscalls.set_dumpable(True)
+    except OSError:
+        with_script_users()
+        raise
+    if not with_script_users():
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{user} {user} 1"),
+            ("gid_map", f"{group} {group} 1"),
+        ):
+            _write(f"/proc/self/{name}", text)
+    syscalls.set_dumpable(False)
+
+
+def _mapper_of_script_users() -> Callable[[], bool]:
+    """A process that stays outside, where alone more than one user can be taken along. To be called once:
+    whether it could."""
+    waiting, go = os.pipe()
+    mapper = os.fork()
+    if mapper == 0:
+        users = f"0 0 1\n{script_user.FIRST_USER} {script_user.FIRST_USER} {script_user.USERS}"
+        status = 1
+        try:
+            os.read(waiting, 1)
+            for name in ("uid_map", "gid_map"):
+                _write(f"/proc/{os.getppid()}/{name}", users)
+            status = 0
+        finally:
+            # An error says that this user may not.
+            os._exit(status)
+
+    def map_users() -> bool:
+        os.write(go, b"+")
+        os.close(go)
+        os.close(waiting)
+        return os.waitpid(mapper, 0)[1] == 0
+
+    return map_users
+
+
+def _write(path: str, text: str) -> None:
+    file = os.open(path, os.O_WRONLY)
+    try:
+        os.write(file, text.encode())
+    finally:
+        os.close(file)
+
+
+def make_group(spare: Spare) -> None:
+    """Sets `spare.group`."""
+    if spare.groups is not None:
+        spare.group = spare.groups.create()
+
+
+def join_group(spare: Spare) -> None:
+    """This process and all that it starts."""
+    if spare.group is None:
+        raise OSError(0, "no group was made")
+    spare.group.join()
+
+
+def enter_pid_namespace(_spare: Spare) -> None:
+    """The next child is process 1 of a new pid namespace."""
+    syscalls.unshare(syscalls.CLONE_NEWPID)
+
+
+def enter_ipc_namespace(_spare: Spare) -> None:
+    """System V IPC and POSIX queues of its own."""
+    syscalls.unshare(syscalls.CLONE_NEWIPC)
+
+
+def build_root(spare: Spare) -> None:
+    """A mount namespace in which the runs' future root is beside all else; sets `spare.view`."""
+    syscalls.unshare(syscalls.CLONE_NEWNS)
+    mounts.build_root(spare.root)
+    spare.view = os.open("/proc/self/ns/mnt", os.O_RDONLY)
+
+
+def enter_bare_root(spare: Spare) -> None:
+    """The init, whose /proc it is, sees nothing but what all runs see; sets `spare.proc`."""
+    spare.proc = mounts.mount_proc(spare.root)
+    syscalls.unshare(syscalls.CLONE_NEWNS)
+    syscalls.enter_root(spare.root)
+
+
+def enter_mount_namespace(spare: Spare) -> None:
+    """One for each run, made from that of the supervisor."""
+    if spare.view is None:
+        raise OSError(0, "no root was built")
+    syscalls.join_namespace(spare.view)
+    syscalls.unshare(syscalls.CLONE_NEWNS)
+    mounts.mount_shared_memory(spare.root)
+
+
+def enter_root(run: Run) -> None:
+    """The root that was built becomes the root, with what this run has in it."""
+    mounts.enter_root(run.root, run.spec, run.files, run.tmp)
+
+
+def limit_pids(run: Run) -> None:
+    """Numbers below 300 are given out once only, so the rest must suffice for the limit."""
+    limit = run.spec.limits.processes
+    if limit is not None:
+        _write("/proc/sys/kernel/pid_max", str(_RESERVED_PIDS + limit + 2))
+
+
+def start_session(_run: Run) -> None:
+    os.setsid()
+
+
+def limit_resources(run: Run) -> None:
+    limits = run.spec.limits
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_NOFILE, limits.open_files)
+    _limit(resource.RLIMIT_AS, limits.address_space_bytes)
+    _limit(resource.RLIMIT_FSIZE, limits.disk_bytes)
+    if limits.cpu_seconds is not None:
+        seconds = max(1, math.ceil(limits.cpu_seconds))
+        # SIGXCPU first; a script that ignores it is killed a second later.
+        _limit(resource.RLIMIT_CPU, seconds, seconds + 1)
+    if limits.processes is not None and run.machine.counts_processes_per_run:
+        # The supervisor and the init count too.
+        _limit(resource.RLIMIT_NPROC, limits.processes + 2)
+
+
+def _limit(which: int, soft: Optional[int], hard: Optional[int] = None) -> None:
+    if soft is None:
+        return
+    ceiling = resource.getrlimit(which)[1]
+    wanted = soft if hard is None else hard
+    if ceiling != resource.RLIM_INFINITY:
+        soft, wanted = min(soft, ceiling), min(wanted, ceiling)
+    resource.setrlimit(which, (soft, wanted))
+
+
+def bound_capabilities(_spare: Spare) -> None:
+    """Of the programs that are executed; what this process has, it needs to build roots."""
+    syscalls.bound_capabilities()
+
+
+def drop_capabilities(run: Run) -> None:
+    syscalls.drop_capabilities(0 if run.user is None else syscalls.CAP_CHANGE_USER)
+
+
+def enter_script_user(run: Run) -> None:
+    """The last capabilities go with user 0."""
+    if run.user is None:
+        raise OSError(EPERM, "the run was given no user")
+    script_user.become(run.user)
+    if run.machine.must_follow:
+        # It was asked for when the process began, and forgotten with the user.
+        syscalls.die_with_parent(signal.SIGKILL)
+
+
+def set_no_new_privileges(_run: Run) -> None:
+    syscalls.set_no_new_privileges()
+
+
+def restrict_files(run: Run) -> None:
+    """Landlock's rules, of which the mount namespace, where there is one, has done the most."""
+    if run.has_own_root:
+        rules = mounts.rules_in_root(run.spec)
+    else:
+        rules = mounts.rules_on_host(run.spec, run.files, run.tmp)
+    landlock.restrict(rules)
+
+
+def restrict_ports(run: Run) -> None:
+    """Landlock's rules for TCP ports."""
+    landlock.restrict_ports(run.spec.listen_ports)
+
+
+def filter_listening(run: Run) -> None:
+    """Each listen(2) is decided by the supervisor, which is given the other end of the filter.
+
+    @raises OSError on a machine whose system calls are not known here, or whose kernel is too old"""
+    if _LISTEN_FILTER is None:
+        raise OSError(ENOSYS, f"no filter for {os.uname().machine}")
+    try:
+        run.for_supervisor.append(syscalls.hear_system_calls(_LISTEN_FILTER))
+    except OSError as error:
+        if error.errno == EINVAL:
+            raise OSError(EINVAL, "needs Linux 5.19") from error
+        raise
+
+
+def filter_system_calls(run: Run) -> None:
+    """@raises OSError on a machine whose system calls are not known here"""
+    program = _FILTERS[run.machine.has("cgroup")]
+    if program is None:
+        raise OSError(ENOSYS, f"no filter for {os.uname().machine}")
+    syscalls.filter_system_calls(program)

@@ -1,0 +1,157 @@
+"""Decides each listen(2) of a run, in its supervisor.
+
+A socket that was not bound gets a port by listening, which Landlock's rules for ports do not concern;
+nor do they know MPTCP. A filter on system calls sees a descriptor only. So the kernel holds the caller
+and asks the supervisor, which takes the socket itself, looks at it, and listens in the caller's place.
+
+The socket stays the script's, too: a thread that disconnects it (AF_UNSPEC) takes away a port that the kernel had
+chosen, upon which listen(2) has the kernel choose another. So the supervisor leaves the kernel no other choice
+(`_pin`), and looks again when the socket listens: from then on its port changes no more.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import struct
+from errno import EACCES, EINVAL
+from typing import NamedTuple, Optional, Sequence
+
+from kernel import syscalls
+
+# Identifier, process, flags, call, machine, instruction, arguments; and the answer to that.
+_REQUEST, _ANSWER = struct.Struct("=QIIiIQ6Q"), struct.Struct("=Qqii")
+_RANGE = struct.Struct("=HH")
+_WORD = 2**32 - 1
+_MOST_BACKLOG = 2**31 - 1
+_EPHEMERAL = (32768, 60999)
+_CLOSING_SECONDS = 0.05
+# Linux 6.3; the filter on listen(2) denies it to scripts.
+_IP_LOCAL_PORT_RANGE = 51
+
+
+class Listening(NamedTuple):
+    """What a run may listen on: these TCP ports, of which 0 stands for those that the kernel chooses.
+
+    `user`: the number of the system user that the run has; None where it has the supervisor's.
+    """
+
+    ports: Sequence[int]
+    user: Optional[int]
+
+
+def answer_listen(listener: int, listening: Listening) -> bool:
+    """Called when the listener has an event: answers one attempt.
+
+    @param listener of the filter (see `syscalls.hear_system_calls`)
+    @returns False when no process of the run is left that could ask
+    """
+    poller = select.poll()
+    poller.register(listener, select.POLLIN)
+    events = poller.poll(0)
+    if not any(event & select.POLLIN for _fd, event in events):
+        return not events
+    try:
+        data = syscalls.receive_call(listener, _REQUEST.size)
+        identifier, process, _flags, _call, _machine, _at, descriptor, backlog, *_ = _REQUEST.unpack(data)
+        error = _listen(process, descriptor & _WORD, backlog & _WORD, listening)
+        syscalls.answer_call(listener, _ANSWER.pack(identifier, 0, -error, 0))
+    except OSError:
+        # The caller was killed meanwhile.
+        pass
+    return True
+
+
+def _listen(process: int, descriptor: int, backlog: int, listening: Listening) -> int:
+    """@returns the error; 0 for none"""
+    try:
+        own = syscalls.copy_descriptor(_leader(process), descriptor)
+    except OSError as error:
+        return error.errno or EINVAL
+    try:
+        found = socket.socket(fileno=own)
+        # It is closed below.
+        try:
+            return _decide(found, min(backlog, _MOST_BACKLOG), listening)
+        finally:
+            found.detach()
+    except OSError as error:
+        return error.errno or EINVAL
+    finally:
+        _close(own)
+
+
+def _leader(process: int) -> int:
+    """The process of a thread."""
+    with open(f"/proc/{process}/status", encoding="utf-8", errors="replace") as file:
+        return int(next(line for line in file if line.startswith("Tgid:"))[5:])
+
+
+def _decide(found: socket.socket, backlog: int, listening: Listening) -> int:
+    if found.family == socket.AF_UNIX:
+        # Those who connect are told which user listens.
+        if listening.user is None:
+            found.listen(backlog)
+        else:
+            syscalls.act_as(listening.user, lambda: found.listen(backlog))
+    elif found.family in (socket.AF_INET, socket.AF_INET6):
+        return _listen_on_port(found, backlog, listening.ports)
+    else:
+        return EACCES
+    return 0
+
+
+def _listen_on_port(found: socket.socket, backlog: int, ports: Sequence[int]) -> int:
+    port = _port_of(found)
+    if not _is_allowed(port, ports):
+        return EACCES
+    _pin(found, port)
+    found.listen(backlog)
+    if _is_allowed(_port_of(found), ports):
+        return 0
+    # Connections that nobody has accepted yet are reset.
+    found.shutdown(socket.SHUT_RDWR)
+    return EACCES
+
+
+def _pin(found: socket.socket, port: int) -> None:
+    """Has the kernel choose this port, should it choose one. Ports outside its range are chosen by scripts, which
+    keeps them for good."""
+    try:
+        found.setsockopt(socket.IPPROTO_IP, _IP_LOCAL_PORT_RANGE, _RANGE.pack(port, port))
+    except OSError:
+        # An older kernel, or a protocol that has no such option.
+        pass
+
+
+def _port_of(found: socket.socket) -> int:
+    return int(found.getsockname()[1])
+
+
+def _is_allowed(port: int, ports: Sequence[int]) -> bool:
+    """@param port 0 where the kernel is about to choose one"""
+    if port in ports:
+        return True
+    lowest, highest = _ephemeral_ports()
+    return 0 in ports and lowest <= port <= highest
+
+
+def _ephemeral_ports() -> Sequence[int]:
+    try:
+        with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return _EPHEMERAL
+
+
+def _close(descriptor: int) -> None:
+    """Soon, also where the script has closed it too and wants that to linger."""
+    before = signal.signal(signal.SIGALRM, lambda _number, _frame: None)
+    signal.setitimer(signal.ITIMER_REAL, _CLOSING_SECONDS, _CLOSING_SECONDS)
+    try:
+        os.close(descriptor)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

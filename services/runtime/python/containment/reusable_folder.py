@@ -1,0 +1,130 @@
+"""The folder that the next run of the same supervisor reuses.
+
+Making and removing folders costs a file system more than checking them. The next run of a script therefore gets
+the emptied folder of the previous run. A changed folder is replaced by a new one. Files are never kept, because a
+run may have sent an open file to another run.
+"""
+
+from __future__ import annotations
+
+import array
+import fcntl
+import os
+import stat
+from typing import AbstractSet, FrozenSet, Optional
+
+from .machine import Machine
+from .run_folder import DATA, FILES, FOLDER, TMP, RunFolder, empty, remove_tree
+
+KEPT_PREFIX = ".kept-"
+# On some file systems a folder never shrinks.
+_LARGEST_FOLDER_BYTES = 64 * 1024
+_GET_FLAGS = 0x80086601
+_NOTHING: FrozenSet[str] = frozenset()
+
+
+class ReusableFolder:
+    """Holds at most one folder, between two runs of the same script."""
+
+    def __init__(self, runs: str, machine: Machine) -> None:
+        """@param runs the folder of the run folders"""
+        self._runs = runs
+        # A run may have sent an open folder to another run. Only Landlock keeps that run from writing to it.
+        self._may_keep = machine.has("landlock")
+        self._kept: Optional[RunFolder] = None
+
+    def open(self, run_id: str) -> RunFolder:
+        """Returns the kept folder, or a new one. @raises SandboxError, OSError"""
+        folder, self._kept = self._kept, None
+        if folder is not None:
+            try:
+                folder.rename(run_id)
+                return folder
+            except OSError:
+                folder.remove()
+        return RunFolder(self._runs, run_id)
+
+    def keep(self, folder: RunFolder) -> None:
+        """Empties the folder for the next run. All processes of the previous run are dead."""
+        if not self._may_keep:
+            folder.remove()
+            return
+        try:
+            # The same run may come again.
+            folder.rename(f"{KEPT_PREFIX}{os.getpid()}")
+            _make_like_new(folder)
+            self._kept = folder
+        except OSError:
+            folder.remove()
+
+    def remove(self) -> None:
+        """Removes the kept folder."""
+        if self._kept is not None:
+            self._kept.remove()
+            self._kept = None
+
+
+def _make_like_new(folder: RunFolder) -> None:
+    has_data = folder.has_data and _is_empty_data(folder)
+    is_kept = _clear(folder, FILES, frozenset((DATA,)) if has_data else _NOTHING)
+    folder.has_data = has_data and is_kept
+    _clear(folder, TMP, _NOTHING)
+
+
+def _clear(folder: RunFolder, name: str, kept: AbstractSet[str]) -> bool:
+    """Empties `files` or `tmp`. @returns whether the names in `kept` are still there"""
+    inner = os.open(name, FOLDER, dir_fd=folder.descriptor)
+    try:
+        is_like_new = _is_like_new(inner, folder, folder.mode_of(name))
+        if is_like_new:
+            empty(inner, kept)
+    finally:
+        os.close(inner)
+    if not is_like_new:
+        remove_tree(folder.path, name)
+        folder.make(name)
+    return is_like_new
+
+
+def _is_empty_data(folder: RunFolder) -> bool:
+    """Whether the folder is an unchanged mount point."""
+    try:
+        data = os.open(os.path.join(FILES, DATA), FOLDER, dir_fd=folder.descriptor)
+    except OSError:
+        return False
+    try:
+        return _is_like_new(data, folder, 0o755) and not os.listdir(data)
+    finally:
+        os.close(data)
+
+
+def _is_like_new(inner: int, folder: RunFolder, mode: int) -> bool:
+    status = os.fstat(inner)
+    owner = os.geteuid() if folder.user is None else folder.user
+    return (
+        status.st_mode == stat.S_IFDIR | mode
+        and status.st_uid == owner
+        and status.st_size <= _LARGEST_FOLDER_BYTES
+        and not _attributes(inner)
+        and _flags(inner) == _flags(folder.descriptor)
+    )
+
+
+def _attributes(inner: int) -> FrozenSet[str]:
+    """Extended attributes that a script can set."""
+    try:
+        names = os.listxattr(inner)
+    except OSError:
+        # The file system has no extended attributes.
+        return _NOTHING
+    return frozenset(name for name in names if not name.startswith("security."))
+
+
+def _flags(inner: int) -> int:
+    """Inode flags, such as case folding; 0 if the file system has none."""
+    flags = array.array("l", [0])
+    try:
+        fcntl.ioctl(inner, _GET_FLAGS, flags)
+    except OSError:
+        return 0
+    return flags[0]

@@ -1,0 +1,210 @@
+"""The folder of a run, made and removed without following links.
+
+Folders are opened part by part relative to an open folder with O_NOFOLLOW. A link that a script planted is
+an error or is unlinked, never a way out.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from typing import AbstractSet, Callable, List, Optional
+
+from kernel import syscalls
+from wire.frames import SandboxError
+
+# Flags that refuse anything but a folder, because a script may have replaced it.
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+OWN_FOLDER = 0o700
+# The folders in a run's folder.
+FILES, TMP = "files", "tmp"
+# The folder of a workspace whose files stay between runs.
+DATA = "data"
+
+
+class RunFolder:
+    """A run's own folder `{runs}/{run_id}` with `files` and `tmp`, which are its user's.
+
+    It is locked while its supervisor lives: what is not locked is left over and may be removed,
+    and a second supervisor of the same run on this host is refused. `user` is whose `files` and `tmp`
+    are, `has_data` whether there is a place in `files` for what is kept between runs.
+    """
+
+    def __init__(self, runs: str, run_id: str) -> None:
+        # Where this host notes which system user has which number.
+        self.users = os.path.join(runs, ".users")
+        self.has_data = False
+        self.user: Optional[int] = None
+        self._runs = runs
+        self._be_called(run_id)
+        self.descriptor = self._create()
+        for name in (FILES, TMP):
+            self.make(name)
+
+    def _be_called(self, name: str) -> None:
+        self.path = os.path.join(self._runs, name)
+        self.files = os.path.join(self.path, FILES)
+        self.tmp = os.path.join(self.path, TMP)
+
+    def _create(self) -> int:
+        lock = self._create_locked()
+        while lock is None:
+            lock = self._create_locked()
+        return lock
+
+    def _create_locked(self) -> Optional[int]:
+        remove_leftover(self._runs, os.path.basename(self.path))
+        try:
+            os.mkdir(self.path, OWN_FOLDER)
+        except FileExistsError:
+            raise SandboxError("workspace", "a process of this run is alive") from None
+        lock = None
+        try:
+            lock = os.open(self.path, FOLDER)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if os.path.samestat(os.stat(self.path), os.fstat(lock)):
+                return lock
+        except FileNotFoundError:
+            pass
+        # Before it was locked it looked left over, and was removed.
+        if lock is not None:
+            os.close(lock)
+        return None
+
+    def rename(self, name: str) -> None:
+        """@raises OSError also where there is such a folder"""
+        syscalls.rename_to_new(self.path, os.path.join(self._runs, name))
+        self._be_called(name)
+
+    def give_to(self, user: Optional[int], passable: bool) -> None:
+        """Gives the content to a system user and denies it to all others. None keeps this process's user.
+
+        @param passable whether the user comes here by the host's path
+        """
+        if user is None:
+            for name in (FILES, TMP):
+                os.chmod(name, self.mode_of(name), dir_fd=self.descriptor)
+            return
+        if user != self.user:
+            for name in (FILES, TMP):
+                os.chown(name, user, user, dir_fd=self.descriptor)
+            self.user = user
+        if passable:
+            os.fchmod(self.descriptor, 0o711)
+
+    def make(self, name: str) -> None:
+        """Makes `files` or `tmp`, which is not there."""
+        os.mkdir(name, OWN_FOLDER, dir_fd=self.descriptor)
+        if self.user is not None:
+            os.chown(name, self.user, self.user, dir_fd=self.descriptor)
+
+    def mode_of(self, name: str) -> int:
+        """The mode of `files` or `tmp` after `give_to`."""
+        if self.user is not None:
+            return OWN_FOLDER
+        return 0o755 if name == FILES else 0o1777
+
+    def remove(self) -> None:
+        """Removes the folder with everything in it. All processes of the run are dead."""
+        remove_tree(self._runs, os.path.basename(self.path))
+        os.close(self.descriptor)
+
+
+def remove_leftover(
+    runs: str, name: str, prepare: Callable[[str], object] = lambda _path: None
+) -> None:
+    """Removes `{runs}/{name}` unless a living supervisor holds it.
+
+    @param prepare called with its path before
+    """
+    try:
+        folder = os.open(os.path.join(runs, name), FOLDER)
+    except FileNotFoundError:
+        return
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        prepare(os.path.join(runs, name))
+        remove_tree(runs, name)
+    except BlockingIOError:
+        pass
+    finally:
+        os.close(folder)
+
+
+def remove_tree(parent: str, name: str) -> None:
+    """Removes a folder however deep and whatever its permissions; links are unlinked.
+
+    Folders found inside are moved up to the top one by one, so that neither the depth of the tree
+    nor the length of a path matters.
+    """
+    outer = os.open(parent, FOLDER)
+    try:
+        top = os.open(name, FOLDER, dir_fd=outer)
+        try:
+            empty(top)
+        finally:
+            os.close(top)
+        os.rmdir(name, dir_fd=outer)
+    except FileNotFoundError:
+        pass
+    finally:
+        os.close(outer)
+
+
+def empty(top: int, kept: AbstractSet[str] = frozenset()) -> None:
+    """The same for all that is in a folder. @param kept names in it that stay"""
+    waiting: List[str] = []
+    _unlink_files(top, top, waiting, kept)
+    while waiting:
+        name = waiting.pop()
+        if _remove_empty(name, top):
+            continue
+        _make_accessible(name, top)
+        folder = os.open(name, FOLDER, dir_fd=top)
+        try:
+            _unlink_files(folder, top, waiting)
+        finally:
+            os.close(folder)
+        os.rmdir(name, dir_fd=top)
+
+
+def _unlink_files(
+    folder: int, top: int, waiting: List[str], kept: AbstractSet[str] = frozenset()
+) -> None:
+    with os.scandir(folder) as entries:
+        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for name, is_folder in found:
+        if name in kept:
+            continue
+        if not is_folder:
+            os.unlink(name, dir_fd=folder)
+        elif folder == top:
+            waiting.append(name)
+        elif not _remove_empty(name, folder):
+            waiting.append(_move_up(name, folder, top))
+
+
+def _remove_empty(name: str, folder: int) -> bool:
+    """Whether that was possible: most folders of most runs are empty."""
+    try:
+        os.rmdir(name, dir_fd=folder)
+        return True
+    except OSError:
+        return False
+
+
+def _move_up(name: str, folder: int, top: int) -> str:
+    # Moving a folder changes its "..", which needs the right to write to it.
+    _make_accessible(name, folder)
+    free = f".removing-{os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino}"
+    os.rename(name, free, src_dir_fd=folder, dst_dir_fd=top)
+    return free
+
+
+def _make_accessible(name: str, outer: int) -> None:
+    """Whatever permissions a folder has. By its name alone, a link in its place would be followed."""
+    folder = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=outer)
+    try:
+        os.chmod(f"/proc/self/fd/{folder}", 0o700)
+    finally:
+        os.close(folder)

@@ -1,0 +1,72 @@
+"""The system user of a script, if the platform runs as user 0. It has no rights over other scripts.
+
+The user's number is a hash of the script's id, in a range that neither people nor containers use. A folder of this
+host records the owner of each number. If two ids have the same hash, the second one gets the next number.
+"""
+
+from __future__ import annotations
+
+import os
+
+from kernel.digests import sha256
+
+# systemd's list of user ids calls these unused.
+FIRST_USER = 1_879_048_192
+USERS = 2**27
+_TRIES = 100
+
+
+def user_of(owner: str, claims: str) -> int:
+    """The user and group number of an owner, the same each time.
+
+    @param claims folder in which each number that was given out is a file with its owner's name
+    @raises OSError when it cannot be noted
+    """
+    digest = sha256(owner.encode()).digest()
+    start = int.from_bytes(digest[:8], "big")
+    for step in range(_TRIES):
+        number = FIRST_USER + (start + step) % USERS
+        if _claim(os.path.join(claims, str(number)), owner.encode()):
+            return number
+    raise OSError(0, f"no system user is free for {owner}")
+
+
+def become(user: int) -> None:
+    """This process becomes that user for good, with no other groups. It has the right to."""
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+def _claim(path: str, owner: bytes) -> bool:
+    try:
+        return _read(path) == owner
+    except FileNotFoundError:
+        pass
+    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+    # Renamed when complete, so that no process reads a part of it.
+    whole = f"{path}.{os.getpid()}"
+    _write(whole, owner)
+    try:
+        os.link(whole, path)
+        return True
+    except FileExistsError:
+        return _read(path) == owner
+    finally:
+        os.unlink(whole)
+
+
+def _read(path: str) -> bytes:
+    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        return os.read(file, 1024)
+    finally:
+        os.close(file)
+
+
+def _write(path: str, content: bytes) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    try:
+        os.write(file, content)
+    finally:
+        os.close(file)

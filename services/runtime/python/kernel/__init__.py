@@ -1,0 +1,1 @@
+"""What the sandbox asks of Linux. Imports wire alone."""

@@ -1,0 +1,13 @@
+"""SHA-256 without OpenSSL, which a script's interpreter would have to unload at its exit."""
+
+from __future__ import annotations
+
+try:
+    from _sha2 import sha256
+except ImportError:
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found,no-redef]
+    except ImportError:
+        from hashlib import sha256
+
+__all__ = ["sha256"]

@@ -1,0 +1,136 @@
+"""Landlock: the rules for files and ports that a process puts on itself for good, without needing any
+right.
+
+A run may read and execute what is its to see, write where it may write, and nothing else; it may
+neither trace a process outside nor, on newer kernels, signal one or connect to its abstract sockets.
+It binds TCP sockets to the ports that its script's settings allow.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+from errno import ENOSYS, EOPNOTSUPP
+from typing import Iterable, Iterator, List, NamedTuple, Sequence
+
+from . import syscalls
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION_FLAG = 1
+_PATH_BENEATH, _NET_PORT = 1, 2
+_BIND_TCP = 1
+_PORTS_SINCE = 4
+_MISSING = {
+    ENOSYS: "needs Linux 6.7 with Landlock",
+    EOPNOTSUPP: "Landlock is off; `landlock` in the kernel's parameter `lsm=` would enable it",
+}
+
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_REMOVE = 1 << 4 | 1 << 5
+_MAKE_DEVICE = 1 << 6 | 1 << 11
+_MAKE = 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 12
+_REFER, _TRUNCATE, _IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15
+_SCOPE_ABSTRACT_SOCKETS, _SCOPE_SIGNALS = 1, 2
+
+_READ = _EXECUTE | _READ_FILE | _READ_DIR
+_WRITE = _READ | _WRITE_FILE | _REMOVE | _MAKE | _REFER | _TRUNCATE
+_FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
+
+
+class Rules(NamedTuple):
+    """Paths as the process sees them; one that does not exist is passed over."""
+
+    readable: Sequence[str]
+    writable: Sequence[str]
+    hidden: Sequence[str] = ()
+    # Folders of which the files may be written, but none made or removed.
+    existing: Sequence[str] = ()
+
+
+def abi_version() -> int:
+    """What the kernel knows of Landlock: 1 is the first version.
+
+    @raises OSError where it has none.
+    """
+    return syscalls.syscall("landlock", _CREATE_RULESET, None, 0, _VERSION_FLAG)
+
+
+def restrict(rules: Rules) -> None:
+    """Holds for this process and all that it starts. It has no_new_privs."""
+    abi = abi_version()
+    handled = _READ | _WRITE | _MAKE_DEVICE | _IOCTL_DEVICE
+    for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEVICE)):
+        if abi < since:
+            handled &= ~right
+    scopes = _SCOPE_ABSTRACT_SOCKETS | _SCOPE_SIGNALS if abi >= 6 else 0
+    attributes = struct.pack("=QQQ", handled, 0, scopes)[: 8 if abi < 4 else 16 if abi < 6 else 24]
+    ruleset = syscalls.syscall(
+        "landlock_create_ruleset", _CREATE_RULESET, attributes, len(attributes), 0
+    )
+    try:
+        for path in _pieces(rules.readable, rules.hidden):
+            _allow(ruleset, path, _READ & handled)
+        for path in rules.writable:
+            _allow(ruleset, path, _WRITE & handled)
+        for path in rules.existing:
+            _allow(ruleset, path, _WRITE & _FILE_RIGHTS & handled)
+        syscalls.syscall("landlock_restrict_self", _RESTRICT_SELF, ruleset, 0)
+    finally:
+        os.close(ruleset)
+
+
+def restrict_ports(ports: Sequence[int]) -> None:
+    """TCP sockets are bound to these ports only, by this process and all that it starts. It has
+    no_new_privs.
+
+    @param ports 0 stands for a port that the kernel chooses
+    """
+    try:
+        abi = abi_version()
+    except OSError as error:
+        raise OSError(error.errno, _MISSING.get(error.errno or 0, str(error))) from error
+    if abi < _PORTS_SINCE:
+        raise OSError(ENOSYS, "needs Linux 6.7 (Landlock has rules for ports since version 4)")
+    # Rules that do not name it keep files from being moved between folders.
+    attributes = struct.pack("=QQ", _REFER, _BIND_TCP)
+    ruleset = syscalls.syscall(
+        "landlock_create_ruleset", _CREATE_RULESET, attributes, len(attributes), 0
+    )
+    try:
+        _allow(ruleset, "/", _REFER)
+        for port in ports:
+            rule = struct.pack("=QQ", _BIND_TCP, port)
+            syscalls.syscall("landlock_add_rule", _ADD_RULE, ruleset, _NET_PORT, rule, 0)
+        syscalls.syscall("landlock_restrict_self", _RESTRICT_SELF, ruleset, 0)
+    finally:
+        os.close(ruleset)
+
+
+def _allow(ruleset: int, path: str, rights: int) -> None:
+    try:
+        beneath = os.open(path, os.O_PATH)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        # What cannot be reached needs no rule.
+        return
+    try:
+        if not stat.S_ISDIR(os.fstat(beneath).st_mode):
+            rights &= _FILE_RIGHTS
+        rule = struct.pack("=Qi", rights, beneath)
+        syscalls.syscall("landlock_add_rule", _ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
+    finally:
+        os.close(beneath)
+
+
+def _pieces(paths: Iterable[str], hidden: Sequence[str]) -> Iterator[str]:
+    """The paths, with those that hold something hidden replaced by what else is in them: a rule
+    cannot take back what one above it gives."""
+    for path in paths:
+        if path in hidden:
+            continue
+        below: List[str] = [other for other in hidden if other.startswith(path.rstrip("/") + "/")]
+        if not below:
+            yield path
+        elif os.path.isdir(path) and os.access(path, os.R_OK):
+            inner = (os.path.join(path, name) for name in os.listdir(path))
+            yield from _pieces((each for each in inner if not os.path.islink(each)), below)

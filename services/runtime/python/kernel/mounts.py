@@ -1,0 +1,192 @@
+"""The file system that a script sees: a new root in which nothing is there but what is put there.
+
+The system's own folders, and what the run names, are shown read-only; the workspace, `/tmp` and
+what is named as writable are writable; all else, the platform's data and other workspaces first,
+does not exist. The part that is the same for all runs is built before the run is known.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import List, Optional, Tuple
+
+from wire.run_spec import RunSpec
+
+from . import syscalls
+from .landlock import Rules
+
+_SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "etc", "opt", "nix", "gnu")
+_SYSTEM_BELOW = ("/sys/devices/system/cpu",)
+_EMPTY = ("tmp", "var/tmp", "dev", "proc", "workspaces")
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+_SHARED_MEMORY_OPTIONS = "size=64m,mode=1777"
+# What user 0 could read or write by ownership alone, even without a capability.
+_ROOT_ONLY_FILES = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers")
+_ROOT_ONLY_FOLDERS = ("/etc/ssh",)
+_PROC_READ_ONLY = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
+
+
+def workspace_path(script_id: str) -> str:
+    """Where the script finds its workspace (contract: `/workspaces/{script_id}`)."""
+    return f"/workspaces/{script_id}"
+
+
+def build_root(root: str) -> None:
+    """Builds what all runs have in common on the empty folder `root`.
+
+    This process has a mount namespace of its own.
+    @raises OSError naming the mount that failed.
+    """
+    syscalls.mount("none", "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
+    syscalls.mount("root", root, "tmpfs", syscalls.MS_NOSUID | syscalls.MS_NODEV, "mode=755,size=4m")
+    _show_system(root)
+    for name in _EMPTY:
+        os.makedirs(f"{root}/{name}", 0o755, exist_ok=True)
+    syscalls.make_tree_read_only(root)
+    syscalls.set_mount_writable(root, True)
+    _make_devices(root + "/dev")
+
+
+def mount_proc(root: str) -> Optional[int]:
+    """Adds the /proc of this process's pid namespace.
+
+    @returns a folder descriptor of it, or None where the kernel refuses one.
+    """
+    path = root + "/proc"
+    flags = syscalls.MS_NOSUID | syscalls.MS_NODEV | syscalls.MS_NOEXEC
+    try:
+        syscalls.mount("proc", path, "proc", flags)
+    except OSError:
+        # Refused where the present /proc is partly covered, as in most containers.
+        return None
+    proc = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    if os.geteuid() == 0:
+        for name in _PROC_READ_ONLY:
+            if os.path.exists(f"{path}/{name}"):
+                syscalls.bind(f"{path}/{name}", f"{path}/{name}")
+                syscalls.set_mount_writable(f"{path}/{name}", False)
+    return proc
+
+
+def mount_shared_memory(root: str) -> None:
+    """Adds an empty /dev/shm."""
+    flags = syscalls.MS_NOSUID | syscalls.MS_NODEV
+    syscalls.mount("shm", root + "/dev/shm", "tmpfs", flags, _SHARED_MEMORY_OPTIONS)
+
+
+def enter_root(root: str, spec: RunSpec, files: str, tmp: str) -> None:
+    """Adds what this run has, and makes it the root of this process.
+
+    @param files the run's copy of its files (host)
+    @param tmp the run's `/tmp` (host)
+    """
+    workspace = root + workspace_path(spec.script_id)
+    # First, since what is shown may lie beneath /tmp on the host.
+    syscalls.bind(tmp, root + "/tmp")
+    syscalls.bind(tmp, root + "/var/tmp")
+    # Outer paths first: what is hidden inside a visible folder is hidden, and the other way round.
+    covered = []
+    for path in sorted({*spec.hidden, *spec.read_only}):
+        if path in spec.hidden and os.path.isdir(root + path):
+            _cover(root + path)
+            covered.append(root + path)
+        elif path in spec.hidden and os.path.exists(root + path):
+            syscalls.bind("/dev/null", root + path)
+        if path in spec.read_only:
+            _show(path, root)
+            syscalls.make_tree_read_only(root + path)
+    for path in spec.read_write:
+        _show(path, root)
+    _bind(files, workspace)
+    if spec.data_folder is not None:
+        syscalls.bind(spec.data_folder, workspace + "/data")
+    # Only now: the mount points of what is visible below had to be made in them.
+    for path in [*covered, root]:
+        syscalls.set_mount_writable(path, False)
+    syscalls.enter_root(root)
+
+
+def rules_in_root(spec: RunSpec) -> Rules:
+    """What may be done where `enter_root` has made the root: all that is there may be seen."""
+    # /var/tmp is the same folder as /tmp.
+    own = (workspace_path(spec.script_id), "/tmp", "/dev/shm")
+    return Rules(["/"], [*own, *spec.read_write], existing=["/dev"])
+
+
+def rules_on_host(spec: RunSpec, files: str, tmp: str) -> Rules:
+    """The same where paths are the host's: the system's folders, and what the run names."""
+    system = [f"/{name}" for name in _SYSTEM]
+    readable = [*system, *_SYSTEM_BELOW, *_name_service_files(), "/proc", *spec.read_only]
+    data = [] if spec.data_folder is None else [spec.data_folder]
+    # Other scripts of the same user reach /dev/shm too, but no semaphore works without it.
+    writable = [files, tmp, *data, "/dev/shm", *_device_paths(), *spec.read_write]
+    hidden = [os.path.realpath(path) for path in spec.hidden]
+    if os.geteuid() == 0:
+        hidden += [*_ROOT_ONLY_FILES, *_ROOT_ONLY_FOLDERS]
+    return Rules(readable, writable, hidden)
+
+
+def _device_paths() -> List[str]:
+    return [f"/dev/{name}" for name in _DEVICES]
+
+
+def _show_system(root: str) -> None:
+    for name in _SYSTEM:
+        path = "/" + name
+        if os.path.islink(path):
+            os.symlink(os.readlink(path), root + path)
+        elif os.path.isdir(path):
+            _show(path, root)
+    for path in _SYSTEM_BELOW + _name_service_files():
+        if os.path.exists(path):
+            _show(path, root)
+    if os.geteuid() == 0:
+        for path in _ROOT_ONLY_FILES:
+            if os.path.isfile(path):
+                syscalls.bind("/dev/null", root + path)
+        for path in _ROOT_ONLY_FOLDERS:
+            if os.path.isdir(root + path):
+                _cover(root + path)
+
+
+def _name_service_files() -> Tuple[str, ...]:
+    # /etc/resolv.conf is often a link into /run, of which nothing else is shown.
+    target = os.path.realpath("/etc/resolv.conf")
+    return (target,) if target.startswith("/run/") else ()
+
+
+def _cover(path: str) -> None:
+    syscalls.mount("hidden", path, "tmpfs", syscalls.MS_NOSUID | syscalls.MS_NODEV, "mode=755,size=1m")
+
+
+def _show(path: str, root: str) -> None:
+    _bind(path, root + path)
+
+
+def _bind(path: str, target: str) -> None:
+    try:
+        # A run before may have had the mount point made.
+        syscalls.bind(path, target)
+    except FileNotFoundError:
+        _make_mount_point(path, target)
+        syscalls.bind(path, target)
+
+
+def _make_mount_point(path: str, target: str) -> None:
+    if os.path.isdir(path):
+        os.makedirs(target, 0o755)
+        return
+    os.stat(path)
+    os.makedirs(os.path.dirname(target), 0o755, exist_ok=True)
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
+
+
+def _make_devices(dev: str) -> None:
+    syscalls.mount("dev", dev, "tmpfs", syscalls.MS_NOSUID | syscalls.MS_NOEXEC, "mode=755,size=1m")
+    for name in _DEVICES:
+        os.close(os.open(f"{dev}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        syscalls.bind(f"/dev/{name}", f"{dev}/{name}")
+    for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
+        os.symlink("/proc/self/fd" + target, f"{dev}/{name}")
+    os.mkdir(dev + "/shm")
+    syscalls.set_mount_writable(dev, False)

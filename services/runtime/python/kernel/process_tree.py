@@ -1,0 +1,223 @@
+"""Lists, sums and kills the processes of a run, as /proc shows them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import AbstractSet, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_ROUND_SECONDS = 0.005
+_KILL_ROUNDS = 400
+
+
+class Process(NamedTuple):
+    """One line of /proc/{pid}/stat. `waited_seconds` is the CPU time of children it waited for."""
+
+    pid: int
+    parent: int
+    state: str
+    cpu_seconds: float
+    waited_seconds: float
+    threads: int
+    memory_bytes: int
+
+
+class Totals(NamedTuple):
+    """Sums over a run's processes."""
+
+    cpu_seconds: float
+    memory_bytes: int
+    threads: int
+    processes: int
+
+
+def open_proc() -> int:
+    """A folder descriptor of /proc as this process sees it."""
+    return os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
+
+
+def list_processes(proc: int) -> List[Process]:
+    """All processes of that /proc."""
+    found = (_read_stat(proc, name) for name in os.listdir(proc) if name.isdigit())
+    return [process for process in found if process is not None]
+
+
+def descendants(
+    processes: Iterable[Process], root: int, spare: AbstractSet[int] = frozenset()
+) -> List[Process]:
+    """Children of `root`, their children and so on, but for those in `spare` and theirs."""
+    children: Dict[int, List[Process]] = {}
+    for process in processes:
+        if process.pid not in spare:
+            children.setdefault(process.parent, []).append(process)
+    result = list(children.pop(root, ()))
+    for process in result:  # grows while it is read
+        result += children.pop(process.pid, ())
+    return result
+
+
+def sum_up(processes: Iterable[Process], init: int) -> Totals:
+    """Totals without the run's own init, whose reaped children count."""
+    cpu_seconds, memory_bytes, threads, count = 0.0, 0, 0, 0
+    for process in processes:
+        cpu_seconds += process.waited_seconds
+        if process.pid != init:
+            cpu_seconds += process.cpu_seconds
+            memory_bytes += process.memory_bytes
+            threads += process.threads
+            count += 1
+    return Totals(cpu_seconds, memory_bytes, threads, count)
+
+
+def proportional_bytes(proc: int, processes: Iterable[Process], init: int) -> int:
+    """Resident memory in which a page that n processes share counts 1/n in each.
+
+    Much slower to read than the plain sum, which is used where this cannot be read.
+    """
+    total = 0
+    for process in processes:
+        if process.pid != init:
+            exact = _read_pss(proc, process.pid)
+            total += process.memory_bytes if exact is None else exact
+    return total
+
+
+def lineage(pid: int, root: int) -> Optional[Tuple[int, ...]]:
+    """The process, its parent and so on up to `root`; None where that is no ancestor of it.
+
+    Two equal answers mean that all of them were those processes in between: a process that loses its
+    parent gets another one, so that no number on the way can have become another process's.
+    """
+    line = [pid]
+    proc = open_proc()
+    try:
+        while line[-1] > 1:
+            process = _read_stat(proc, str(line[-1]))
+            if process is None or process.parent in line:
+                return None
+            line.append(process.parent)
+            if process.parent == root:
+                return tuple(line)
+    finally:
+        os.close(proc)
+    return None
+
+
+def is_there(folder: int) -> bool:
+    """Whether the process still exists whose folder in /proc that is, by the number or not."""
+    try:
+        return _read(folder, "stat") != b""
+    except OSError:
+        return False
+
+
+def open_folders(proc: int, processes: Iterable[Process]) -> Iterator[int]:
+    """A descriptor of each process's folder, closed when the next is asked for."""
+    for process in processes:
+        try:
+            folder = os.open(str(process.pid), os.O_RDONLY | os.O_DIRECTORY, dir_fd=proc)
+        except OSError:
+            continue
+        try:
+            yield folder
+        finally:
+            os.close(folder)
+
+
+def kill_descendants(root: int, spare: AbstractSet[int] = frozenset()) -> None:
+    """Kills every descendant of `root` and reaps what becomes its child, until none is left.
+
+    All are stopped before the first is killed, so that none can fork its way out between two
+    looks. `root` is this process and a subreaper.
+    """
+    proc = open_proc()
+    while True:
+        family = descendants(list_processes(proc), root, spare)
+        for sent in (signal.SIGSTOP, signal.SIGKILL):
+            for process in family:
+                if process.state != "Z":
+                    _send(process.pid, sent)
+        for process in family:
+            _reap(process.pid)
+        if not family:
+            os.close(proc)
+            return
+        time.sleep(_ROUND_SECONDS)
+
+
+def kill_users(folder: str) -> None:
+    """Kills the processes that were given a path in the folder by their variables, as a run's are."""
+    wanted = b"=" + os.fsencode(folder) + b"/"
+    proc = open_proc()
+    for _round in range(_KILL_ROUNDS):
+        found = [process for process in list_processes(proc) if _was_given(proc, process, wanted)]
+        if not found:
+            break
+        for process in found:
+            _send(process.pid, signal.SIGKILL)
+        time.sleep(_ROUND_SECONDS)
+    os.close(proc)
+
+
+def _was_given(proc: int, process: Process, wanted: bytes) -> bool:
+    try:
+        return process.state != "Z" and wanted in _read(proc, f"{process.pid}/environ", 1024 * 1024)
+    except OSError:
+        return False
+
+
+def _send(pid: int, sent: int) -> None:
+    try:
+        os.kill(pid, sent)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _reap(pid: int) -> None:
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        pass
+
+
+def _read(proc: int, path: str, most: int = 4096) -> bytes:
+    file = os.open(path, os.O_RDONLY, dir_fd=proc)
+    try:
+        return os.read(file, most)
+    finally:
+        os.close(file)
+
+
+def _read_stat(proc: int, name: str) -> Optional[Process]:
+    try:
+        line = _read(proc, name + "/stat")
+    except OSError:
+        return None
+    # The name in parentheses is the script's to choose; only the last one closes it.
+    fields = line[line.rindex(b")") + 2 :].split()
+    return Process(
+        pid=int(name),
+        parent=int(fields[1]),
+        state=fields[0].decode(),
+        cpu_seconds=(int(fields[11]) + int(fields[12])) / _TICKS_PER_SECOND,
+        waited_seconds=(int(fields[13]) + int(fields[14])) / _TICKS_PER_SECOND,
+        threads=int(fields[17]),
+        memory_bytes=int(fields[21]) * _PAGE_BYTES,
+    )
+
+
+def _read_pss(proc: int, pid: int) -> Optional[int]:
+    """None where it may not be read; a process that is just ending has no memory any more."""
+    try:
+        text = _read(proc, f"{pid}/smaps_rollup")
+    except PermissionError:
+        return None
+    except OSError:
+        return 0
+    for line in text.split(b"\n"):
+        if line.startswith(b"Pss:"):
+            return int(line.split()[1]) * 1024
+    return 0

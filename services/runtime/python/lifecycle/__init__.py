@@ -1,0 +1,1 @@
+"""One run, from its preparation to its exit. Imports wire, kernel and containment."""

@@ -1,0 +1,150 @@
+"""Describes the end of a run: exit code, signal, reason and usage. The first reason counts."""
+
+from __future__ import annotations
+
+import signal
+from typing import Dict, Mapping, Optional, Tuple
+
+from containment.usage_limits import CPU_LIMIT, MEMORY_LIMIT, UsageMonitor, cpu_detail
+from wire.run_spec import Limits, RunSpec
+
+from .enclosure import Usage
+
+_TAIL_BYTES = 4096
+
+
+class ExitReason:
+    """Collects facts about the end of a run for the EXIT frame."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self._spec = spec
+        self._reason: Optional[str] = None
+        self._detail: Optional[str] = None
+        self._decided = False
+        self._exit_code: Optional[int] = None
+        self._signal: Optional[int] = None
+        # CPU time of the init until the script ended.
+        self.own_cpu_seconds = 0.0
+        self._stderr_tail = b""
+        self.failure: Optional[Mapping[str, object]] = None
+
+    def because(self, reason: Optional[str], detail: Optional[str] = None) -> None:
+        """Sets the reason for which the sandbox ends the run, unless there is one."""
+        if not self._decided:
+            self._decided, self._reason, self._detail = True, reason, detail
+
+    def failed(self, report: Mapping[str, object]) -> None:
+        """Records why the script could not be executed. @param report has `stage` and `message`"""
+        if self.failure is None:
+            self.failure = report
+
+    def script_ended(self, report: Mapping[str, object]) -> None:
+        """The init's report of the script's main process."""
+        self._exit_code = _number(report["exit_code"])
+        self._signal = _number(report["signal"])
+        self.own_cpu_seconds = float(str(report["own_cpu_seconds"]))
+
+    def remember_stderr(self, data: bytes) -> None:
+        """Keeps the end of what the script wrote to standard error."""
+        self._stderr_tail = (self._stderr_tail + data)[-_TAIL_BYTES:]
+
+    def describe(
+        self, monitor: Optional[UsageMonitor], usage: Usage, seconds: float
+    ) -> Dict[str, object]:
+        """The content of the EXIT frame. Every process of the run was waited for.
+
+        @param seconds from the start of the script to the end of its last process
+        """
+        cpu_seconds = usage.cpu_seconds
+        if monitor is not None:
+            cpu_seconds = max(cpu_seconds, monitor.totals.cpu_seconds)
+            late = monitor.out_of_memory()
+            if late is not None:
+                self.because(late.reason, late.detail)
+        self._judge(cpu_seconds)
+        self._explain_refusals(monitor)
+        ended_by = self._signal
+        if self._exit_code is None and ended_by is None:
+            # The init was killed, and with it the script.
+            ended_by = signal.SIGKILL
+            self.because(None, "the run's processes were killed from outside")
+        return {
+            "exit_code": self._exit_code,
+            "signal": None if ended_by is None else _signal_name(ended_by),
+            "reason": self._reason,
+            "detail": self._detail,
+            "usage": {
+                "seconds": round(seconds, 3),
+                "cpu_seconds": round(cpu_seconds, 3),
+                "max_memory_bytes": _peak(monitor) or usage.max_memory_bytes,
+                "max_threads": max(1, 0 if monitor is None else monitor.max_threads),
+            },
+        }
+
+    def _judge(self, cpu_seconds: float) -> None:
+        """Finds the limit that the kernel or Python enforced."""
+        limits = self._spec.limits
+        limit = limits.cpu_seconds
+        warned = self._signal == signal.SIGXCPU
+        killed = self._signal == signal.SIGKILL and limit is not None and cpu_seconds >= limit
+        if limit is not None and (warned or killed):
+            # The kernel enforces the limit with a finer clock than it reports.
+            self.because(CPU_LIMIT, cpu_detail(limit, max(limit, cpu_seconds)))
+        if self._signal == signal.SIGXFSZ and limits.disk_bytes is not None:
+            self.because(None, f"a file grew to the disk limit of {limits.disk_bytes} bytes")
+        if self._exit_code == 1:
+            reason, detail = _limit_in_traceback(self._stderr_tail, limits)
+            if detail is not None:
+                self.because(reason, detail)
+
+    def _explain_refusals(self, monitor: Optional[UsageMonitor]) -> None:
+        """Reports refused processes, unless the script succeeded."""
+        refused = 0 if monitor is None or self._exit_code == 0 else monitor.refused_processes()
+        if refused > 0:
+            limit = self._spec.limits.processes
+            self.because(
+                None, f"limit of {limit} processes and threads met: {refused} more refused"
+            )
+
+
+def _peak(monitor: Optional[UsageMonitor]) -> int:
+    return 0 if monitor is None else monitor.max_memory_bytes
+
+
+def _number(value: object) -> Optional[int]:
+    return None if value is None else int(str(value))
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"
+
+
+def _limit_in_traceback(stderr: bytes, limits: Limits) -> Tuple[Optional[str], Optional[str]]:
+    """Finds the limit that a script met in the last line of its traceback, because the kernel does not report it.
+
+    @param stderr its last bytes
+    @returns the contract's reason, if any, and a sentence; both None for any other error
+    """
+    last = stderr.rstrip().rsplit(b"\n", 1)[-1]
+    name = last.split(b":", 1)[0].rsplit(b".", 1)[-1]
+    if name.endswith(b"MemoryError"):
+        # Also of classes derived from it.
+        return MEMORY_LIMIT, _memory_detail(limits)
+    if b"[Errno 24]" in last and limits.open_files is not None:
+        return None, f"limit of {limits.open_files} open files met"
+    if b"[Errno 27]" in last and limits.disk_bytes is not None:
+        return None, f"a file grew to the disk limit of {limits.disk_bytes} bytes"
+    if name == b"BlockingIOError" or b"can't start new thread" in last:
+        if limits.processes is not None:
+            return None, f"limit of {limits.processes} processes and threads met"
+    return None, None
+
+
+def _memory_detail(limits: Limits) -> str:
+    sentence = "the script ended with an uncaught MemoryError"
+    if limits.address_space_bytes is None:
+        return sentence
+    return f"{sentence}: a process may have {limits.address_space_bytes} bytes of addresses"

@@ -1,0 +1,246 @@
+"""The init: the parent of the scripts' processes, and process 1 of their pid namespace if there is one.
+
+The init reaps orphans. The kernel ends the whole namespace with it. A script's process is forked before its run is
+known. It receives the run, contains itself, waits at the start gate and executes. The init itself never receives a
+run, so no run finds data of another run in its memory.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from typing import AbstractSet, Callable, Dict, List, Optional, Tuple
+
+from containment.layers import contain_init, contain_script, contain_spare
+from containment.machine import Machine
+from containment.run_context import Run, Spare, unpack_run
+from kernel import syscalls
+from wire import process_messages as messages
+from wire.frames import SandboxError
+
+from .start_gate import StartGate, ends_process
+
+_EXEC_FAILED = 127
+_OOM_SCORE = b"500"
+_RESET_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGCHLD", "SIGXFSZ")
+
+
+# Executes a program with arguments and variables when the gate opens, as `execute_program` does.
+Execute = Callable[[bytes, List[bytes], Dict[bytes, bytes], StartGate], object]
+
+
+def run_init(machine: Machine, spare: Spare, control: socket.socket, execute: Execute) -> None:
+    """The life of the init process; never returns in it.
+
+    @raises BecomeScript in a script's process, where `execute` raises it
+    """
+    with ends_process(0):
+        try:
+            if syscalls.AVAILABLE:
+                syscalls.die_with_parent(signal.SIGKILL)
+                if machine.has("descendants"):
+                    syscalls.become_subreaper()
+            last_pid = _open("/proc/sys/kernel/ns_last_pid") if machine.has("pid_namespace") else None
+            _close_others({control.fileno(), last_pid})
+            _reset_signals()
+            contain_init(machine, spare)
+            messages.send_ready(control, [] if spare.proc is None else [spare.proc])
+            _Init(machine, spare, control, last_pid, execute).serve()
+        except SandboxError as error:
+            messages.send_failure(control, error)
+        except OSError as error:
+            messages.send_failure(control, SandboxError("init", str(error)))
+
+
+class _Init:
+    def __init__(
+        self,
+        machine: Machine,
+        spare: Spare,
+        control: socket.socket,
+        last_pid: Optional[int],
+        execute: Execute,
+    ) -> None:
+        """@param last_pid writable: the number after which the kernel gives out the next one"""
+        self._last_pid = last_pid
+        self._machine = machine
+        self._spare = spare
+        self._control = control
+        self._execute = execute
+        self._cpu_seconds = 0.0
+        self._max_memory_bytes = 0
+        self._past_cpu_seconds = 0.0
+
+    def serve(self) -> None:
+        """Returns when the supervisor is gone."""
+        while True:
+            kind, descriptors = messages.receive_order(self._control)
+            if kind != messages.ORDER:
+                return
+            gate, stdout, stderr = socket.socket(fileno=descriptors[0]), *descriptors[1:3]
+            self._number_from_the_start()
+            script = os.fork()
+            if script == 0:
+                self._control.close()
+                _close(self._last_pid)
+                self._spare.view = descriptors[3] if len(descriptors) > 3 else None
+                self._become_script(gate, (stdout, stderr))
+            for end in descriptors[1:]:
+                os.close(end)
+            messages.send_json(gate, messages.ENDED, self._wait_for(script))
+            gate.close()
+            kind, _none = messages.receive_order(self._control)
+            if kind != messages.SWEEP:
+                return
+            self._sweep()
+
+    def _number_from_the_start(self) -> None:
+        """A script has the same process number each time, where the kernel allows that."""
+        if self._last_pid is not None:
+            try:
+                os.pwrite(self._last_pid, b"1", 0)
+            except OSError:
+                _close(self._last_pid)
+                self._last_pid = None
+
+    def _wait_for(self, script: int) -> Dict[str, object]:
+        """Reaps orphans until the script's main process has ended; that one is left unreaped, so that
+        its number cannot belong to another process while the supervisor may still signal it."""
+        self._cpu_seconds, self._max_memory_bytes = 0.0, 0
+        while True:
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+            if ended is None:
+                continue
+            if ended.si_pid != script:
+                self._reap(ended.si_pid)
+                continue
+            exited = ended.si_code == os.CLD_EXITED
+            return {
+                "exit_code": ended.si_status if exited else None,
+                "signal": None if exited else ended.si_status,
+                "own_cpu_seconds": _own_cpu_seconds() + self._past_cpu_seconds,
+            }
+
+    def _reap(self, pid: int) -> None:
+        _pid, _status, usage = os.wait4(pid, 0)
+        self._cpu_seconds += usage.ru_utime + usage.ru_stime
+        self._max_memory_bytes = max(self._max_memory_bytes, usage.ru_maxrss * 1024)
+
+    def _sweep(self) -> None:
+        if os.getpid() == 1:
+            try:
+                # All of this namespace but this process.
+                os.kill(-1, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        try:
+            while True:
+                self._reap(-1)
+        except ChildProcessError:
+            pass
+        self._past_cpu_seconds += self._cpu_seconds
+        report = {
+            "cpu_seconds": self._cpu_seconds,
+            "max_memory_bytes": self._max_memory_bytes,
+            "past_cpu_seconds": _own_cpu_seconds() + self._past_cpu_seconds,
+            "waited_cpu_seconds": self._past_cpu_seconds,
+        }
+        messages.send_json(self._control, messages.SWEPT, report)
+
+    def _become_script(self, gate: socket.socket, pipes: Tuple[int, int]) -> None:
+        """The script's process: receives its run, contains itself, waits at the gate and executes."""
+        machine, spare = self._machine, self._spare
+        with ends_process(_EXEC_FAILED):
+            try:
+                if syscalls.AVAILABLE and machine.must_follow:
+                    syscalls.die_with_parent(signal.SIGKILL)
+                contain_spare(machine, spare)
+                _close(spare.view)
+                stdout, stderr = pipes
+                os.dup2(stdout, 1)
+                _offer_to_oom_killer()
+                data = messages.receive_run(gate)
+                if data is not None:
+                    run = unpack_run(data, machine, spare.root)
+                    contain_script(run)
+                    _execute(run, gate, stderr, self._execute)
+            except SandboxError as error:
+                messages.send_failure(gate, error)
+            except OSError as error:
+                messages.send_failure(gate, SandboxError("exec", str(error)))
+
+
+def _execute(run: Run, gate: socket.socket, stderr: int, execute: Execute) -> None:
+    program, workspace = run.spec.argv[0], run.workspace
+    os.chdir(workspace)
+    if not os.access(program, os.X_OK):
+        raise SandboxError(
+            "exec",
+            f"{os.fsdecode(program)} is missing or cannot be executed. A package of the script may have replaced "
+            "it: remove the package that brings such a file.",
+        )
+    environment = dict(run.spec.env)
+    if not run.machine.has("mount_namespace"):
+        # All users share /tmp there.
+        environment.setdefault(b"TMPDIR", os.fsencode(run.tmp))
+    environment.update((name, os.fsencode(workspace)) for name in run.spec.workspace_env)
+    messages.send_ready(gate, run.for_supervisor)
+    execute(program, run.spec.argv, environment, StartGate(gate, stderr, _EXEC_FAILED))
+
+
+def execute_program(
+    program: bytes, argv: List[bytes], environment: Dict[bytes, bytes], gate: StartGate
+) -> None:
+    """Executes the program of a run when the gate opens."""
+    gate.wait()
+    os.execve(program, argv, environment)
+
+
+def _own_cpu_seconds() -> float:
+    own = os.times()
+    return own.user + own.system
+
+
+def _open(path: str) -> Optional[int]:
+    try:
+        return os.open(path, os.O_WRONLY)
+    except OSError:
+        return None
+
+
+def _close_others(keep: AbstractSet[Optional[int]]) -> None:
+    null = os.open("/dev/null", os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    for name in os.listdir("/proc/self/fd"):
+        fd = int(name)
+        if fd > 2 and fd not in keep:
+            try:
+                os.close(fd)
+            except OSError:
+                # The descriptor of the listing itself.
+                continue
+
+
+def _close(fd: Optional[int]) -> None:
+    if fd is not None:
+        os.close(fd)
+
+
+def _reset_signals() -> None:
+    for name in _RESET_SIGNALS:
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
+def _offer_to_oom_killer() -> None:
+    file = _open("/proc/self/oom_score_adj")
+    if file is None:
+        return
+    try:
+        os.write(file, _OOM_SCORE)
+    except OSError:
+        pass
+    finally:
+        os.close(file)

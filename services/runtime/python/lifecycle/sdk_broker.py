@@ -1,0 +1,183 @@
+"""Connects the processes of one run, and no others, with the platform.
+
+The name of a Unix socket protects nothing: /proc/net/unix lists it, and processes of the same user may
+connect. So the supervisor listens for its run. It hands a connection with the platform to each process
+that it has identified as one of the run's, and closes all other connections.
+
+A process number alone identifies no process, since it may be given out again after its process has connected.
+The caller therefore sends back a challenge, to which the kernel adds the sender's number. Between both, the
+number stays the same process's: its folder in /proc is held open and can still be read at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import struct
+from errno import EADDRINUSE
+from typing import Dict, NamedTuple, Optional, Tuple
+
+from kernel import process_tree
+from wire.run_spec import SdkEntry
+
+_CREDENTIALS = struct.Struct("iII")
+_CHALLENGE_BYTES = 16
+_BACKLOG = 128
+# Callers that have not answered yet; then the oldest one has to go.
+_MOST_WAITING = 64
+_MOST_AT_ONCE = 16
+_OUTDATED = (
+    "This version of the package orchestrator is too old for the platform. Remove it from the script's "
+    "requirements to use the platform's own."
+)
+
+
+class _Caller(NamedTuple):
+    connection: socket.socket
+    challenge: bytes
+    pid: int
+    # Its folder in /proc.
+    folder: int
+    # From the process up to the run's init.
+    lineage: Tuple[int, ...]
+
+    def close(self) -> None:
+        self.connection.close()
+        os.close(self.folder)
+
+
+class SdkBroker:
+    """Listens at the run's own path. `serve` is to be called when `fileno` is readable; it never waits."""
+
+    def __init__(self, entry: SdkEntry, init: Optional[int]) -> None:
+        """@param init the init's process number, as this process sees it; None: all callers are the run's
+        @raises OSError when it cannot listen there"""
+        self._entry = entry
+        self._init = init
+        self._callers: Dict[int, _Caller] = {}
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            _bind(self._listener, entry.path)
+            self._listener.listen(_BACKLOG)
+            self._listener.setblocking(False)
+            self._poller = select.epoll()
+        except OSError:
+            self._listener.close()
+            raise
+        self._poller.register(self._listener, select.EPOLLIN)
+
+    def fileno(self) -> int:
+        """Readable when there is something to serve."""
+        return self._poller.fileno()
+
+    def serve(self) -> None:
+        """Does what is due, a little at a time."""
+        for fd, _event in self._poller.poll(0, _MOST_AT_ONCE):
+            if fd == self._listener.fileno():
+                self._accept()
+            elif fd in self._callers:
+                self._answer(self._callers.pop(fd))
+
+    def close(self) -> None:
+        """Takes no more callers, and removes the socket."""
+        for caller in self._callers.values():
+            caller.close()
+        self._callers.clear()
+        self._listener.close()
+        self._poller.close()
+        try:
+            os.unlink(self._entry.path)
+        except OSError:
+            # The runtime has removed it with its folder.
+            pass
+
+    def _accept(self) -> None:
+        try:
+            connection, _address = self._listener.accept()
+        except OSError:
+            # It has gone already, or too many files are open here.
+            return
+        try:
+            caller = self._challenge(connection)
+        except OSError:
+            caller = None
+        if caller is None:
+            connection.close()
+            return
+        if len(self._callers) >= _MOST_WAITING:
+            self._callers.pop(next(iter(self._callers))).close()
+        self._callers[connection.fileno()] = caller
+        self._poller.register(connection, select.EPOLLIN)
+
+    def _challenge(self, connection: socket.socket) -> Optional[_Caller]:
+        """None for a process that is not the run's."""
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        pid: int = _CREDENTIALS.unpack(credentials)[0]
+        folder = os.open(f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            lineage = self._lineage(pid)
+            if lineage is not None:
+                connection.setblocking(False)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+                challenge = os.urandom(_CHALLENGE_BYTES).hex()
+                # A package that knows of no challenge takes it for the refusal that it is to that one.
+                line = {"ok": False, "code": "unavailable", "message": _OUTDATED, "challenge": challenge}
+                connection.send(json.dumps(line).encode() + b"\n")
+                return _Caller(connection, challenge.encode(), pid, folder, lineage)
+        except OSError:
+            os.close(folder)
+            raise
+        os.close(folder)
+        return None
+
+    def _answer(self, caller: _Caller) -> None:
+        self._poller.unregister(caller.connection)
+        try:
+            if self._is_of_run(caller):
+                self._connect(caller.connection)
+        except OSError:
+            # The caller has gone, or the platform has: the caller hears of that by the end of the connection.
+            pass
+        finally:
+            caller.close()
+
+    def _is_of_run(self, caller: _Caller) -> bool:
+        """Whether the answer comes from the process that connected, and that is still the run's."""
+        space = socket.CMSG_SPACE(_CREDENTIALS.size)
+        data, controls, _flags, _address = caller.connection.recvmsg(2 * len(caller.challenge), space)
+        senders = [
+            _CREDENTIALS.unpack(content)[0]
+            for _level, kind, content in controls
+            if kind == socket.SCM_CREDENTIALS
+        ]
+        return (
+            data == caller.challenge
+            and senders == [caller.pid]
+            and self._lineage(caller.pid) == caller.lineage
+            and process_tree.is_there(caller.folder)
+        )
+
+    def _lineage(self, pid: int) -> Optional[Tuple[int, ...]]:
+        return (pid,) if self._init is None else process_tree.lineage(pid, self._init)
+
+    def _connect(self, connection: socket.socket) -> None:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as platform:
+            # This process must not wait for one that is busy.
+            platform.setblocking(False)
+            platform.connect(self._entry.server)
+            platform.send(self._entry.token.encode())
+            platform.setblocking(True)
+            socket.send_fds(connection, [b"+"], [platform.fileno()])
+
+
+def _bind(listener: socket.socket, path: str) -> None:
+    try:
+        listener.bind(path)
+    except OSError as error:
+        if error.errno != EADDRINUSE:
+            raise
+        # Of a supervisor that was killed while it prepared the same run.
+        os.unlink(path)
+        listener.bind(path)

@@ -1,0 +1,64 @@
+"""The start gate: a contained script's process waits here for GO. It then executes a program or becomes the script."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from typing import Dict, List, Optional
+
+from wire import process_messages as messages
+
+
+class StartGate:
+    """Holds a script's process until the supervisor sends GO."""
+
+    def __init__(self, gate: socket.socket, stderr: int, status: int) -> None:
+        """@param stderr the descriptor that becomes standard error
+        @param status exit code of the process if the supervisor is gone"""
+        self._gate = gate
+        self._stderr = stderr
+        self._status = status
+
+    def wait(self) -> None:
+        """Returns when the script may execute. Never raises, so that no script executes without GO."""
+        try:
+            if self._gate.recv(1) == messages.GO:
+                os.dup2(self._stderr, 2)
+                return
+        except BaseException as error:
+            sys.excepthook(type(error), error, error.__traceback__)
+        os._exit(self._status)
+
+
+class BecomeScript(BaseException):
+    """Unwinds the script's process, so that its interpreter executes the script as its own. The process has to wait
+    at `gate` before it executes foreign code."""
+
+    def __init__(self, argv: List[bytes], environment: Dict[bytes, bytes], gate: StartGate) -> None:
+        super().__init__()
+        self.argv = argv
+        self.environment = environment
+        self.gate = gate
+
+
+class ends_process:
+    """Ends the process at the end of the block, unless the process becomes the script.
+
+    `status` is its exit code, also after an error, which is printed.
+    """
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+
+    def __enter__(self) -> "ends_process":
+        return self
+
+    def __exit__(self, _kind: object, error: Optional[BaseException], _trace: object) -> bool:
+        if isinstance(error, BecomeScript):
+            return False
+        try:
+            if error is not None:
+                sys.excepthook(type(error), error, error.__traceback__)
+        finally:
+            os._exit(self.status)

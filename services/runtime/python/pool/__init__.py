@@ -1,0 +1,1 @@
+"""Processes that are started before their runs. Imports all other packages of the sandbox."""

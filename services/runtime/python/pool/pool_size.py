@@ -1,0 +1,47 @@
+"""The number of spare supervisors, and when they are started. Bursts of runs get more spares than single runs."""
+
+from __future__ import annotations
+
+_BURST_SECONDS = 0.1
+_QUIET_SECONDS = 2.0
+# An earlier start of the next spare would compete with the run for the processors.
+_DELAY_SECONDS = 0.05
+
+
+class PoolSize:
+    """Grows by one with each run that follows closely. Falls back after some seconds without a run."""
+
+    def __init__(self, least: int, most: int) -> None:
+        self._least = least
+        self._most = max(least, most)
+        self._taken_at = float("-inf")
+        self._due_at = float("-inf")
+        self.wanted = least
+
+    def taken(self, now: float) -> None:
+        """Records that a run has taken a spare. @param now in seconds of a monotonic clock"""
+        if now - self._taken_at < _BURST_SECONDS:
+            self.wanted = min(self.wanted + 1, self._most)
+        self._taken_at = now
+        self._due_at = now if self.wanted > self._least else now + _DELAY_SECONDS
+
+    def is_due(self, now: float) -> bool:
+        """Whether missing spares are to be started now, although no run waits."""
+        return now >= self._due_at
+
+    def is_quiet(self, now: float) -> bool:
+        """Whether no run has come for some seconds, so that surplus spares may end."""
+        return now - self._taken_at >= _QUIET_SECONDS
+
+    def wait_ms(self, now: float, spares: int) -> "float | None":
+        """Time until `is_due` or `is_quiet` may change; None if neither changes without a run."""
+        if not self.is_due(now):
+            return (self._due_at - now) * 1000
+        if self.is_quiet(now) or max(self.wanted, spares) == self._least:
+            return None
+        return max(0.0, (self._taken_at + _QUIET_SECONDS - now) * 1000)
+
+    def shrink(self, now: float) -> None:
+        """Falls back to the smallest size when no run has come for some seconds."""
+        if self.is_quiet(now):
+            self.wanted = self._least

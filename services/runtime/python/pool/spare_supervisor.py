@@ -1,0 +1,180 @@
+"""A spare supervisor: a process that is ready for a run.
+
+Starting a supervisor takes longer than all other steps of a run's start, so it happens beforehand. A keeper's
+supervisor executes one run of the script after the other.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import socket
+import struct
+from typing import NamedTuple, Optional
+
+from containment.layers import describe_layers
+from containment.machine import Machine
+from containment.reusable_folder import ReusableFolder
+from kernel import syscalls
+from lifecycle.enclosure import Enclosure, ScriptPipes
+from lifecycle.init import Execute
+from lifecycle.supervisor import Supervisor
+from wire.channel import Channel
+from wire.frames import FAILED, LAYERS, PROBE, ProtocolError, SandboxError
+from wire.run_spec import parse_spec
+
+
+class SpareOptions(NamedTuple):
+    """The connections and settings of a spare supervisor."""
+
+    listener: socket.socket
+    # At end of file: when no more runs are accepted, and when the launcher is gone. Runs that outlive the launcher
+    # ignore the latter.
+    closing: int
+    life: int
+    # Holds one byte for each surplus spare.
+    dismissing: int
+    outlives: bool
+    # Takes the spare's process number when its run is prepared, because an earlier start of the next spare would
+    # compete with the run for the processor. Takes the negative number when the process is a spare again.
+    taken: int
+    # The only process that may connect.
+    runtime: int
+    machine: Machine
+    runs: str
+    root: str
+    execute: Execute
+    # Runs that one supervisor may execute.
+    runs_each: int
+
+
+def serve_runs(options: SpareOptions) -> None:
+    """Executes the runs of a supervisor process, until the last one ends.
+
+    @raises BecomeScript in the script's process
+    """
+    _contain_self(options.machine)
+    enclosure = Enclosure(
+        options.machine, options.root, options.execute, options.runs_each, [options.listener]
+    )
+    number = os.getpid()
+    folder = ReusableFolder(options.runs, options.machine)
+    try:
+        while _serve_next(options, enclosure, folder):
+            # The garbage collector is disabled otherwise.
+            gc.collect()
+            syscalls.die_with_parent(signal.SIGKILL)
+            try:
+                os.write(options.taken, struct.pack("i", -number))
+            except BrokenPipeError:
+                # The launcher is gone.
+                return
+    finally:
+        enclosure.kill()
+        enclosure.reap()
+        enclosure.remove_group()
+        folder.remove()
+        options.listener.close()
+
+
+def _serve_next(options: SpareOptions, enclosure: Enclosure, folder: ReusableFolder) -> bool:
+    """Whether another run may follow."""
+    pipes = None if enclosure.failure is not None else enclosure.open_run()
+    try:
+        connection = _wait_for_connection(options)
+        if connection is None:
+            return False
+        if options.outlives:
+            syscalls.die_with_parent(0)
+        return _serve(options, Channel(connection), enclosure, pipes, folder)
+    finally:
+        if pipes is not None:
+            pipes.close()
+
+
+def _contain_self(machine: Machine) -> None:
+    os.setsid()
+    if syscalls.AVAILABLE:
+        if machine.has("pid_namespace"):
+            # Without one it must live to kill the run's processes when its life pipe closes.
+            syscalls.die_with_parent(signal.SIGKILL)
+        syscalls.set_dumpable(False)
+        if machine.has("descendants"):
+            syscalls.become_subreaper()
+
+
+def _wait_for_connection(options: SpareOptions) -> "socket.socket | None":
+    poller = select.poll()
+    for fd in (options.listener.fileno(), options.closing, options.life, options.dismissing):
+        poller.register(fd, select.POLLIN)
+    while True:
+        ready = {fd for fd, _event in poller.poll()}
+        if ready == {options.dismissing}:
+            if _is_dismissed(options):
+                return None
+            continue
+        if ready - {options.dismissing} != {options.listener.fileno()}:
+            return None
+        try:
+            connection, _address = options.listener.accept()
+        except OSError:
+            # Another spare was first.
+            continue
+        if _peer(connection) == options.runtime:
+            connection.setblocking(True)
+            return connection
+        connection.close()
+
+
+def _is_dismissed(options: SpareOptions) -> bool:
+    try:
+        return os.read(options.dismissing, 1) != b""
+    except BlockingIOError:
+        # Another spare was first.
+        return False
+
+
+def _peer(connection: socket.socket) -> int:
+    """The process that connected: a script of the same user must not."""
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    return int(struct.unpack("iII", credentials)[0])
+
+
+def _serve(
+    options: SpareOptions,
+    channel: Channel,
+    enclosure: Enclosure,
+    pipes: Optional[ScriptPipes],
+    folder: ReusableFolder,
+) -> bool:
+    """Whether another run may follow."""
+    try:
+        kind, payload = channel.receive_first()
+        if kind == PROBE:
+            channel.send_json(LAYERS, {"layers": describe_layers(options.machine)})
+            return False
+        spec = parse_spec(payload)
+        if pipes is None:
+            raise enclosure.failure or SandboxError("init", "no process was made")
+        number = struct.pack("i", os.getpid())
+        may_follow = Supervisor(
+            channel,
+            options.life,
+            spec,
+            options.machine,
+            enclosure,
+            pipes,
+            lambda: os.write(options.taken, number),
+            # Closed so that waiting connections fail.
+            options.listener.close if options.outlives else None,
+        ).run(folder)
+        return may_follow and options.listener.fileno() >= 0
+    except SandboxError as error:
+        channel.send_json(FAILED, {"stage": error.stage, "message": error.message})
+    except ProtocolError as error:
+        channel.send_json(FAILED, {"stage": "protocol", "message": str(error)})
+    finally:
+        channel.close()
+    return False

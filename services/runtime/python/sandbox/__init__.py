@@ -1,1 +1,0 @@
-"""Starts, watches and ends the processes of runs (Linux, standard library only)."""

@@ -1,0 +1,116 @@
+"""The supervisor's end of the channel with the runtime: never blocks and detects a closed connection."""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+from collections import deque
+from typing import Deque, Iterator, Mapping, Tuple
+
+from .frames import HEADER, FrameReader, ProtocolError
+
+_READ_BYTES = 64 * 1024
+# Above this nothing more is read from the script, which then blocks on its pipe.
+_FULL_BYTES = 256 * 1024
+
+
+class Channel:
+    """One connection of the runtime. `open` is false once the other end is gone."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._reader = FrameReader()
+        self._pending: Deque[memoryview] = deque()
+        self._pending_bytes = 0
+        self.open = True
+
+    def fileno(self) -> int:
+        """For polling."""
+        return self._connection.fileno()
+
+    @property
+    def full(self) -> bool:
+        """The other side reads too slowly: output is to wait."""
+        return self._pending_bytes >= _FULL_BYTES
+
+    @property
+    def wanted(self) -> int:
+        """The poll events that matter now."""
+        return select.POLLIN | (select.POLLOUT if self._pending else 0)
+
+    def receive_first(self) -> Tuple[bytes, bytes]:
+        """Waits for the first frame; later ones come from `receive`.
+
+        @raises ProtocolError when the connection ends before.
+        """
+        while True:
+            data = self._connection.recv(_READ_BYTES)
+            if not data:
+                raise ProtocolError("the connection ended before its first frame")
+            for frame in self._reader.feed(data):
+                self._connection.setblocking(False)
+                return frame
+
+    def receive(self) -> Iterator[Tuple[bytes, bytes]]:
+        """The frames that have come."""
+        try:
+            data = self._connection.recv(_READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self.open = False
+            return
+        yield from self._reader.feed(data)
+
+    def send_json(self, kind: bytes, content: Mapping[str, object]) -> None:
+        """Sends, or keeps for later, one frame."""
+        self.send(kind, json.dumps(content).encode())
+
+    def send(self, kind: bytes, payload: bytes) -> None:
+        """Sends, or keeps for later, one frame."""
+        frame = memoryview(HEADER.pack(kind, len(payload)) + payload)
+        self._pending.append(frame)
+        self._pending_bytes += len(frame)
+        self.flush()
+
+    def flush(self) -> None:
+        """Sends what can be sent without waiting."""
+        try:
+            while self._pending:
+                frame = self._pending[0]
+                sent = self._connection.send(frame)
+                self._pending_bytes -= sent
+                if sent < len(frame):
+                    self._pending[0] = frame[sent:]
+                else:
+                    self._pending.popleft()
+        except BlockingIOError:
+            return
+        except OSError:
+            self.open = False
+            self._pending.clear()
+            self._pending_bytes = 0
+
+    @property
+    def flushed(self) -> bool:
+        """Everything was handed over."""
+        return not self._pending
+
+    def close(self) -> None:
+        """Ends the connection when the other side has taken everything, or is gone.
+
+        Closed at once, with a heartbeat under way, it would break at the other end, and what that
+        had yet to read would be lost.
+        """
+        try:
+            self._connection.setblocking(True)
+            self._connection.shutdown(socket.SHUT_WR)
+            while self._connection.recv(_READ_BYTES):
+                pass
+        except OSError:
+            # It is gone already.
+            pass
+        self._connection.close()

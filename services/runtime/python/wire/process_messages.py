@@ -1,0 +1,133 @@
+"""Messages between a supervisor, its init and the script's process of each run, on private sockets.
+
+The first byte of a datagram is its kind. The kernel adds the sender's process number to READY, so the supervisor
+learns the script's number in its own pid namespace.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from .frames import SandboxError
+
+# To the supervisor: READY of the init comes with a folder descriptor of its /proc, that of a script's
+# process with the other end of its filter on listening.
+READY = b"r"
+FAILED = b"f"
+ENDED = b"x"
+SWEPT = b"e"
+# To the init: ORDER comes with the far ends of what leads to the next script.
+ORDER = b"o"
+SWEEP = b"w"
+# To the script's process.
+PART = b"s"
+LAST_PART = b"S"
+GO = b"g"
+
+_DATAGRAM_BYTES = 32 * 1024
+_CREDENTIALS_BYTES = 12
+_MOST_DESCRIPTORS = 4
+
+
+class Message(NamedTuple):
+    """One datagram to the supervisor; its kind is empty when the other side is dead."""
+
+    kind: bytes
+    content: bytes
+    descriptor: Optional[int]
+    sender: int
+
+
+def open_gate() -> Tuple[socket.socket, socket.socket]:
+    """The supervisor's end and the other one."""
+    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    near.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    return near, far
+
+
+def content_of(message: Message) -> Dict[str, object]:
+    """Of one that carries JSON."""
+    content: Dict[str, object] = json.loads(message.content)
+    return content
+
+
+def failure_of(message: Message) -> SandboxError:
+    """What `send_failure` told."""
+    content = content_of(message)
+    return SandboxError(str(content["stage"]), str(content["message"]))
+
+
+def receive(gate: socket.socket) -> Message:
+    """The next datagram, in the supervisor."""
+    space = socket.CMSG_SPACE(_CREDENTIALS_BYTES) + socket.CMSG_SPACE(4)
+    try:
+        data, controls, _flags, _address = gate.recvmsg(_DATAGRAM_BYTES, space)
+    except ConnectionResetError:
+        # The other side died before it read everything. The kernel reports that once, ahead of its last datagrams.
+        data, controls, _flags, _address = gate.recvmsg(_DATAGRAM_BYTES, space)
+    descriptor, sender = None, 0
+    for _level, kind, content in controls:
+        if kind == socket.SCM_RIGHTS:
+            descriptor = int.from_bytes(content[:4], "little")
+        elif kind == socket.SCM_CREDENTIALS:
+            sender = int.from_bytes(content[:4], "little")
+    return Message(data[:1], data[1:], descriptor, sender)
+
+
+def receive_order(control: socket.socket) -> Tuple[bytes, List[int]]:
+    """The next datagram, in the init: its kind, and the descriptors that came with it. The kind is
+    empty when the supervisor is gone."""
+    data, descriptors, _flags, _address = socket.recv_fds(control, 1, _MOST_DESCRIPTORS)
+    for descriptor in descriptors:
+        # What is sent is open for programs that are executed.
+        os.set_inheritable(descriptor, False)
+    return data, list(descriptors)
+
+
+def send_run(gate: socket.socket, data: bytes) -> None:
+    """Sends what is to be run to the script's process."""
+    step = _DATAGRAM_BYTES - 1
+    while len(data) > step:
+        gate.send(PART + data[:step])
+        data = data[step:]
+    gate.send(LAST_PART + data)
+
+
+def receive_run(gate: socket.socket) -> Optional[bytes]:
+    """The opposite of `send_run`; None when the supervisor is gone."""
+    parts = []
+    while True:
+        datagram = gate.recv(_DATAGRAM_BYTES)
+        if not datagram:
+            return None
+        parts.append(datagram[1:])
+        if datagram[:1] == LAST_PART:
+            return b"".join(parts)
+
+
+def send_ready(gate: socket.socket, descriptors: Sequence[int]) -> None:
+    """Tells the supervisor that the init takes orders, or that the script may execute. The descriptors
+    are closed."""
+    try:
+        socket.send_fds(gate, [READY], descriptors)
+    except OSError:
+        return
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def send_json(gate: socket.socket, kind: bytes, content: Dict[str, object]) -> None:
+    """Sends JSON to the supervisor. Does nothing if the supervisor is gone."""
+    try:
+        gate.send(kind + json.dumps(content).encode())
+    except OSError:
+        return
+
+
+def send_failure(gate: socket.socket, error: SandboxError) -> None:
+    """Tells the supervisor that the script cannot be executed."""
+    send_json(gate, FAILED, {"stage": error.stage, "message": error.message})

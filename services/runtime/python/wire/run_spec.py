@@ -1,0 +1,183 @@
+"""The specification of a run: parses and checks the SPEC frame. The type RunSpec in sandbox.ts describes it."""
+
+from __future__ import annotations
+
+import json
+import marshal
+import os
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from .frames import SandboxError
+
+
+class RunFile(NamedTuple):
+    """One file of the workspace: relative path, where its bytes are, permission bits."""
+
+    path: Tuple[str, ...]
+    source: str
+    mode: int
+
+
+class Limits(NamedTuple):
+    """None lifts a limit."""
+
+    cpu_seconds: Optional[float]
+    memory_bytes: Optional[int]
+    address_space_bytes: Optional[int]
+    open_files: Optional[int]
+    processes: Optional[int]
+    wall_clock_seconds: Optional[float]
+    disk_bytes: Optional[int]
+
+
+class SdkEntry(NamedTuple):
+    """How a run's calls reach the platform: where its processes connect, and where its supervisor does,
+    which says by the token whose connection it is."""
+
+    path: str
+    server: str
+    token: str
+
+
+class RunSpec(NamedTuple):
+    """All paths are absolute paths of the host."""
+
+    run_id: str
+    script_id: str
+    user: str
+    argv: List[bytes]
+    env: Dict[bytes, bytes]
+    workspace_env: List[bytes]
+    files: List[RunFile]
+    data_folder: Optional[str]
+    read_only: List[str]
+    read_write: List[str]
+    hidden: List[str]
+    listen_ports: List[int]
+    limits: Limits
+    lease_ms: float
+    stop_grace_ms: float
+    sdk: Optional[SdkEntry] = None
+    private_paths: Sequence[str] = ()
+
+
+_LIMITS = RunSpec._fields.index("limits")
+
+
+def parse_spec(payload: bytes) -> RunSpec:
+    """@raises SandboxError with stage `spec`."""
+    try:
+        data = json.loads(payload)
+        return RunSpec(
+            run_id=_identifier(data["run_id"]),
+            script_id=_identifier(data["script_id"]),
+            user=_identifier(data["user"]),
+            argv=_argv(data["argv"]),
+            env={_word(name): _word(value) for name, value in data["env"].items()},
+            workspace_env=[_word(name) for name in data["workspace_env"]],
+            files=[_file(item) for item in data["files"]],
+            data_folder=None if data["data_folder"] is None else _absolute(data["data_folder"]),
+            read_only=[_absolute(path) for path in data["read_only"]],
+            read_write=[_absolute(path) for path in data["read_write"]],
+            hidden=[_absolute(path) for path in data["hidden"]],
+            listen_ports=[_port(port) for port in data["listen_ports"]],
+            limits=_limits(data["limits"]),
+            lease_ms=float(data["lease_ms"]),
+            stop_grace_ms=float(data["stop_grace_ms"]),
+            private_paths=[_absolute(path) for path in data["private_paths"]],
+            sdk=None if data["sdk"] is None else _sdk_entry(data["sdk"]),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SandboxError("spec", f"{type(error).__name__}: {error}") from error
+
+
+def pack_spec(spec: RunSpec) -> bytes:
+    """For the script's process, of this same interpreter: without the files, and the token."""
+    parts = spec._replace(files=[], sdk=None)
+    return marshal.dumps([tuple(part) if part is spec.limits else part for part in parts])
+
+
+def unpack_spec(data: bytes) -> RunSpec:
+    """The opposite of `pack_spec`."""
+    parts = marshal.loads(data)
+    parts[_LIMITS] = Limits(*parts[_LIMITS])
+    return RunSpec(*parts)
+
+
+def relative_parts(path: str) -> Tuple[str, ...]:
+    """The parts of a path that cannot leave its folder.
+
+    @raises ValueError for an absolute path and for `..`, `.`, empty parts and NUL.
+    """
+    parts = tuple(path.split("/"))
+    if "\0" in path or any(part in ("", ".", "..") for part in parts):
+        raise ValueError(f"not a relative path: {path!r}")
+    return parts
+
+
+def _identifier(text: str) -> str:
+    # It becomes the name of a folder.
+    allowed = all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in text)
+    if not allowed or not 0 < len(text) <= 128:
+        raise ValueError(f"not an identifier: {text!r}")
+    return text
+
+
+def _argv(words: List[str]) -> List[bytes]:
+    if not words or not words[0].startswith("/"):
+        raise ValueError("argv[0] is not an absolute path")
+    return [_word(word) for word in words]
+
+
+def _word(text: str) -> bytes:
+    word = os.fsencode(text)
+    if b"\0" in word:
+        raise ValueError("NUL in an argument or variable")
+    return word
+
+
+def _absolute(path: str) -> str:
+    if not path.startswith("/") or path == "/":
+        raise ValueError(f"not an absolute path: {path!r}")
+    relative_parts(path[1:])
+    return path
+
+
+def _port(number: int) -> int:
+    port = int(number)
+    if not 0 <= port <= 65_535:
+        raise ValueError(f"not a port: {number!r}")
+    return port
+
+
+def _file(item: Mapping[str, Any]) -> RunFile:
+    return RunFile(
+        relative_parts(item["path"]), _absolute(item["source"]), int(item["mode"]) & 0o777
+    )
+
+
+def _sdk_entry(data: Mapping[str, str]) -> SdkEntry:
+    return SdkEntry(_absolute(data["path"]), _absolute(data["server"]), str(data["token"]))
+
+
+def _limits(data: Mapping[str, Any]) -> Limits:
+    return Limits(
+        cpu_seconds=_positive(data["cpu_seconds"]),
+        memory_bytes=_whole(data["memory_bytes"]),
+        address_space_bytes=_whole(data["address_space_bytes"]),
+        open_files=_whole(data["open_files"]),
+        processes=_whole(data["processes"]),
+        wall_clock_seconds=_positive(data["wall_clock_seconds"]),
+        disk_bytes=_whole(data["disk_bytes"]),
+    )
+
+
+def _positive(value: Optional[float]) -> Optional[float]:
+    if value is not None and not value > 0:
+        raise ValueError(f"not a limit: {value!r}")
+    return None if value is None else float(value)
+
+
+def _whole(value: Optional[float]) -> Optional[int]:
+    positive = _positive(value)
+    return None if positive is None else int(positive)
