@@ -16,13 +16,16 @@ export const happenings = [
 export type Happening = (typeof happenings)[number];
 
 /** How a run ended, as a sentence. */
-export function endingOf({ outcome, exitCode, signal }: RunFinished['data']): string {
+export function endingOf({ outcome, exitCode, signal, error }: RunFinished['data']): string {
   switch (outcome) {
     case 'success':
       return 'The run has succeeded.';
     case 'stopped':
       return 'The run was stopped.';
     case 'exit_code':
+      if (error && error.source !== 'platform') {
+        return `The run failed with ${error.type} (exit code ${exitCode}).`;
+      }
       return signal === null
         ? `The run failed with exit code ${exitCode}.`
         : `The run was ended by ${signal}.`;

@@ -24,6 +24,12 @@ export interface RunAnswer {
   readonly exit_code: number | null;
   readonly signal: string | null;
   readonly failure_reason: string | null;
+  /** What went wrong in a run that failed. */
+  readonly error: {
+    readonly type: string;
+    readonly message: string;
+    readonly source: string;
+  } | null;
 }
 
 export interface LogItem {

@@ -10,7 +10,8 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePorts } from '#infra/testing/free-ports.ts';
-import { exitCodeOf } from './commands/follow.ts';
+import type { RunAnswer } from './answers.ts';
+import { exitCodeOf, outcomeOf } from './commands/follow.ts';
 import { parametersOf } from './commands/parameters.ts';
 import { writeProfiles, type Profile } from './profiles.ts';
 import { runLine } from './program.ts';
@@ -253,17 +254,33 @@ test.each([
 ] as const)(
   'a run that ended %s %s ends the program as a shell would',
   (status, reason, code, signal, expected) => {
-    const run = {
-      run_id: 'x',
-      script_name: 'x',
-      trigger_type: 'api',
-      queued_at: '',
-      duration_ms: 1,
-      status,
-      failure_reason: reason,
-      exit_code: code,
-      signal,
-    };
+    const run = ended({ status, failure_reason: reason, exit_code: code, signal });
     expect(exitCodeOf(run)).toBe(expected);
   },
 );
+
+test.each([
+  ['exit_code', { type: 'exit_code', message: 'It did.', source: 'platform' }, 'exit code 1.'],
+  ['exit_code', { type: 'ValueError', message: 'a\nb', source: 'log' }, 'code 1: ValueError: a'],
+  ['exit_code', { type: 'AssertionError', message: '', source: 'log' }, 'code 1: AssertionError'],
+  ['timeout', { type: 'timeout', message: 'Too long.', source: 'platform' }, '1: Too long.'],
+])('the end of a failed run (%s) names its error %j', (failure, error, expected) => {
+  const run = ended({ status: 'failed', failure_reason: failure, exit_code: 1, error });
+  expect(outcomeOf(run).endsWith(expected)).toBe(true);
+});
+
+function ended(run: Partial<RunAnswer>): RunAnswer {
+  return {
+    run_id: 'x',
+    script_name: 'x',
+    status: 'success',
+    trigger_type: 'api',
+    queued_at: '',
+    duration_ms: 1,
+    exit_code: null,
+    signal: null,
+    failure_reason: null,
+    error: null,
+    ...run,
+  };
+}

@@ -83,6 +83,28 @@ describeWith(chromiumService, 'the page of a run', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
+  test('shows the error of a failed run and where it was raised', async () => {
+    const code = `import json
+def load(text):
+    return float(json.loads(text))
+load('"n/a"')
+`;
+    const script = await product.script('imports', { 'main.py': code });
+    const { run_id: id } = await product.run(script);
+    await product.untilFinished(id);
+    const headline = "ValueError: could not convert string to float: 'n/a'";
+    await page.goto(`${product.baseUrl}/runs/${id}`);
+    const error = page.getByRole('region', { name: 'Error' });
+    await error.getByText(headline).waitFor();
+    await error.getByText('main.py:3').waitFor();
+    await error.getByText('return float(json.loads(text))').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.goto(`${product.baseUrl}/runs`);
+    await page.getByRole('row', { name: 'imports' }).getByText(headline).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.goto(`${product.baseUrl}/runs/${after}`);
+  });
+
   test('shows the stored events', async () => {
     await page.getByRole('link', { name: 'Events', exact: true }).click();
     const events = page.getByRole('list', { name: 'Events' });

@@ -70,9 +70,19 @@ export function exitCodeOf(run: RunAnswer): number {
   return number === undefined ? exitCodes.failed : 128 + number;
 }
 
-function outcomeOf({ run_id, status, failure_reason, exit_code, signal }: RunAnswer): string {
+/** How a run ended, as a sentence. */
+export function outcomeOf(run: RunAnswer): string {
+  const { run_id, status, failure_reason, exit_code, signal, error } = run;
   const reason = failure_reason === null ? '' : ` (${failure_reason})`;
   const code = exit_code === null ? '' : `, exit code ${exit_code}`;
   const killed = signal === null ? '' : `, ${signal}`;
-  return `Run ${run_id} ended: ${status}${reason}${code}${killed}.`;
+  // The exit code is told already.
+  const what = error === null || error.type === 'exit_code' ? '.' : `: ${headlineOf(error)}`;
+  return `Run ${run_id} ended: ${status}${reason}${code}${killed}${what}`;
+}
+
+/** An exception with the first line of its message; what the platform says is a sentence. */
+function headlineOf({ type, message, source }: NonNullable<RunAnswer['error']>): string {
+  const [first = ''] = message.split('\n');
+  return source === 'platform' ? first : [type, first].filter((part) => part !== '').join(': ');
 }

@@ -49,6 +49,10 @@ export const Run = Type.Object({
   duration_ms: MaybeNumber,
   log_lines: MaybeNumber,
   output: Type.Unknown(),
+  error: Type.Unknown({
+    description:
+      'What went wrong in a failed run: type, message, frames (outermost first) and causes.',
+  }),
 });
 
 export const LogLine = Type.Object({

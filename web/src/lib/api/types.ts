@@ -11,6 +11,7 @@ export type RecentRun = Schemas['RecentRun'];
 
 export type Run = Schemas['Run'];
 export type RunStatus = Run['status'];
+export type ErrorFrame = Schemas['ErrorFrame'];
 export type TriggerType = Run['trigger_type'];
 export type FailureReason = NonNullable<Run['failure_reason']>;
 export type RunSample = Schemas['RunSample'];

@@ -61,15 +61,25 @@ export function whoWord(actor: string): string {
 }
 
 /** Why a run failed, in words; null when it did not. */
-export function failureWord(
-  run: Pick<Run, 'failure_reason' | 'exit_code' | 'signal'>,
-): string | null {
+function failureWord(run: Pick<Run, 'failure_reason' | 'exit_code' | 'signal'>): string | null {
   if (!run.failure_reason) return null;
   const words = failureWords[run.failure_reason];
   if (run.failure_reason !== 'exit_code') return `${words}.`;
   return run.signal
     ? `The script was ended by ${run.signal}.`
     : `${words} (exit code ${run.exit_code}).`;
+}
+
+/** What went wrong in a run, in one line; null when nothing did. */
+export function errorHeadline(
+  run: Pick<Run, 'error' | 'failure_reason' | 'exit_code' | 'signal'>,
+): string | null {
+  const { error } = run;
+  if (!error || error.type === 'exit_code') return failureWord(run);
+  const [message = ''] = error.message.split('\n');
+  // Of a limit or of the platform, the message is a sentence.
+  if (error.source === 'platform') return message;
+  return message === '' ? error.type : `${error.type}: ${message}`;
 }
 
 export function isActive(status: RunStatus): boolean {

@@ -1,7 +1,7 @@
 /** What two runs differ in, beside their code and their logs. */
 import type { Environment, Run } from '#lib/api/types.ts';
 import { byteSize, duration } from '#lib/ui/format.ts';
-import { failureWord, statusWord, triggerOf } from '../labels.ts';
+import { errorHeadline, statusWord, triggerOf } from '../labels.ts';
 
 /** A line of a table of two: what is absent is `null`. */
 export interface Pair {
@@ -21,7 +21,7 @@ export function factsOf(before: Run, after: Run): Pair[] {
   const time = (ms: number | null) => (ms === null ? null : duration(ms));
   return [
     pair('Status', (run) => statusWord(run.status)),
-    pair('Failure', failureWord),
+    pair('Failure', errorHeadline),
     pair('Duration', (run) => time(run.duration_ms)),
     pair('Wait', (run) => time(run.queue_ms)),
     pair('Most memory', (run) => size(run.usage?.max_memory_bytes)),
