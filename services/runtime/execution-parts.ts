@@ -21,8 +21,10 @@ export interface ExecutionParts {
   readonly prepare: (run: ClaimedRun, log: RunLog, signal: AbortSignal) => Promise<Preparation>;
   /** Whether the disk has space for runs. */
   readonly hasRoom: () => Promise<boolean>;
-  /** Stores what went wrong. @param error JSON text of a `RunError` */
-  readonly saveError: (runId: string, error: string) => Promise<void>;
+  /** Stores what went wrong.
+   *  @param error JSON text of a `RunError`
+   *  @param fence of the run's start; null before it */
+  readonly saveError: (runId: string, error: string, fence: number | null) => Promise<void>;
   readonly metrics: RunMetrics;
   readonly tracing: Tracing | undefined;
   /** The log of a run that has ended is stored. */

@@ -234,6 +234,7 @@ export class Execution {
         errorText: log.errorText(),
         workspace,
       }),
+      fence,
     );
     await this.#record('finish', {
       type: 'FinishRun',
@@ -247,10 +248,13 @@ export class Execution {
   }
 
   /** Stored before the event that names it. */
-  async #keepError(error: RunError | undefined): Promise<{ readonly error?: ErrorFact }> {
+  async #keepError(
+    error: RunError | undefined,
+    fence: number | null,
+  ): Promise<{ readonly error?: ErrorFact }> {
     if (error === undefined) return {};
     const { json, fact } = keptError(error);
-    await this.#untilRecorded('error', () => this.#parts.saveError(this.run.runId, json));
+    await this.#untilRecorded('error', () => this.#parts.saveError(this.run.runId, json, fence));
     return { error: fact };
   }
 
@@ -264,7 +268,7 @@ export class Execution {
   async #abandon(log: RunLog, failure: AbandonRun['failure'], detail: string): Promise<void> {
     await log.system(detail);
     const totals = totalsOf(await log.close());
-    const error = await this.#keepError(platformError(failure, log.masked(detail)));
+    const error = await this.#keepError(platformError(failure, log.masked(detail)), null);
     const { runId } = this.run;
     await this.#record('abandon', { type: 'AbandonRun', runId, failure, totals, ...error });
     this.#ended(failure, 0);

@@ -274,7 +274,7 @@ function executionParts(
           signal,
         }),
       ),
-    saveError: (runId, error) => saveError(platform.database.pool, runId, error),
+    saveError: (runId, error, fence) => saveError(platform.database.pool, runId, error, fence),
     openSampling: ({ runId }) => sampling.open(runId),
     logger,
   };

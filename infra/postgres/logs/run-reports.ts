@@ -8,7 +8,9 @@ const statements = {
   progress: `INSERT INTO run_reports (run_id, progress, progress_text) VALUES ($1, $2, $3)
     ON CONFLICT (run_id) DO UPDATE SET progress = excluded.progress,
       progress_text = excluded.progress_text, reported_at = now()`,
-  error: `INSERT INTO run_reports (run_id, error) VALUES ($1, $2)
+  // Whoever has lost the run reports too late.
+  error: `INSERT INTO run_reports (run_id, error)
+    SELECT run_id, $2 FROM run_queue WHERE run_id = $1 AND fence IS NOT DISTINCT FROM $3
     ON CONFLICT (run_id) DO UPDATE SET error = excluded.error, reported_at = now()`,
   read: `SELECT run_id, output, progress, progress_text, error FROM run_reports
     WHERE run_id = ANY($1::uuid[])`,
@@ -40,9 +42,16 @@ export async function saveProgress(
   await db.query(statements.progress, [runId, fraction, text]);
 }
 
-/** @param error JSON text of a `RunError` */
-export async function saveError(db: Queryable, runId: string, error: string): Promise<void> {
-  await db.query(statements.error, [runId, error]);
+/** Stores what went wrong, unless the run has ended or was started elsewhere.
+ *  @param error JSON text of a `RunError`
+ *  @param fence of the run's start; null before it */
+export async function saveError(
+  db: Queryable,
+  runId: string,
+  error: string,
+  fence: number | null,
+): Promise<void> {
+  await db.query(statements.error, [runId, error, fence]);
 }
 
 /** By run; those that said nothing are missing. */

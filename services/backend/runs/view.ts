@@ -53,10 +53,12 @@ export function runJson(
   };
 }
 
-/** Who found a run lost or expired stores no error. */
+/** Who found a run lost or expired stores no error; the runtime that lost it may have stored one before. */
 function errorOf({ failure_reason: reason }: ListedRun, report: RunReport | undefined) {
   if (reason === null) return null;
-  return report?.error ?? platformError(reason);
+  const error = report?.error;
+  const cause = error?.source === 'platform' ? error.type : 'exit_code';
+  return error && cause === reason ? error : platformError(reason);
 }
 
 function triggerJson(trigger: Trigger) {
