@@ -37,6 +37,7 @@ export default defineConfig({
           include: ['domain/**/*.test.ts'],
           // Pure: file after file in one process, which has loaded the domain once.
           isolate: false,
+          testTimeout: 60_000,
         },
       },
       // The dashboard's own tests, as its own configuration has them.
