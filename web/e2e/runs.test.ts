@@ -98,6 +98,16 @@ load('"n/a"')
     await error.getByText(headline).waitFor();
     await error.getByText('main.py:3').waitFor();
     await error.getByText('return float(json.loads(text))').waitFor();
+    // The code of the run's version, whatever was saved since.
+    await product.call('PUT', `/scripts/${script}/files/main.py`, {
+      content: 'print("rewritten")',
+      encoding: 'utf-8',
+    });
+    await error.getByRole('button', { name: 'main.py:3' }).click();
+    await error
+      .getByRole('region', { name: 'Code at main.py:3' })
+      .getByText('import json')
+      .waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.goto(`${product.baseUrl}/runs`);
     await page.getByRole('row', { name: 'imports' }).getByText(headline).waitFor();

@@ -48,10 +48,12 @@ describe('given a backend that is well', () => {
   });
 
   test('when its figures are read, then routes are templates', async () => {
-    await platform.admin.get('/api/v1/runs/01900000-0000-7000-8000-000000000004');
+    const id = '01900000-0000-7000-8000-000000000004';
+    await platform.admin.get(`/api/v1/runs/${id}`);
     const { text } = await platform.anonymous.get('/metrics');
     expect(text).toContain('route="/api/v1/runs/{run_id}",status="404"');
-    expect(text).not.toContain('01900000');
+    // The whole id: a number may have a part of it.
+    expect(text).not.toContain(id);
   });
 
   test('when somebody asks what runs here, then they learn it', async () => {

@@ -7,9 +7,12 @@ export interface FileContent {
   etag: string | null;
 }
 
-/** @throws ApiError 404 when there is no such file */
-export async function readFile(scriptId: string, path: string): Promise<FileContent> {
-  const response = await send(new Request(address(scriptId, path), { cache: 'no-store' }));
+/** @param at RFC 3339: the file as it was then; absent: as it is
+ *  @throws ApiError 404 when there is no such file */
+export async function readFile(scriptId: string, path: string, at?: string): Promise<FileContent> {
+  const query = at === undefined ? '' : `?${new URLSearchParams({ at })}`;
+  const url = `${address(scriptId, path)}${query}`;
+  const response = await send(new Request(url, { cache: 'no-store' }));
   const bytes = await response.arrayBuffer();
   return { text: decode(bytes), etag: response.headers.get('etag') };
 }
