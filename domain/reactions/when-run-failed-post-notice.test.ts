@@ -26,6 +26,10 @@ test('when a run fails, then its group is told how', async () => {
       message: 'The run failed with exit code 3.',
     },
   ]);
+  const error = { type: 'ValueError', source: 'log', fingerprint: '', sha256: '' } as const;
+  expect(await reactTo({ outcome: 'exit_code', exitCode: 1, error })).toMatchObject([
+    { message: 'The run failed with ValueError (exit code 1).' },
+  ]);
   expect(await reactTo({ outcome: 'exit_code', exitCode: null, signal: 'SIGSEGV' })).toMatchObject([
     { message: 'The run was ended by SIGSEGV.' },
   ]);
