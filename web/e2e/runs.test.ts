@@ -83,38 +83,6 @@ describeWith(chromiumService, 'the page of a run', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('shows the error of a failed run and where it was raised', async () => {
-    const code = `import json
-def load(text):
-    return float(json.loads(text))
-load('"n/a"')
-`;
-    const script = await product.script('imports', { 'main.py': code });
-    const { run_id: id } = await product.run(script);
-    await product.untilFinished(id);
-    const headline = "ValueError: could not convert string to float: 'n/a'";
-    await page.goto(`${product.baseUrl}/runs/${id}`);
-    const error = page.getByRole('region', { name: 'Error' });
-    await error.getByText(headline).waitFor();
-    await error.getByText('main.py:3').waitFor();
-    await error.getByText('return float(json.loads(text))').waitFor();
-    // The code of the run's version, whatever was saved since.
-    await product.call('PUT', `/scripts/${script}/files/main.py`, {
-      content: 'print("rewritten")',
-      encoding: 'utf-8',
-    });
-    await error.getByRole('button', { name: 'main.py:3' }).click();
-    await error
-      .getByRole('region', { name: 'Code at main.py:3' })
-      .getByText('import json')
-      .waitFor();
-    expect(await browsing.barriers()).toEqual([]);
-    await page.goto(`${product.baseUrl}/runs`);
-    await page.getByRole('row', { name: 'imports' }).getByText(headline).waitFor();
-    expect(await browsing.barriers()).toEqual([]);
-    await page.goto(`${product.baseUrl}/runs/${after}`);
-  });
-
   test('shows the stored events', async () => {
     await page.getByRole('link', { name: 'Events', exact: true }).click();
     const events = page.getByRole('list', { name: 'Events' });
@@ -152,6 +120,37 @@ load('"n/a"')
     await page.getByRole('status', { name: 'Run status' }).getByText('Success').waitFor();
     await page.getByText('rows {"days":1}').waitFor();
     expect(await page.getByText('Rerun', { exact: true }).count()).toBe(1);
+  });
+
+  test('shows the error of a failed run and where it was raised', async () => {
+    const code = `import json
+def load(text):
+    return float(json.loads(text))
+load('"n/a"')
+`;
+    const script = await product.script('imports', { 'main.py': code });
+    const { run_id: id } = await product.run(script);
+    await product.untilFinished(id);
+    const headline = "ValueError: could not convert string to float: 'n/a'";
+    await page.goto(`${product.baseUrl}/runs/${id}`);
+    const error = page.getByRole('region', { name: 'Error' });
+    await error.getByText(headline).waitFor();
+    await error.getByText('main.py:3').waitFor();
+    await error.getByText('return float(json.loads(text))').waitFor();
+    // The code of the run's version, whatever was saved since.
+    await product.call('PUT', `/scripts/${script}/files/main.py`, {
+      content: 'print("rewritten")',
+      encoding: 'utf-8',
+    });
+    await error.getByRole('button', { name: 'main.py:3' }).click();
+    await error
+      .getByRole('region', { name: 'Code at main.py:3' })
+      .getByText('import json')
+      .waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.goto(`${product.baseUrl}/runs`);
+    await page.getByRole('row', { name: 'imports' }).getByText(headline).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
   });
 
   test('lets a viewer compare runs without code, and start none', async () => {
