@@ -1,5 +1,6 @@
 // Long because every kind of thing that the tests of routes need is made here.
 /** People of every role, and things for them to work with. */
+import type { ErrorFact } from '#domain/run/error/error.ts';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Command, Recorded } from '#domain/aggregates.ts';
@@ -275,6 +276,7 @@ export async function finishRun(
   fence: number,
   outcome: 'success' | 'exit_code' = 'success',
   durationMs = 12,
+  error?: ErrorFact,
 ): Promise<void> {
   await asRuntime(platform, {
     type: 'FinishRun',
@@ -284,6 +286,7 @@ export async function finishRun(
     exitCode: outcome === 'success' ? 0 : 1,
     signal: null,
     totals: { ...noTotals, durationMs, cpuSeconds: 0.01, maxMemoryBytes: 1, maxThreads: 1 },
+    ...(error && { error }),
   });
 }
 
