@@ -5,7 +5,8 @@ import { errorGroupAggregate } from './decide.ts';
 import type { ErrorGroupEvent } from './events.ts';
 
 const id = { errorGroupId: errorGroupId() };
-const resolve = (version: number | null) => ({ type: 'ResolveErrorGroup', ...id, version }) as const;
+const resolve = (version: number | null) =>
+  ({ type: 'ResolveErrorGroup', ...id, version }) as const;
 const ignore = (until: string | null) => ({ type: 'IgnoreErrorGroup', ...id, until }) as const;
 const open = { type: 'ReopenErrorGroup', ...id, runId: null, version: null } as const;
 const recurs = (version: number) =>

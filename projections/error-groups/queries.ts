@@ -101,7 +101,10 @@ export async function resolvedErrorGroupOf(
 ): Promise<{ readonly errorGroupId: ErrorGroupId; readonly version: number } | undefined> {
   const [row] = await resolvedGroup(db, runId);
   if (row === undefined) return undefined;
-  return { errorGroupId: known(parseErrorGroupId, row.error_group_id), version: row.script_version };
+  return {
+    errorGroupId: known(parseErrorGroupId, row.error_group_id),
+    version: row.script_version,
+  };
 }
 
 const resolvedGroup = statement<{

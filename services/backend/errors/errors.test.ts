@@ -1,15 +1,14 @@
 /** Error groups: failed runs that have one error. */
-import { saveError } from '#infra/postgres/logs/run-reports.ts';
-import { platformError } from '#domain/run/error/error.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { finishRun, groups, run, script, startRun } from '../testing/people.ts';
+import { failWith, groups, script } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 
 let platform: TestBackend;
 let scriptId: string;
 beforeAll(async () => {
   platform = await startTestBackend();
-  scriptId = (await script(platform.admin, { group_id: groups.custom, max_concurrent_runs: 99 })).id;
+  scriptId = (await script(platform.admin, { group_id: groups.custom, max_concurrent_runs: 99 }))
+    .id;
 });
 afterAll(() => platform.close());
 
@@ -22,16 +21,6 @@ interface Group {
   readonly last_run_id: string;
 }
 
-async function failWith(type: string, message: string, fingerprint: string): Promise<string> {
-  const runId = await run(platform.admin, scriptId);
-  const fence = await startRun(platform, runId);
-  const error = { ...platformError('exit_code'), type, message, source: 'log' };
-  await saveError(platform.services.database, runId, JSON.stringify(error), fence);
-  const fact = { type, source: 'log', fingerprint, sha256: '' } as const;
-  await finishRun(platform, runId, fence, 'exit_code', 12, fact);
-  return runId;
-}
-
 async function groupsNow(query = ''): Promise<readonly Group[]> {
   const { json } = await platform.admin.get(`/api/v1/error-groups${query}`);
   return (json as { items: Group[] }).items;
@@ -41,9 +30,9 @@ describe('failed runs with two causes', () => {
   let first: string;
   let last: string;
   beforeAll(async () => {
-    first = await failWith('ValueError', 'bad: 1', 'a');
-    await failWith('KeyError', 'x', 'b');
-    last = await failWith('ValueError', 'bad: 2', 'a');
+    first = await failWith(platform, scriptId, { message: 'bad: 1', fingerprint: 'a' });
+    await failWith(platform, scriptId, { type: 'KeyError', fingerprint: 'b' });
+    last = await failWith(platform, scriptId, { message: 'bad: 2', fingerprint: 'a' });
   });
 
   test('are two groups, the last seen first', async () => {

@@ -20,7 +20,7 @@ import { runsJson } from '../runs/view.ts';
 import { ErrorGroup, ErrorGroupChange, ErrorGroupPage, ErrorGroupStatusSchema } from './schema.ts';
 import { errorGroupsJson } from './view.ts';
 
-const tag = 'Errors';
+const tag = 'Runs';
 const path = '/api/v1/error-groups';
 const parameters = { error_group_id: pathParameters.errorGroupId };
 
@@ -57,7 +57,12 @@ const list = operation({
     const most = (limit ?? defaultLimit) + 1;
     const rows = await listErrorGroups(services.readModels, filter, after.key, most);
     const items = await errorGroupsJson(rows, services);
-    return pageReply(request, items, (item) => item.last_run_id, (item) => item);
+    return pageReply(
+      request,
+      items,
+      (item) => item.last_run_id,
+      (item) => item,
+    );
   },
 });
 
@@ -100,7 +105,12 @@ const runs = operation({
     const ids = await listRunsOfErrorGroup(readModels, id, after.key, most);
     const rows = (await findRuns(readModels, ids)).toReversed();
     const items = await runsJson(rows, services);
-    return pageReply(request, items, (item) => item.run_id, (item) => item);
+    return pageReply(
+      request,
+      items,
+      (item) => item.run_id,
+      (item) => item,
+    );
   },
 });
 

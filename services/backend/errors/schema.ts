@@ -46,7 +46,8 @@ export const ErrorGroupChange = Type.Object(
         Type.Integer({
           minimum: 1,
           maximum: 2 ** 31 - 1,
-          description: 'With `resolved`: the first script version without the error. Null: any later run counts.',
+          description:
+            'With `resolved`: the first script version without the error. Null: any later run counts.',
         }),
       ),
     ),

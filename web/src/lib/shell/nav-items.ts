@@ -37,7 +37,7 @@ const places: readonly Place[] = [
   { section: 'work', href: '/', label: 'Dashboard', icon: Gauge, key: 'd' },
   { section: 'work', href: '/scripts', label: 'Scripts', icon: FileCode, key: 's' },
   { section: 'work', href: '/runs', label: 'Runs', icon: History, key: 'r' },
-  { section: 'work', href: '/errors', label: 'Errors', icon: Bug, key: 'e', right: 'runs.read' },
+  { section: 'work', href: '/errors', label: 'Errors', icon: Bug, key: 'x', right: 'runs.read' },
   { section: 'work', href: '/schedules', label: 'Schedules', icon: CalendarClock, key: 'c' },
   {
     section: 'work',
