@@ -7,6 +7,7 @@ import { chainAggregate } from './chain/decide.ts';
 import { disclosureAggregate } from './disclosure/decide.ts';
 import { channelAggregate } from './channel/decide.ts';
 import { deliveryAggregate } from './delivery/decide.ts';
+import { errorGroupAggregate } from './error-group/decide.ts';
 import { ruleAggregate } from './rule/decide.ts';
 import { groupAggregate } from './group/decide.ts';
 import type { Aggregate } from './kernel/aggregate.ts';
@@ -28,6 +29,7 @@ import {
   disclosureCommand,
   channelCommand,
   deliveryCommand,
+  errorGroupCommand,
   groupCommand,
   ruleCommand,
   noticeCommand,
@@ -98,6 +100,7 @@ every(
   channelCommand,
   fc.record({ keyExists: mostlyTrue, groupExists: mostlyTrue, inUse: fc.constant(false) }),
 );
+every('error_group', errorGroupAggregate, errorGroupCommand, noFacts);
 every('rule', ruleAggregate, ruleCommand, fc.constant({ missing: undefined }));
 every('backup', backupAggregate, backupCommand, noFacts);
 every('update', updateAggregate, updateCommand, noFacts);

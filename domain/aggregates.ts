@@ -7,6 +7,7 @@ import { chainAggregate } from './chain/decide.ts';
 import { channelAggregate } from './channel/decide.ts';
 import { deliveryAggregate } from './delivery/decide.ts';
 import { disclosureAggregate } from './disclosure/decide.ts';
+import { errorGroupAggregate } from './error-group/decide.ts';
 import { groupAggregate } from './group/decide.ts';
 import { noticeAggregate } from './notice/decide.ts';
 import { refusalAggregate } from './refusal/decide.ts';
@@ -45,6 +46,7 @@ const aggregates = [
   refusalAggregate,
   updateAggregate,
   disclosureAggregate,
+  errorGroupAggregate,
 ] as const;
 
 type Registered = (typeof aggregates)[number];

@@ -3,6 +3,7 @@ import { known, parseRunId } from '#domain/kernel/ids.ts';
 import type { ReactionReads } from '#domain/reactions/reaction.ts';
 import { payloadOf } from '#domain/run/run.ts';
 import { chainsAfter } from './chains/queries.ts';
+import { resolvedErrorGroupOf } from './error-groups/queries.ts';
 import type { ReadModels } from './projection.ts';
 import { causeDepth } from './runs/cause-depth.ts';
 import { triggerState } from './trigger-state/queries.ts';
@@ -32,6 +33,7 @@ export function reactionReads(db: ReadModels, handOver: ReactionReads['handOver'
         }
       );
     },
+    resolvedErrorGroup: (runId) => resolvedErrorGroupOf(db, runId),
     retryRules: (scriptId) =>
       db
         .selectFrom('scripts')

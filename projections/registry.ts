@@ -2,6 +2,7 @@
 import { auditProjection } from './audit/apply.ts';
 import { backupScheduleProjection, backupsProjection } from './backups/apply.ts';
 import { chainAnswersProjection, chainsProjection } from './chains/apply.ts';
+import { errorGroupStatesProjection } from './error-groups/apply.ts';
 import { runFiguresProjection } from './figures/apply.ts';
 import { groupsProjection } from './groups/apply.ts';
 import { channelsProjection } from './channels/apply.ts';
@@ -45,6 +46,7 @@ export const inlineProjections: readonly Projection[] = [
   deliveriesProjection,
   backupsProjection,
   backupScheduleProjection,
+  errorGroupStatesProjection,
 ];
 
 /** Written behind the append by the projector. */

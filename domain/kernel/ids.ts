@@ -12,6 +12,8 @@ export type TokenId = Brand<string, 'TokenId'>;
 export type ChannelId = Brand<string, 'ChannelId'>;
 export type BackupId = Brand<string, 'BackupId'>;
 export type RuleId = Brand<string, 'RuleId'>;
+/** Runs that failed with one error in one group of people. */
+export type ErrorGroupId = Brand<string, 'ErrorGroupId'>;
 export type DeliveryId = Brand<string, 'DeliveryId'>;
 export type WebhookId = Brand<string, 'WebhookId'>;
 export type ChainId = Brand<string, 'ChainId'>;
@@ -42,6 +44,7 @@ export const parseTokenId = (text: string) => parseId<TokenId>(text);
 export const parseChannelId = (text: string) => parseId<ChannelId>(text);
 export const parseBackupId = (text: string) => parseId<BackupId>(text);
 export const parseRuleId = (text: string) => parseId<RuleId>(text);
+export const parseErrorGroupId = (text: string) => parseId<ErrorGroupId>(text);
 export const parseDeliveryId = (text: string) => parseId<DeliveryId>(text);
 export const parseWebhookId = (text: string) => parseId<WebhookId>(text);
 export const parseChainId = (text: string) => parseId<ChainId>(text);

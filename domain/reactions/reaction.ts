@@ -5,6 +5,7 @@ import type { RefusalCode } from '#domain/kernel/decision.ts';
 import type {
   ChainId,
   ChannelId,
+  ErrorGroupId,
   GroupId,
   RuleId,
   RunId,
@@ -59,6 +60,11 @@ export interface ReactionReads {
     runId: RunId,
     limit: number,
   ) => Promise<readonly ('success' | 'failed')[]>;
+  /** The resolved error group of a run that failed; `undefined` where it has none.
+   *  @returns with the script version of the run */
+  readonly resolvedErrorGroup: (
+    runId: RunId,
+  ) => Promise<{ readonly errorGroupId: ErrorGroupId; readonly version: number } | undefined>;
   /** What is to follow on failed runs of a script. */
   readonly retryRules: (scriptId: ScriptId) => Promise<RetryRules | undefined>;
   /** Chains that are on and begin with a script, both of whose scripts are there. */

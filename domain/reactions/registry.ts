@@ -1,5 +1,6 @@
 import type { Reaction } from './reaction.ts';
 import { whenAlarmPostNotice } from './when-alarm-post-notice.ts';
+import { whenErrorRecursReopenGroup } from './when-error-recurs-reopen-group.ts';
 import { whenGroupDeletedLeave } from './when-group-deleted-leave.ts';
 import { whenRunFinishedStartChained } from './when-run-finished-start-chained.ts';
 import { whenRunFailedPostNotice } from './when-run-failed-post-notice.ts';
@@ -13,6 +14,7 @@ export const reactions: readonly Reaction[] = [
   whenRunFailedRetry,
   whenRunFinishedStartChained,
   whenRunFailedPostNotice,
+  whenErrorRecursReopenGroup,
   whenAlarmPostNotice,
   whenSomethingHappenedDeliver,
   whenGroupDeletedLeave,

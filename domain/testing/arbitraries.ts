@@ -10,6 +10,7 @@ import type { ChannelCommand } from '#domain/channel/commands.ts';
 import type { DeliveryCommand } from '#domain/delivery/commands.ts';
 import type { BackupCommand } from '#domain/backup/commands.ts';
 import { backupKinds } from '#domain/backup/backup.ts';
+import type { ErrorGroupCommand } from '#domain/error-group/commands.ts';
 import type { RuleCommand } from '#domain/rule/commands.ts';
 import type { ChainCommand } from '#domain/chain/commands.ts';
 import type { GroupCommand } from '#domain/group/commands.ts';
@@ -526,6 +527,21 @@ export const ruleCommand: fc.Arbitrary<RuleCommand> = fc.oneof(
   fc.record({ type: fc.constant('DeleteRule'), ruleId }),
 );
 
+const errorGroupId = one(ids.errorGroupId);
+const somewhen = fc.constantFrom(null, '2026-01-02T00:00:00.000Z');
+const someVersion = fc.constantFrom(null, 1, 2, 3);
+
+export const errorGroupCommand: fc.Arbitrary<ErrorGroupCommand> = fc.oneof(
+  fc.record({ type: fc.constant('ResolveErrorGroup'), errorGroupId, version: someVersion }),
+  fc.record({ type: fc.constant('IgnoreErrorGroup'), errorGroupId, until: somewhen }),
+  fc.record({
+    type: fc.constant('ReopenErrorGroup'),
+    errorGroupId,
+    runId: fc.constantFrom(null, ids.runId()),
+    version: someVersion,
+  }),
+);
+
 const backupId = one(ids.backupId);
 const wholeBackup = fc
   .record({ kind: fc.constantFrom(...backupKinds), encrypted: fc.boolean() })
@@ -707,6 +723,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   webhookCommand,
   channelCommand,
   ruleCommand,
+  errorGroupCommand,
   deliveryCommand,
   backupCommand,
   updateCommand,

@@ -11,6 +11,7 @@ import {
   parseNoticeId,
   parseRefusalId,
   parseBackupId,
+  parseErrorGroupId,
   parseRuleId,
   parseRunId,
   parseScriptId,
@@ -38,6 +39,7 @@ export const tokenId = numbered('a', parseTokenId);
 export const scheduleId = numbered('b', parseScheduleId);
 export const webhookId = numbered('c', parseWebhookId);
 export const channelId = numbered('f', parseChannelId);
+export const errorGroupId = numbered('e', parseErrorGroupId);
 export const ruleId = numbered('0', parseRuleId);
 export const backupId = numbered('6', parseBackupId);
 export const deliveryId = numbered('5', parseDeliveryId);

@@ -8,6 +8,7 @@ export function reactionReads(known: Partial<ReactionReads> = {}): ReactionReads
     activeRuns: nobodyAsks,
     membersOf: nobodyAsks,
     pastRun: nobodyAsks,
+    resolvedErrorGroup: nobodyAsks,
     retryRules: nobodyAsks,
     listeners: nobodyAsks,
     platformListeners: nobodyAsks,

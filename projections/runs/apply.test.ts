@@ -58,6 +58,7 @@ const queued = {
   exit_code: null,
   signal: null,
   failure_reason: null,
+  error_fingerprint: null,
   runtime_id: null,
   fence: null,
   layers: null,

@@ -80,6 +80,7 @@ export function queuedRun(event: Extract<RunRecorded, { type: 'RunQueued' }>): R
     exit_code: null,
     signal: null,
     failure_reason: null,
+    error_fingerprint: null,
     runtime_id: null,
     fence: null,
     layers: null,
@@ -96,7 +97,7 @@ export function availableAt({
 }
 
 function finished(row: RunsTable, event: Extract<RunRecorded, { type: 'RunFinished' }>): RunsTable {
-  const { outcome, exitCode, signal, totals } = event.data;
+  const { outcome, exitCode, signal, totals, error } = event.data;
   return {
     ...row,
     status: statusOf(outcome),
@@ -106,6 +107,7 @@ function finished(row: RunsTable, event: Extract<RunRecorded, { type: 'RunFinish
     exit_code: exitCode,
     signal,
     failure_reason: outcome === 'success' || outcome === 'stopped' ? null : outcome,
+    error_fingerprint: error?.fingerprint ?? null,
     ...totalColumns(totals),
   };
 }

@@ -46,6 +46,8 @@ export interface RunsTable {
   readonly log_lines: number;
   readonly log_bytes: number;
   readonly log_truncated: boolean;
+  /** Errors with one cause share it. */
+  readonly error_fingerprint: string | null;
 }
 
 export const runColumns: Columns<RunsTable> = {
@@ -89,4 +91,5 @@ export const runColumns: Columns<RunsTable> = {
   log_lines: 'bigint',
   log_bytes: 'bigint',
   log_truncated: 'boolean',
+  error_fingerprint: 'text',
 };

@@ -15,6 +15,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   chains: ['runs', 'scripts'],
   configuration: [],
   dashboard: ['runs'],
+  errors: [],
   models: [],
   notifications: ['scripts'],
   people: ['account', 'scripts'],

@@ -9,6 +9,7 @@ import { auditVerifyOperations } from './audit/verification-routes.ts';
 import { backupOperations } from './backups/routes.ts';
 import { backupScheduleOperations } from './backups/schedule-routes.ts';
 import { chainOperations } from './chains/routes.ts';
+import { errorOperations } from './errors/routes.ts';
 import { configurationOperations } from './configuration/routes.ts';
 import { dashboardNowOperations } from './dashboard/now-routes.ts';
 import { dashboardOperations } from './dashboard/routes.ts';
@@ -118,6 +119,7 @@ export const operations: readonly Operation[] = [
   ...webhookDeliveryOperations,
   ...hookOperations,
   ...chainOperations,
+  ...errorOperations,
   ...sdkOperations,
   openapi,
 ];

@@ -40,6 +40,7 @@ export const runExample = {
   output: { found: 3 },
   progress: { fraction: 1, text: 'all pages read' },
   error: null,
+  error_group_id: null,
 };
 
 const natural = Type.Integer({ minimum: 0 });
@@ -172,6 +173,7 @@ export const Run = Type.Object(
       ),
     ),
     error: Nullable(RunError),
+    error_group_id: Nullable(Uuid('The error group that the run belongs to.')),
     removed: Type.Array(Type.Enum(removableKinds, { title: 'RemovableKind' }), {
       description:
         'What is no longer kept of the run: its time is over (`/system/retention`), or its script was purged. Such lists are empty, `params` is null, and one `system` line stands for the log.',

@@ -1,4 +1,5 @@
 /** Runs and their samples as the API shows them: contract §3. */
+import { createHash } from 'node:crypto';
 import type { SamplePoint } from '#domain/ports/run-samples.ts';
 import { platformError } from '#domain/run/error/error.ts';
 import type { Trigger } from '#domain/run/run.ts';
@@ -50,6 +51,7 @@ export function runJson(
     output: JSON.parse(report?.output ?? 'null') as unknown,
     progress: report?.progress ?? null,
     error: errorOf(run, report),
+    error_group_id: errorGroupOf(run),
   };
 }
 
@@ -59,6 +61,13 @@ function errorOf({ failure_reason: reason }: ListedRun, report: RunReport | unde
   const error = report?.error;
   const cause = error?.source === 'platform' ? error.type : 'exit_code';
   return error && cause === reason ? error : platformError(reason);
+}
+
+/** As SQL has it: `md5(group_id::text || error_fingerprint)::uuid` in projections/error-groups. */
+function errorGroupOf({ group_id, error_fingerprint }: ListedRun): string | null {
+  if (error_fingerprint === null) return null;
+  const hex = createHash('md5').update(`${group_id}${error_fingerprint}`).digest('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
 function triggerJson(trigger: Trigger) {

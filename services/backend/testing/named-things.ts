@@ -9,6 +9,7 @@ import {
   channel,
   delivery,
   failDelivery,
+  failWith,
   notice,
   notificationRule,
   nowhere,
@@ -115,6 +116,11 @@ const makers: Readonly<Record<string, Make>> = {
   chain_id: async (platform, { groupId }) => {
     const source = await scriptIn(platform, groupId);
     return await chain(platform.admin, source, await scriptIn(platform, groupId));
+  },
+  error_group_id: async (platform, { groupId }) => {
+    const runId = await failWith(platform, await scriptIn(platform, groupId));
+    const { json } = await platform.admin.get(`/api/v1/runs/${runId}`);
+    return (json as { error_group_id: string }).error_group_id;
   },
   notification_id: async (platform, { groupId }) =>
     await notice(platform, await scriptIn(platform, groupId)),

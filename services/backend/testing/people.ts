@@ -1,5 +1,7 @@
 // Long because every kind of thing that the tests of routes need is made here.
 /** People of every role, and things for them to work with. */
+import { platformError, type ErrorFact } from '#domain/run/error/error.ts';
+import { saveError } from '#infra/postgres/logs/run-reports.ts';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Command, Recorded } from '#domain/aggregates.ts';
@@ -275,6 +277,7 @@ export async function finishRun(
   fence: number,
   outcome: 'success' | 'exit_code' = 'success',
   durationMs = 12,
+  error?: ErrorFact,
 ): Promise<void> {
   await asRuntime(platform, {
     type: 'FinishRun',
@@ -284,7 +287,23 @@ export async function finishRun(
     exitCode: outcome === 'success' ? 0 : 1,
     signal: null,
     totals: { ...noTotals, durationMs, cpuSeconds: 0.01, maxMemoryBytes: 1, maxThreads: 1 },
+    ...(error && { error }),
   });
+}
+
+/** Fails a run of a script with an exception. @returns the run's id */
+export async function failWith(
+  platform: TestBackend,
+  scriptId: string,
+  { type = 'ValueError', message = 'wrong', fingerprint = 'f' } = {},
+): Promise<string> {
+  const runId = await run(platform.admin, scriptId);
+  const fence = await startRun(platform, runId);
+  const error = { ...platformError('exit_code'), type, message, source: 'log' };
+  await saveError(platform.services.database, runId, JSON.stringify(error), fence);
+  const fact = { type, source: 'log', fingerprint, sha256: '' } as const;
+  await finishRun(platform, runId, fence, 'exit_code', 12, fact);
+  return runId;
 }
 
 /** Stores lines of a run's log, as the runtime does, and tells the bus. */

@@ -34,6 +34,8 @@ ADO     runs:write       runScript rerunRun stopRun stopScriptRuns
 ADOV    runs:read,runs:write     listRuns listScriptRuns getRun listRunEvents explainRun traceRun readRunLogs
 ADOV    runs:read,runs:write     readRunSamples listArtifacts getArtifact
 ADOV    runs:read,runs:write     dashboardStats dashboardTimeseries dashboardNow
+ADOV    runs:read,runs:write     listErrorGroups getErrorGroup listErrorGroupRuns
+ADO     runs:write       changeErrorGroup
 ADOV    runs:read,runs:write     listNotifications
 ADOV    runs:write       readNotification readAllNotifications
 

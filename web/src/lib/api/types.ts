@@ -11,6 +11,9 @@ export type RecentRun = Schemas['RecentRun'];
 
 export type Run = Schemas['Run'];
 export type RunStatus = Run['status'];
+export type ErrorGroup = Schemas['ErrorGroup'];
+export type ErrorGroupChange = Schemas['ErrorGroupChange'];
+export type ErrorGroupStatus = ErrorGroup['status'];
 export type ErrorFrame = Schemas['ErrorFrame'];
 export type TriggerType = Run['trigger_type'];
 export type FailureReason = NonNullable<Run['failure_reason']>;

@@ -3,6 +3,7 @@ import Archive from '@lucide/svelte/icons/archive';
 import Bell from '@lucide/svelte/icons/bell';
 import Bot from '@lucide/svelte/icons/bot';
 import BookUser from '@lucide/svelte/icons/book-user';
+import Bug from '@lucide/svelte/icons/bug';
 import CalendarClock from '@lucide/svelte/icons/calendar-clock';
 import FileCode from '@lucide/svelte/icons/file-code-2';
 import Gauge from '@lucide/svelte/icons/gauge';
@@ -36,6 +37,7 @@ const places: readonly Place[] = [
   { section: 'work', href: '/', label: 'Dashboard', icon: Gauge, key: 'd' },
   { section: 'work', href: '/scripts', label: 'Scripts', icon: FileCode, key: 's' },
   { section: 'work', href: '/runs', label: 'Runs', icon: History, key: 'r' },
+  { section: 'work', href: '/errors', label: 'Errors', icon: Bug, key: 'x', right: 'runs.read' },
   { section: 'work', href: '/schedules', label: 'Schedules', icon: CalendarClock, key: 'c' },
   {
     section: 'work',

@@ -1,0 +1,64 @@
+import { given } from '#domain/testing/given.ts';
+import { errorGroupId, runId } from '#domain/testing/ids.ts';
+import { describe, test } from 'vitest';
+import { errorGroupAggregate } from './decide.ts';
+import type { ErrorGroupEvent } from './events.ts';
+
+const id = { errorGroupId: errorGroupId() };
+const resolve = (version: number | null) =>
+  ({ type: 'ResolveErrorGroup', ...id, version }) as const;
+const ignore = (until: string | null) => ({ type: 'IgnoreErrorGroup', ...id, until }) as const;
+const open = { type: 'ReopenErrorGroup', ...id, runId: null, version: null } as const;
+const recurs = (version: number) =>
+  ({ type: 'ReopenErrorGroup', ...id, runId: runId(), version }) as const;
+
+const resolved = (version: number | null): ErrorGroupEvent => ({
+  type: 'ErrorGroupResolved',
+  data: { ...id, version },
+});
+const ignored: ErrorGroupEvent = { type: 'ErrorGroupIgnored', data: { ...id, until: null } };
+const opened: ErrorGroupEvent = { type: 'ErrorGroupReopened', data: { ...id, runId: null } };
+const reopened: ErrorGroupEvent = { type: 'ErrorGroupReopened', data: { ...id, runId: runId() } };
+
+describe('an open error group', () => {
+  test('is resolved once', () => {
+    given(errorGroupAggregate).when(resolve(4)).thenRecords(resolved(4));
+    given(errorGroupAggregate, resolved(4)).when(resolve(4)).thenRecordsNothing();
+    given(errorGroupAggregate, resolved(4)).when(resolve(5)).thenRecords(resolved(5));
+  });
+
+  test('is ignored once', () => {
+    given(errorGroupAggregate).when(ignore(null)).thenRecords(ignored);
+    given(errorGroupAggregate, ignored).when(ignore(null)).thenRecordsNothing();
+  });
+
+  test('stays open when the error recurs', () => {
+    given(errorGroupAggregate).when(recurs(3)).thenRecordsNothing();
+  });
+});
+
+describe('a resolved error group', () => {
+  test('is opened by a user', () => {
+    given(errorGroupAggregate, resolved(4)).when(open).thenRecords(opened);
+  });
+
+  test('reopens when the error recurs in the version without it, or later', () => {
+    given(errorGroupAggregate, resolved(4)).when(recurs(4)).thenRecords(reopened);
+    given(errorGroupAggregate, resolved(4)).when(recurs(9)).thenRecords(reopened);
+    given(errorGroupAggregate, resolved(null)).when(recurs(1)).thenRecords(reopened);
+  });
+
+  test('stays resolved when the error recurs in an earlier version', () => {
+    given(errorGroupAggregate, resolved(4)).when(recurs(3)).thenRecordsNothing();
+  });
+});
+
+describe('an ignored error group', () => {
+  test('stays ignored when the error recurs', () => {
+    given(errorGroupAggregate, ignored).when(recurs(9)).thenRecordsNothing();
+  });
+
+  test('is opened by a user', () => {
+    given(errorGroupAggregate, ignored).when(open).thenRecords(opened);
+  });
+});

@@ -1,0 +1,50 @@
+import type { Aggregate } from '#domain/kernel/aggregate.ts';
+import { accept, type Decision } from '#domain/kernel/decision.ts';
+import type { ErrorGroupCommand, ReopenErrorGroup } from './commands.ts';
+import type { ErrorGroupEvent } from './events.ts';
+import { evolveErrorGroup, initialErrorGroup, type ErrorGroupState } from './state.ts';
+
+export function decideErrorGroup(
+  state: ErrorGroupState,
+  command: ErrorGroupCommand,
+): Decision<ErrorGroupEvent> {
+  const { errorGroupId } = command;
+  switch (command.type) {
+    case 'ResolveErrorGroup': {
+      const { version } = command;
+      if (state.status === 'resolved' && state.version === version) return accept();
+      return accept({ type: 'ErrorGroupResolved', data: { errorGroupId, version } });
+    }
+    case 'IgnoreErrorGroup': {
+      const { until } = command;
+      if (state.status === 'ignored' && state.until === until) return accept();
+      return accept({ type: 'ErrorGroupIgnored', data: { errorGroupId, until } });
+    }
+    case 'ReopenErrorGroup': {
+      if (state.status === 'open' || isKnown(state, command)) return accept();
+      const { runId } = command;
+      return accept({ type: 'ErrorGroupReopened', data: { errorGroupId, runId } });
+    }
+  }
+}
+
+/** Whether the error came back where it may: in a version before the one without it, or while it is ignored. */
+function isKnown(state: ErrorGroupState, { runId, version }: ReopenErrorGroup): boolean {
+  if (runId === null) return false;
+  if (state.status === 'ignored') return true;
+  const resolvedIn = state.status === 'resolved' ? state.version : null;
+  return resolvedIn !== null && version !== null && version < resolvedIn;
+}
+
+export const errorGroupAggregate: Aggregate<ErrorGroupState, ErrorGroupCommand, ErrorGroupEvent> = {
+  streamType: 'error_group',
+  commands: { ResolveErrorGroup: true, IgnoreErrorGroup: true, ReopenErrorGroup: true },
+  events: { ErrorGroupResolved: true, ErrorGroupIgnored: true, ErrorGroupReopened: true },
+  initial: initialErrorGroup,
+  evolve: evolveErrorGroup,
+  stateVersion: 1,
+  decide: decideErrorGroup,
+  streamOf: (command) => `error_group-${command.errorGroupId}`,
+  guards: () => [],
+  gather: () => Promise.resolve(undefined),
+};

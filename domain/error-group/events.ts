@@ -1,0 +1,33 @@
+/** Facts of an error group, in streams `error_group-<id>`. Stored for good: a type is never renamed and a field
+ *  never changes its meaning. The errors of a group are those of its runs; here are decisions about the group. */
+import type { DomainEvent } from '#domain/kernel/event.ts';
+import type { ErrorGroupId, RunId } from '#domain/kernel/ids.ts';
+
+export type ErrorGroupResolved = DomainEvent<
+  'ErrorGroupResolved',
+  {
+    readonly errorGroupId: ErrorGroupId;
+    /** The first script version without the error; `null`: every run from now on. */
+    readonly version: number | null;
+  }
+>;
+
+export type ErrorGroupIgnored = DomainEvent<
+  'ErrorGroupIgnored',
+  {
+    readonly errorGroupId: ErrorGroupId;
+    /** RFC 3339; `null`: until somebody opens it. */
+    readonly until: string | null;
+  }
+>;
+
+export type ErrorGroupReopened = DomainEvent<
+  'ErrorGroupReopened',
+  {
+    readonly errorGroupId: ErrorGroupId;
+    /** The run in which the error came back; `null`: somebody opened it. */
+    readonly runId: RunId | null;
+  }
+>;
+
+export type ErrorGroupEvent = ErrorGroupResolved | ErrorGroupIgnored | ErrorGroupReopened;

@@ -1,0 +1,16 @@
+import type { Reaction } from './reaction.ts';
+
+/** A resolved error group reopens when its error occurs again (contract part 2, "Failures"). The aggregate decides
+ *  whether the version of the run counts. */
+export const whenErrorRecursReopenGroup: Reaction = {
+  name: 'when-error-recurs-reopen-group',
+  handles: ['RunFinished'],
+  react: async (event, reads) => {
+    if (event.type !== 'RunFinished' || event.data.error === undefined) return [];
+    const { runId } = event.data;
+    const group = await reads.resolvedErrorGroup(runId);
+    if (group === undefined) return [];
+    const { errorGroupId, version } = group;
+    return [{ type: 'ReopenErrorGroup', errorGroupId, runId, version }];
+  },
+};

@@ -1,0 +1,74 @@
+/** Error groups: failed runs that have one error. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { failWith, groups, script } from '../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+
+let platform: TestBackend;
+let scriptId: string;
+beforeAll(async () => {
+  platform = await startTestBackend();
+  scriptId = (await script(platform.admin, { group_id: groups.custom, max_concurrent_runs: 99 }))
+    .id;
+});
+afterAll(() => platform.close());
+
+interface Group {
+  readonly id: string;
+  readonly type: string;
+  readonly message: string;
+  readonly count: number;
+  readonly status: string;
+  readonly last_run_id: string;
+}
+
+async function groupsNow(query = ''): Promise<readonly Group[]> {
+  const { json } = await platform.admin.get(`/api/v1/error-groups${query}`);
+  return (json as { items: Group[] }).items;
+}
+
+describe('failed runs with two causes', () => {
+  let first: string;
+  let last: string;
+  beforeAll(async () => {
+    first = await failWith(platform, scriptId, { message: 'bad: 1', fingerprint: 'a' });
+    await failWith(platform, scriptId, { type: 'KeyError', fingerprint: 'b' });
+    last = await failWith(platform, scriptId, { message: 'bad: 2', fingerprint: 'a' });
+  });
+
+  test('are two groups, the last seen first', async () => {
+    expect(await groupsNow()).toMatchObject([
+      { type: 'ValueError', message: 'bad: 2', count: 2, status: 'open', last_run_id: last },
+      { type: 'KeyError', count: 1 },
+    ]);
+  });
+
+  test('name their group', async () => {
+    const [group] = await groupsNow();
+    const { json } = await platform.admin.get(`/api/v1/runs/${first}`);
+    expect(json).toMatchObject({ error_group_id: group?.id });
+    const runs = await platform.admin.get(`/api/v1/error-groups/${group?.id}/runs`);
+    const ids = (runs.json as { items: { run_id: string }[] }).items.map((run) => run.run_id);
+    expect(ids).toEqual([last, first]);
+  });
+
+  test('can be resolved, ignored and opened again', async () => {
+    const [group] = await groupsNow();
+    const path = `/api/v1/error-groups/${group?.id}`;
+    const change = async (body: object) => (await platform.admin.patch(path, body)).json;
+    expect(await change({ status: 'resolved', resolved_in_version: 4 })).toMatchObject({
+      status: 'resolved',
+      resolved_in_version: 4,
+    });
+    expect((await groupsNow('?status=open')).map(({ type }) => type)).toEqual(['KeyError']);
+    const until = '2999-01-01T00:00:00.000Z';
+    expect(await change({ status: 'ignored', ignored_until: until })).toMatchObject({
+      status: 'ignored',
+      ignored_until: until,
+      resolved_in_version: null,
+    });
+    expect(await change({ status: 'open' })).toMatchObject({ status: 'open' });
+    expect(await change({ status: 'open', resolved_in_version: 4 })).toMatchObject({
+      code: 'validation_failed',
+    });
+  });
+});

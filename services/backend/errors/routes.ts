@@ -1,0 +1,176 @@
+/** Error groups: failed runs that have one error. */
+import type { ErrorGroupCommand } from '#domain/error-group/commands.ts';
+import { known, parseRunId, parseScriptId, type ErrorGroupId } from '#domain/kernel/ids.ts';
+import {
+  findErrorGroup,
+  listErrorGroups,
+  listRunsOfErrorGroup,
+} from '#projections/error-groups/queries.ts';
+import { findRuns } from '#projections/runs/queries.ts';
+import Type, { type Static } from 'typebox';
+import { visibleGroups } from '../access/visibility.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
+import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { isProblem, notFound, problem } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
+import { pageQuery, pathParameters, Time, Uuid } from '../http/schema.ts';
+import { RunPage } from '../runs/schema.ts';
+import { runsJson } from '../runs/view.ts';
+import { ErrorGroup, ErrorGroupChange, ErrorGroupPage, ErrorGroupStatusSchema } from './schema.ts';
+import { errorGroupsJson } from './view.ts';
+
+const tag = 'Runs';
+const path = '/api/v1/error-groups';
+const parameters = { error_group_id: pathParameters.errorGroupId };
+
+const list = operation({
+  method: 'get',
+  path,
+  operationId: 'listErrorGroups',
+  summary: 'List error groups, last seen first',
+  description:
+    'A group holds the failed runs that have one error: the same exception types, raised at the same code of the script.',
+  tag,
+  access: { right: 'runs.read' },
+  query: Type.Object(
+    {
+      ...pageQuery,
+      status: Type.Optional(ErrorGroupStatusSchema),
+      script_id: Type.Optional(Uuid()),
+      since: Type.Optional(Time('Groups that were seen then or later.')),
+    },
+    { additionalProperties: false },
+  ),
+  responses: { 200: { description: 'A page.', schema: ErrorGroupPage, headers: ['Link'] } },
+  handle: async ({ principal, query, url }, services) => {
+    const { limit, cursor, status, script_id: scriptId, since } = query;
+    const filter = {
+      groupIds: visibleGroups(principal),
+      scriptId: scriptId === undefined ? null : known(parseScriptId, scriptId),
+      status: status ?? null,
+      since: since === undefined ? null : new Date(since),
+    };
+    const request = { list: 'error groups', filter, url, limit, cursor };
+    const after = keyOf(request, parseRunId);
+    if (isProblem(after)) return after;
+    const most = (limit ?? defaultLimit) + 1;
+    const rows = await listErrorGroups(services.readModels, filter, after.key, most);
+    const items = await errorGroupsJson(rows, services);
+    return pageReply(
+      request,
+      items,
+      (item) => item.last_run_id,
+      (item) => item,
+    );
+  },
+});
+
+const get = operation({
+  method: 'get',
+  path: `${path}/{error_group_id}`,
+  operationId: 'getErrorGroup',
+  summary: 'Read an error group',
+  tag,
+  access: { right: 'runs.read' },
+  parameters,
+  responses: { 200: { description: 'The group.', schema: ErrorGroup } },
+  handle: async ({ principal, parameters: { error_group_id: id } }, services) => {
+    const row = await findErrorGroup(services.readModels, visibleGroups(principal), id);
+    if (row === undefined) return notFound;
+    const [body] = await errorGroupsJson([row], services);
+    return json(200, body);
+  },
+});
+
+const runs = operation({
+  method: 'get',
+  path: `${path}/{error_group_id}/runs`,
+  operationId: 'listErrorGroupRuns',
+  summary: 'List the runs of an error group, newest first',
+  tag,
+  access: { right: 'runs.read' },
+  parameters,
+  query: Type.Object(pageQuery, { additionalProperties: false }),
+  responses: { 200: { description: 'A page.', schema: RunPage, headers: ['Link'] } },
+  handle: async ({ principal, parameters: { error_group_id: id }, query, url }, services) => {
+    const { readModels } = services;
+    const groupIds = visibleGroups(principal);
+    if ((await findErrorGroup(readModels, groupIds, id)) === undefined) return notFound;
+    const { limit, cursor } = query;
+    const request = { list: 'error group runs', filter: { id, groupIds }, url, limit, cursor };
+    const after = keyOf(request, parseRunId);
+    if (isProblem(after)) return after;
+    const most = (limit ?? defaultLimit) + 1;
+    const ids = await listRunsOfErrorGroup(readModels, id, after.key, most);
+    const rows = (await findRuns(readModels, ids)).toReversed();
+    const items = await runsJson(rows, services);
+    return pageReply(
+      request,
+      items,
+      (item) => item.run_id,
+      (item) => item,
+    );
+  },
+});
+
+const change = operation({
+  method: 'patch',
+  path: `${path}/{error_group_id}`,
+  operationId: 'changeErrorGroup',
+  summary: 'Resolve, ignore or reopen an error group',
+  description:
+    'A resolved group reopens when the error occurs again: in the version that resolved it or a later one, or, without a version, in any later run.',
+  tag,
+  access: { right: 'runs.start' },
+  parameters,
+  body: {
+    schema: ErrorGroupChange,
+    example: { status: 'resolved', resolved_in_version: 4 },
+    mediaTypes: ['application/merge-patch+json'],
+  },
+  responses: {
+    200: { description: 'The group as it is now.', schema: ErrorGroup, headers: ['Orch-Position'] },
+  },
+  handle: async ({ principal, parameters: { error_group_id: id }, body, context }, services) => {
+    const groupIds = visibleGroups(principal);
+    if ((await findErrorGroup(services.readModels, groupIds, id)) === undefined) return notFound;
+    const wrong = misplaced(body);
+    if (wrong !== undefined) return problem('validation_failed', wrong);
+    const outcome = accepted(await services.commands.execute(commandOf(id, body), context));
+    if (isProblem(outcome)) return outcome;
+    const row = await findErrorGroup(services.readModels, groupIds, id);
+    if (row === undefined) return notFound;
+    const [item] = await errorGroupsJson([row], services);
+    return json(200, item, positionHeader(outcome));
+  },
+});
+
+type Change = Static<typeof ErrorGroupChange>;
+
+/** A sentence on a field that does not belong to the status. */
+function misplaced({ status, resolved_in_version, ignored_until }: Change): string | undefined {
+  if (resolved_in_version != null && status !== 'resolved') {
+    return '`resolved_in_version` needs the status `resolved`.';
+  }
+  if (ignored_until != null && status !== 'ignored') {
+    return '`ignored_until` needs the status `ignored`.';
+  }
+  return undefined;
+}
+
+function commandOf(
+  errorGroupId: ErrorGroupId,
+  { status, resolved_in_version: version = null, ignored_until: until = null }: Change,
+): ErrorGroupCommand {
+  switch (status) {
+    case 'resolved':
+      return { type: 'ResolveErrorGroup', errorGroupId, version };
+    case 'ignored':
+      return { type: 'IgnoreErrorGroup', errorGroupId, until };
+    case 'open':
+      return { type: 'ReopenErrorGroup', errorGroupId, runId: null, version: null };
+  }
+}
+
+export const errorOperations: readonly Operation[] = [list, get, runs, change];

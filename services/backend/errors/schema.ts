@@ -1,0 +1,59 @@
+/** Error groups on the wire (contract part 2, "Failures"). */
+import { errorGroupStatuses } from '#domain/error-group/error-group.ts';
+import Type from 'typebox';
+import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
+
+export const ErrorGroupStatusSchema = Type.Enum(errorGroupStatuses, { title: 'ErrorGroupStatus' });
+
+const example = {
+  id: examples.errorGroupId,
+  type: 'ValueError',
+  message: "could not convert string to float: 'n/a'",
+  script_ids: [examples.scriptId],
+  first_seen: '2026-11-20T02:31:00.000Z',
+  last_seen: examples.time,
+  count: 97,
+  last_run_id: examples.runId,
+  status: 'open',
+  resolved_in_version: null,
+  ignored_until: null,
+};
+
+export const ErrorGroup = Type.Object(
+  {
+    id: Uuid(),
+    type: Type.String({ description: 'The type of the last error of the group.' }),
+    message: Type.String({ description: 'Its message.' }),
+    script_ids: Type.Array(Uuid()),
+    first_seen: Time(),
+    last_seen: Time(),
+    count: Type.Integer({ minimum: 1, description: 'Number of runs that failed with the error.' }),
+    last_run_id: Uuid(),
+    status: ErrorGroupStatusSchema,
+    resolved_in_version: Nullable(Type.Integer({ minimum: 1 })),
+    ignored_until: Nullable(Time()),
+  },
+  { title: 'ErrorGroup', additionalProperties: false, examples: [example] },
+);
+
+export const ErrorGroupPage = Page('ErrorGroupPage', ErrorGroup);
+
+export const ErrorGroupChange = Type.Object(
+  {
+    status: ErrorGroupStatusSchema,
+    resolved_in_version: Type.Optional(
+      Nullable(
+        Type.Integer({
+          minimum: 1,
+          maximum: 2 ** 31 - 1,
+          description:
+            'With `resolved`: the first script version without the error. Null: any later run counts.',
+        }),
+      ),
+    ),
+    ignored_until: Type.Optional(
+      Nullable(Time('With `ignored`: when the group opens again. Null: never by itself.')),
+    ),
+  },
+  { title: 'ErrorGroupChange', additionalProperties: false },
+);

@@ -1,0 +1,33 @@
+/** Error groups as the API shows them. */
+import { platformError } from '#domain/run/error/error.ts';
+import { readReports } from '#infra/postgres/logs/run-reports.ts';
+import type { ErrorGroupRow } from '#projections/error-groups/queries.ts';
+import type { Services } from '../services.ts';
+
+/** The groups with the last error of each. */
+export async function errorGroupsJson(
+  rows: readonly ErrorGroupRow[],
+  { database }: Pick<Services, 'database'>,
+) {
+  const reports = await readReports(
+    database,
+    rows.map((row) => row.last_run_id),
+  );
+  return rows.map((row) => {
+    // The text of a purged script is gone.
+    const { type, message } = reports.get(row.last_run_id)?.error ?? platformError('exit_code');
+    return {
+      id: row.error_group_id,
+      type,
+      message,
+      script_ids: row.script_ids,
+      first_seen: row.first_seen,
+      last_seen: row.last_seen,
+      count: row.count,
+      last_run_id: row.last_run_id,
+      status: row.status,
+      resolved_in_version: row.status === 'resolved' ? row.resolved_in_version : null,
+      ignored_until: row.status === 'ignored' ? row.ignored_until : null,
+    };
+  });
+}

@@ -1,0 +1,27 @@
+import { client, unwrap } from '#lib/api/client.ts';
+import type { ErrorGroup, ErrorGroupChange, ErrorGroupStatus, Page } from '#lib/api/types.ts';
+
+/** The filters of the list, as its URL has them. */
+export interface ErrorGroupFilter {
+  status?: ErrorGroupStatus;
+}
+
+/** Lists error groups, last seen first. */
+export function listErrorGroups(
+  filter: ErrorGroupFilter,
+  cursor: string | null,
+): Promise<Page<ErrorGroup>> {
+  const query = { ...filter, limit: 50, ...(cursor ? { cursor } : {}) };
+  return unwrap(client.GET('/api/v1/error-groups', { params: { query } }));
+}
+
+/** Resolves, ignores or reopens a group. */
+export function changeErrorGroup(id: string, body: ErrorGroupChange): Promise<ErrorGroup> {
+  return unwrap(
+    client.PATCH('/api/v1/error-groups/{error_group_id}', {
+      params: { path: { error_group_id: id } },
+      body,
+      headers: { 'content-type': 'application/merge-patch+json' },
+    }),
+  );
+}

@@ -1,0 +1,11 @@
+import type { ErrorGroupFilter } from '#lib/errors/api.ts';
+import { errorGroupStatuses } from '#lib/errors/labels.ts';
+import { readFilters } from '#lib/ui/lists/filter.ts';
+import type { PageLoad } from './$types';
+
+/** The URL has the filter. */
+export const load: PageLoad = ({ url }): { filter: ErrorGroupFilter } => {
+  const { status: asked } = readFilters(url.searchParams, ['status']);
+  const status = errorGroupStatuses.find((one) => one === asked);
+  return { filter: status === undefined ? {} : { status } };
+};
