@@ -217,7 +217,7 @@ describe('platform.run', { timeout: 120_000 }, () => {
     );
     const asked = await runs.runOf(id, { params: { other } });
     expect(asked.texts).toEqual([
-      'params/limit is missing.',
+      'params/limit is required.',
       'params/more is unknown; params/limit must be >= 1.',
     ]);
     expect(await runs.ended(asked.output as string)).toMatchObject({ output: 2 });

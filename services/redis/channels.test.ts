@@ -87,7 +87,7 @@ describe('given a subscriber', () => {
     const listener = await adapter.stranger();
     await listener.call('AUTH', await adapter.token(['scripts:read']));
     expect(await listener.call('SUBSCRIBE', 'script.completed')).toMatch(
-      /^-NOPERM script.completed is not heard/,
+      /^-NOPERM cannot subscribe to script.completed/,
     );
     expect(await listener.call('PUBLISH', 'scheduler:reload', '')).toMatch(
       /^-NOPERM it takes a token/,

@@ -15,7 +15,7 @@ describe('given a job that cannot be taken', () => {
     ['nonsense', 'validation_failed: The job is not JSON in UTF-8.'],
     [Buffer.from([0xff, 0xfe]), 'validation_failed: The job is not JSON in UTF-8.'],
     ['[]', 'validation_failed: The job must be object.'],
-    ['{}', 'validation_failed: The field "script_id" is missing.'],
+    ['{}', 'validation_failed: The field "script_id" is required.'],
     [
       '{"script_id":"x"}',
       'not_found: The resource does not exist, or you do not have access to it.',
@@ -52,7 +52,7 @@ describe('given a job that cannot be taken', () => {
     );
     const job = JSON.stringify({ script_id: scriptId() });
     expect(await client.call('LPUSH', jobs, job, '{}')).toMatch(
-      /"script_id" is missing. \(job 2\)$/,
+      /"script_id" is required. \(job 2\)$/,
     );
     expect(await client.call('LLEN', jobs)).toBe(0);
     const busy = JSON.stringify({ script_id: scriptId(3) });
@@ -72,7 +72,7 @@ describe('given a job that cannot be taken', () => {
     );
     const client = await adapter.member();
     expect(await push(client, { script_id: scriptId(4), params: {} })).toBe(
-      '-ERR validation_failed: The field "params/n" is missing.',
+      '-ERR validation_failed: The field "params/n" is required.',
     );
     expect(await push(client, { script_id: scriptId(4), params: { n: 1 } })).toBe(1);
   });

@@ -44,7 +44,7 @@ describe('a transaction', () => {
 
   test('executes the other commands when one fails', async () => {
     const replies = await transaction(['LPUSH', jobs, '{}'], ['LPUSH', jobs, job], ['LLEN', jobs]);
-    expect(replies).toEqual([expect.stringContaining('"script_id" is missing'), 1, 1]);
+    expect(replies).toEqual([expect.stringContaining('"script_id" is required'), 1, 1]);
   });
 
   test('executes nothing when a command was refused before', async () => {
