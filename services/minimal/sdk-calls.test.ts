@@ -112,7 +112,7 @@ server.shutdown()`,
       "{'a': 1} 200 2",
       'HttpError the server returned 404',
       'LimitReached the body exceeds 1000 bytes',
-      'not an address of http or https: file:///etc/passwd',
+      'not an HTTP or HTTPS URL: file:///etc/passwd',
     ]);
   });
 });

@@ -195,7 +195,7 @@ async function untilStarted(
   const started = new Promise<string>((resolve) =>
     child?.once('message', () => resolve('healthy')),
   );
-  const patience = wait(START_PATIENCE_MS, 'no error output', { signal, ref: false });
+  const patience = wait(START_PATIENCE_MS, 'not ready in time', { signal, ref: false });
   return await Promise.race([started, exited, patience.catch(() => 'stopped')]);
 }
 

@@ -90,7 +90,7 @@ describe('given a subscriber', () => {
       /^-NOPERM cannot subscribe to script.completed/,
     );
     expect(await listener.call('PUBLISH', 'scheduler:reload', '')).toMatch(
-      /^-NOPERM it takes a token/,
+      /^-NOPERM requires a token/,
     );
     expect(await listener.call('PUBLISH', 'script.updated', '{}')).toMatch(
       /^-ERR cannot publish to this channel/,

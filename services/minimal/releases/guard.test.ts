@@ -12,7 +12,7 @@ import type { Observation, Watched } from './observation.ts';
 /** Programs in the place of releases: what they do when they are started. */
 const programs = {
   well: `carryRun(); stay();`,
-  'ended a service': `carryRun(); stay(); process.send({ ended: 'the backend ended (exit code 1)' });`,
+  'ended a service': `carryRun(); stay(); process.send({ ended: 'the backend exited (exit code 1)' });`,
   'fails its self-check': `report(() => ({ status: 'failed', failure: 'sandbox_error' })); stay();`,
   'puts out what is wrong': `report(() => ({ status: 'success', answer: 'x' })); stay();`,
   'never finishes its self-check': `report(() => ({ status: 'running' })); stay();`,
@@ -201,7 +201,7 @@ describe('given a switch that is wanted', () => {
         reply = replies;
         expect(await switchTo('0.1.14 0.1.13')).toMatchObject({
           kind: 'rolled_back',
-          reason: expect.stringContaining('the backend gave no healthy answer') as string,
+          reason: expect.stringContaining('the backend failed its health check') as string,
         });
         expect(rows()).toBe('of before');
       },
